@@ -1,0 +1,80 @@
+"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names).
+
+A file is named after its model_type and found by that name; further types it serves are found by a scan.
+"""
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Protocol, cast
+
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.text import printable
+from hfcount.tree.block import Block
+
+
+class Family(Protocol):
+    """What a family's module has."""
+
+    MODEL_TYPES: tuple[str, ...]
+    __doc__: str
+
+    def spec(self, c: Config) -> Spec:
+        """Maps the config's keys to their meaning."""
+
+    def blueprint(self, s: Spec) -> Block:
+        """Lays out the names and shapes."""
+
+
+def read(c: Config) -> tuple[Spec, Block]:
+    """The config's spec and tree.
+
+    Raises:
+        UnknownArchitecture: no family has the config's model_type, or it has none.
+        ConfigError: the config lacks a key or contradicts itself.
+    """
+    model_type = c.str("model_type", default=None)
+    if model_type is None:
+        known = ", ".join(all_types())
+        raise UnknownArchitecture(f"{c.where}: no model_type, so there is no telling what it describes. Known: {known}.")
+    family = find(model_type)
+    if family is None:
+        near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5) or all_types()
+        raise UnknownArchitecture(
+            f"{c.where}: no family describes model_type {printable(model_type, 60)}. Nearest known:"
+            f" {', '.join(near)}."
+        )
+    c.family = model_type
+    spec = family.spec(c)
+    return spec, family.blueprint(spec)
+
+
+def find(model_type: str) -> Family | None:
+    """The family that describes `model_type`."""
+    if re.fullmatch(r"[a-z][a-z0-9_]*", model_type) and model_type in _names():
+        family = _load(model_type)
+        if model_type in family.MODEL_TYPES:
+            return family
+    return next((family for family in everyone() if model_type in family.MODEL_TYPES), None)
+
+
+def everyone() -> Iterator[Family]:
+    """All families, by name."""
+    return map(_load, _names())
+
+
+def all_types() -> list[str]:
+    """Every model_type that a family describes."""
+    return sorted(model_type for family in everyone() for model_type in family.MODEL_TYPES)
+
+
+def _names() -> list[str]:
+    return sorted(module.name for module in iter_modules(__path__))
+
+
+def _load(name: str) -> Family:
+    return cast(Family, import_module(f"{__name__}.{name}"))

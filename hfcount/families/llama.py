@@ -1,0 +1,29 @@
+"""LLaMA 1 to 3.2, and the many models built alike (arXiv:2302.13971, arXiv:2407.21783)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("llama",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.mixer),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

@@ -1,0 +1,29 @@
+"""Mixtral: Mistral with routed experts in every layer (arXiv:2401.04088)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm
+
+MODEL_TYPES = ("mixtral",)
+
+
+def spec(c: Config) -> Spec:
+    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.moe(c, "intermediate_size")))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        width = one.moe.width
+        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.mixer),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=moe(d, one.moe, expert),
+        )
+
+    return decoder(s, layer)

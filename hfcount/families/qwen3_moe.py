@@ -1,0 +1,30 @@
+"""Qwen3 with routed experts, in all layers or some (arXiv:2505.09388)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+
+MODEL_TYPES = ("qwen3_moe",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
+    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size")))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.mixer),
+            post_attention_layernorm=rms_norm(d),
+            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts")) if isinstance(ffn, MoE) else swiglu(d, ffn.width),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

@@ -1,0 +1,49 @@
+"""Where documents come from: the Hub, its cache, a local folder, a fixture tree."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hfcount.fetcher.documents import Documents
+from hfcount.fetcher.folder import looks_local, read_cache, read_fixture, read_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which checkpoint, and where to look for it.
+
+    Args:
+        model: a local folder if one exists, else a repo id; with `fixtures`, a path below that folder.
+        revision: branch, tag or commit of a repo.
+        subfolder: a folder of the repo.
+        offline: the cache only.
+    """
+
+    model: str
+    revision: str | None = None
+    subfolder: str | None = None
+    fixtures: Path | None = None
+    offline: bool = False
+
+
+def fetch(request: Request) -> Documents:
+    """The documents of one checkpoint.
+
+    Raises:
+        FetchError: they could not be had.
+    """
+    model = request.model
+    if request.fixtures is not None:
+        path = f"{model}/{request.subfolder}" if request.subfolder else model
+        return read_fixture(request.fixtures, path)
+    folder = Path(model).expanduser()
+    if looks_local(model) or folder.is_dir():
+        return read_folder(folder / request.subfolder if request.subfolder else folder, model, "folder")
+
+    from huggingface_hub import constants
+
+    if request.offline or constants.is_offline_mode():
+        return read_cache(model, request.revision, request.subfolder)
+
+    from hfcount.fetcher.hub import read_hub  # brings in the HTTP client, so only now
+
+    return read_hub(model, request.revision, request.subfolder)

@@ -1,0 +1,115 @@
+"""Documents: the bytes that were read, where they are from, and how strictly they are parsed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hfcount.errors import DocumentError
+from hfcount.text import printable, shown
+
+Source = Literal["hub", "cache", "folder", "fixtures"]
+
+CONFIG = "config.json"
+INDEX = "model.safetensors.index.json"
+HEADERS = "headers.json"
+
+CAPS = {CONFIG: 10_000_000, INDEX: 256_000_000, HEADERS: 1_000_000_000}
+"""Bytes: a longer document is not read. The largest real index known is 60 MB."""
+
+_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file as it was read; `where` is what messages call it."""
+
+    where: str
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All that was read of one checkpoint, at one commit.
+
+    `files` are the weight files that can be seen beside the documents, with their sizes in bytes; None where they
+    cannot be listed.
+    """
+
+    model: str
+    source: Source
+    revision: str | None
+    config: Document
+    index: Document | None = None
+    files: Mapping[str, int] | None = field(default=None)
+
+    @property
+    def label(self) -> str:
+        """The model with its commit, for messages."""
+        return f"{self.model}@{self.revision[:7]}" if self.revision else self.model
+
+
+def parse_object(document: Document) -> dict[str, Any]:
+    """The JSON object that a document holds.
+
+    Stricter than the standard library: UTF-8 without a byte order mark, no name twice in one object, no NaN or
+    Infinity, nothing after the end, at most 64 levels.
+
+    Raises:
+        DocumentError: HF001, with what is wrong and where.
+    """
+    where, raw = document.where, document.raw
+    if not raw.strip():
+        raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without.")
+    if raw.startswith(b"version https://git-lfs"):
+        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.")
+    if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
+        raise DocumentError(f"{where} is an HTML page, not JSON: some server answered with an error page.")
+    try:
+        text = raw.decode("utf-8")
+        value = json.loads(text, parse_constant=_no_constant)
+        if text.count(":") != _names(value):  # each name has its colon: as many of both, and no name stands twice
+            json.loads(text, object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{where} is not UTF-8: byte {error.start:,} is 0x{raw[error.start]:02x}.") from None
+    except RecursionError:
+        raise DocumentError(f"{where} is nested more than {_DEPTH} levels deep.") from None
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes."
+            " Download it again, or correct it there."
+        ) from None
+    except ValueError as error:  # the hooks below, and numbers of more than 4,300 digits
+        raise DocumentError(f"{where}: {printable(str(error))}.") from None
+    if not isinstance(value, dict):
+        raise DocumentError(f"{where} holds {shown(value)}, and must hold an object.")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f'the name "{printable(twice, 60)}" stands twice in one object')
+    return result
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a JSON number")
+
+
+def _names(value: Any) -> int:
+    """How many names its objects have, in all; RecursionError when they are nested too deep."""
+    count, level = 0, [value]
+    for _ in range(_DEPTH):
+        count += sum(len(one) for one in level if isinstance(one, dict))
+        members = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        # The types first: an index has one object of 100,000 strings, and no need to look at each.
+        nesting = [values for values in members if not {dict, list}.isdisjoint(map(type, values))]
+        level = [inner for values in nesting for inner in values if isinstance(inner, (dict, list))]
+        if not level:
+            return count
+    raise RecursionError

@@ -1,0 +1,143 @@
+"""Checkpoints on disk: a local folder, a fixture tree, the standard cache."""
+
+import json
+import os
+import re
+import stat
+from pathlib import Path, PurePosixPath
+
+from hfcount.errors import FetchError
+from hfcount.fetcher.documents import CAPS, CONFIG, HEADERS, INDEX, Document, Documents, Source
+from hfcount.text import printable
+
+
+def looks_local(model: str) -> bool:
+    """Whether a MODEL can only be meant as a path."""
+    return model.startswith((".", "/", "~", os.sep)) or model in ("", ".") or "\\" in model
+
+
+def read_folder(folder: Path, model: str, source: Source, revision: str | None = None) -> Documents:
+    """The documents of one folder.
+
+    Raises:
+        FetchError: NoSuchFolder, NoConfig or UnreadableFile.
+    """
+    if not folder.is_dir():
+        raise FetchError("NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}.")
+    config = _read(folder, CONFIG)
+    if config is None:
+        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{_instead(folder)}.")
+    return Documents(
+        model=model,
+        source=source,
+        revision=revision or _recorded_revision(folder),
+        config=config,
+        index=_read(folder, INDEX),
+        files=_weights(folder),
+    )
+
+
+def read_fixture(root: Path, model: str) -> Documents:
+    """A checkpoint below a fixture tree, by its path there."""
+    if not root.is_dir():
+        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
+    path = PurePosixPath(model)
+    if path.is_absolute() or ".." in path.parts or "\0" in model:
+        raise FetchError("BadName", f"{printable(model)} is not a path below {printable(str(root))}. Leave out `..` and `/`.")
+    folder = root / path
+    if not folder.is_dir():
+        raise FetchError(
+            "NoSuchFolder",
+            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {printable(str(root))} --all` reads all there are.",
+        )
+    return read_folder(folder, model, "fixtures")
+
+
+def all_fixtures(root: Path) -> list[str]:
+    """Every path below `root` that holds a config.json."""
+    if not root.is_dir():
+        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
+    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(CONFIG))
+    if not found:
+        raise FetchError("NoConfig", f"no {CONFIG} anywhere below {printable(str(root))}.")
+    return found
+
+
+def read_cache(model: str, revision: str | None, subfolder: str | None = None) -> Documents:
+    """A checkpoint in the standard cache of huggingface_hub, without asking the Hub.
+
+    The layout is read here because huggingface_hub's own lookup imports its HTTP client.
+    """
+    from huggingface_hub import constants
+
+    name = revision or "main"
+    home = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *model.split("/")))
+    commit = name
+    if not re.fullmatch(r"[0-9a-f]{40}", name):
+        try:
+            commit = (home / "refs" / name).read_text(encoding="ascii").strip() if _plain(name) else ""
+        except (OSError, ValueError):
+            commit = ""
+    folder = home / "snapshots" / commit
+    if not re.fullmatch(r"[0-9a-f]{40}", commit) or not folder.is_dir():
+        raise FetchError(
+            "NotCached",
+            f"{printable(model)} at {printable(name)} is not in the cache {printable(str(home.parent))}. Run once"
+            " without --offline (and without HF_HUB_OFFLINE).",
+        )
+    return read_folder(folder / subfolder if subfolder else folder, model, "cache", commit)
+
+
+def _plain(name: str) -> bool:
+    return bool(name) and ".." not in name.split("/") and not name.startswith("/") and "\0" not in name
+
+
+def _read(folder: Path, name: str) -> Document | None:
+    path = folder / name
+    where = printable(str(path))
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise FetchError("UnreadableFile", f"{where} is not a regular file.")
+        if facts.st_size > CAPS[name]:
+            raise FetchError("UnreadableFile", f"{where} has {facts.st_size:,} bytes; {CAPS[name]:,} are the most that is read.")
+        return Document(where, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FetchError("UnreadableFile", f"{where} cannot be read: {error.strerror}.") from None
+
+
+def _weights(folder: Path) -> dict[str, int]:
+    """Sizes in bytes of the safetensors files in the folder itself."""
+    found = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            facts = path.stat()
+        except OSError:
+            continue
+        if stat.S_ISREG(facts.st_mode):
+            found[path.name] = facts.st_size
+    return found
+
+
+def _recorded_revision(folder: Path) -> str | None:
+    """The commit that --save wrote down."""
+    document = _read(folder, HEADERS)
+    try:
+        revision = json.loads(document.raw)["revision"] if document else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return revision if isinstance(revision, str) and re.fullmatch(r"[0-9a-f]{40}", revision) else None
+
+
+def _instead(folder: Path) -> str:
+    """What a folder without a config has, where that says why."""
+    for name, what in (
+        ("adapter_config.json", "only an adapter: count the base model it names"),
+        ("model_index.json", "a pipeline of several models: name one with --subfolder"),
+        ("params.json", "weights in their author's own layout"),
+    ):
+        if (folder / name).exists():
+            return f", {what} ({name})"
+    return ""

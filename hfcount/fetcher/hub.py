@@ -1,0 +1,197 @@
+"""Documents from the Hub, through huggingface_hub: its names, endpoint, token, cache and errors."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from huggingface_hub import HfApi, constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    EntryNotFoundError,
+    FileMetadataError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.file_download import HfFileMetadata
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils import (
+    are_progress_bars_disabled,
+    disable_progress_bars,
+    enable_progress_bars,
+    httpx,
+)
+
+from hfcount.errors import FetchError
+from hfcount.fetcher.documents import CAPS, CONFIG, INDEX, Document, Documents
+from hfcount.text import printable
+
+T = TypeVar("T")
+
+_TRANSIENT = (408, 429, 500, 502, 503, 504)
+
+
+def read_hub(model: str, revision: str | None, subfolder: str | None) -> Documents:
+    """config.json and the index of a repo, both at one commit.
+
+    Raises:
+        FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError or BadName.
+    """
+    return _Repo(model, revision, subfolder).documents()
+
+
+class _Repo:
+    def __init__(self, model: str, revision: str | None, subfolder: str | None) -> None:
+        self.model, self.revision, self.subfolder = model, revision, subfolder
+
+    def documents(self) -> Documents:
+        with ThreadPoolExecutor(2) as pool:
+            config, index = pool.map(self._look, (CONFIG, INDEX))
+            if config is None:
+                raise FetchError("NoConfig", f"{self._label()} has no {CONFIG}{self._instead()}.")
+            # Everything that follows is read at the commit of the first answer, whatever is pushed meanwhile.
+            self.revision = config.commit_hash
+            if index is not None and index.commit_hash != self.revision:
+                index = self._look(INDEX)
+            names = [CONFIG] if index is None else [CONFIG, INDEX]
+            with _without_progress_bars():
+                documents = dict(zip(names, pool.map(self._download, names), strict=True))
+        return Documents(
+            model=self.model,
+            source="hub",
+            revision=self.revision,
+            config=documents[CONFIG],
+            index=documents.get(INDEX),
+            files=None if INDEX in documents else self._files(),
+        )
+
+    def _look(self, name: str) -> HfFileMetadata | None:
+        """What the Hub says of a file, or None when the repo has none of that name."""
+
+        def ask() -> HfFileMetadata:
+            url = hf_hub_url(self.model, name, subfolder=self.subfolder, revision=self.revision)
+            try:
+                return get_hf_file_metadata(url, library_name="hfcount")
+            except HfHubHTTPError as error:
+                if error.response.status_code not in _TRANSIENT:
+                    raise
+            # Only now with retries: against a refused connection they would take half a minute.
+            return get_hf_file_metadata(url, library_name="hfcount", retry_on_errors=True)
+
+        try:
+            facts = self._translate(ask)
+        except RemoteEntryNotFoundError:
+            return None
+        if facts.commit_hash is None:
+            raise FetchError("HubError", f"{constants.ENDPOINT} names no commit for {name} of {self._label()}.")
+        if (facts.size or 0) > CAPS[name]:
+            raise FetchError(
+                "UnreadableFile",
+                f"{name} of {self._label()} has {facts.size:,} bytes; {CAPS[name]:,} are the most that is read.",
+            )
+        return facts
+
+    def _download(self, name: str) -> Document:
+        try:
+            path = self._translate(
+                lambda: hf_hub_download(
+                    self.model, name, subfolder=self.subfolder, revision=self.revision, library_name="hfcount"
+                )
+            )
+        except RemoteEntryNotFoundError:
+            raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
+        return Document(f"{self._label()} {name}", Path(path).read_bytes())
+
+    def _files(self) -> dict[str, int] | None:
+        """Names and sizes in bytes of the files beside config.json; None where the Hub does not say."""
+        try:
+            entries = HfApi(library_name="hfcount").list_repo_tree(
+                self.model, path_in_repo=self.subfolder, revision=self.revision
+            )
+            return {Path(entry.path).name: entry.size for entry in entries if isinstance(entry, RepoFile)}
+        except (OSError, httpx.HTTPError, EntryNotFoundError, ValueError):
+            return None
+
+    def _instead(self) -> str:
+        files = self._files() or {}
+        if "adapter_config.json" in files:
+            return ", only an adapter (adapter_config.json): count the base model it names"
+        if "model_index.json" in files:
+            return ", but a pipeline of several models (model_index.json): name one with --subfolder"
+        if "params.json" in files:
+            return ", but weights in their author's own layout (params.json)"
+        return ""
+
+    def _label(self) -> str:
+        name = printable(f"{self.model}/{self.subfolder}" if self.subfolder else self.model)
+        commit = self.revision or ""
+        return f"{name}@{commit[:7]}" if len(commit) == 40 else f"{name}@{printable(commit)}" if commit else name
+
+    def _translate(self, ask: Callable[[], T]) -> T:
+        """Runs a request of huggingface_hub, its errors turned into ours; a missing entry stays what it is."""
+        try:
+            return ask()
+        except HFValidationError as error:
+            raise FetchError("BadName", f"{printable(str(error))} Nor is there a folder of that name.") from None
+        except GatedRepoError:
+            raise FetchError(
+                "GatedRepo",
+                f"{self._label()} is gated. Accept its terms on {constants.ENDPOINT}/{printable(self.model)}, then"
+                " `hf auth login` or set HF_TOKEN.",
+            ) from None
+        except RepositoryNotFoundError:
+            raise FetchError(
+                "NoSuchRepo",
+                f"no repo {printable(self.model)} on {constants.ENDPOINT}, or it is private: check the name, or set"
+                " HF_TOKEN. Nor is there a local folder of that name.",
+            ) from None
+        except RevisionNotFoundError:
+            raise FetchError(
+                "NoSuchRevision",
+                f"{printable(self.model)} has no revision {printable(self.revision or 'main')}. Give a branch, a tag or a full"
+                " commit.",
+            ) from None
+        except RemoteEntryNotFoundError:
+            raise
+        except DisabledRepoError:
+            raise FetchError("HubError", f"access to {self._label()} is disabled by {constants.ENDPOINT}.") from None
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            said = f" ({printable(error.server_message)})" if error.server_message else ""
+            hint = " Check HF_TOKEN." if status in (401, 403) else " Wait and try again." if status == 429 else ""
+            raise FetchError("HubError", f"{constants.ENDPOINT} answered {status} for {self._label()}{said}.{hint}") from None
+        except FileMetadataError:
+            raise FetchError(
+                "HubError", f"{constants.ENDPOINT} does not answer like a Hub for {self._label()}. Check HF_ENDPOINT."
+            ) from None
+        except OfflineModeIsEnabled:
+            raise FetchError("NotCached", f"{self._label()} is not in the cache, and HF_HUB_OFFLINE is set.") from None
+        except (LocalEntryNotFoundError, httpx.TransportError, httpx.InvalidURL) as error:
+            cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) and error.__cause__ else error
+            raise FetchError(
+                "NoNetwork",
+                f"cannot reach {constants.ENDPOINT} for {self._label()} ({type(cause).__name__}:"
+                f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
+                " --offline.",
+            ) from None
+
+
+
+@contextmanager
+def _without_progress_bars() -> Iterator[None]:
+    """Two small files need no bar each; the setting is the caller's and is put back."""
+    if are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()

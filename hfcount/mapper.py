@@ -1,0 +1,147 @@
+"""Typed reads of a config, which remember what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from hfcount.errors import ConfigError
+from hfcount.text import shown
+
+T = TypeVar("T")
+Int, Bool, Str = int, bool, str  # the methods below are called what they read
+
+MAX_SIZE = 2**32
+MAX_LAYERS = 2**62
+
+_REQUIRED: Any = object()
+
+# Keys that no architecture's shapes depend on: token ids, positions without tables, training, generation, bookkeeping.
+_SHAPELESS = frozenset(
+    """
+    add_cross_attention attention_dropout attn_implementation auto_map bad_words_ids begin_suppress_tokens
+    beta bos_token_id classifier_dropout cross_attention_hidden_size decoder_start_token_id diversity_penalty
+    do_sample early_stopping embd_pdrop encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty
+    finetuning_task forced_bos_token_id forced_eos_token_id hidden_dropout initializer_range is_decoder
+    is_encoder_decoder layer_norm_eps layer_types length_penalty max_length max_position_embeddings
+    max_sequence_length max_window_layers min_length model_max_length no_repeat_ngram_size norm_topk_prob num_beam_groups
+    num_beams num_return_sequences output_attentions output_hidden_states output_router_logits output_scores
+    pad_token_id partial_rotary_factor prefix pretraining_tp problem_type rms_norm_eps rope_parameters rope_scaling
+    rope_theta remove_invalid_values repetition_penalty resid_pdrop return_dict return_dict_in_generate
+    router_aux_loss_coef router_jitter_noise sep_token_id sliding_window suppress_tokens task_specific_params
+    temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript transformers_version typical_p unsloth_fixed
+    unsloth_version use_bfloat16 use_cache use_mrope use_sliding_window chunk_size_feed_forward
+    """.split()
+)
+
+
+class Config:
+    """A config.json, read by key.
+
+    A key with the value null counts as absent. Reading a key that is absent without a default, of another type or out
+    of range raises ConfigError, which names the document, the key, what was found and what is needed.
+
+    Args:
+        values: the JSON object.
+        where: what messages call the document, such as `org/model@ad44e77 config.json`.
+    """
+
+    def __init__(self, values: Mapping[Str, Any], where: Str = "config.json", family: Str = "this model") -> None:
+        self._values = values
+        self._read: set[Str] = set()
+        self.where = where
+        self.family = family
+
+    def int(
+        self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE
+    ) -> Int:
+        """A whole number under the first of `names` that is there; names are aliases of one another."""
+        value, name = self._find(names, default)
+        if name is None:
+            return cast(Int, value)
+        if type(value) is not int:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
+        if not minimum <= value <= maximum:
+            raise ConfigError(
+                f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
+            )
+        return value
+
+    def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
+        """A truth value."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) is not bool:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be true or false.", "HF001")
+        return cast(Bool, value)
+
+    def str(self, *names: Str, default: Any = _REQUIRED) -> Any:
+        """A text."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) is not str:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a text.", "HF001")
+        return value
+
+    def strs(self, *names: Str) -> list[Str]:
+        """A list of texts; an absent one is empty."""
+        return self._list(names, str, "texts")
+
+    def ints(self, *names: Str) -> list[Int]:
+        """A list of whole numbers; an absent one is empty."""
+        return self._list(names, int, "whole numbers")
+
+    def object(self, *names: Str) -> Mapping[Str, Any] | None:
+        """A JSON object, or None."""
+        value, name = self._find(names, None)
+        if name is not None and not isinstance(value, dict):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+        return cast("Mapping[Str, Any] | None", value)
+
+    def dtype(self) -> Str | None:
+        """What the config declares the weights to be, such as `bfloat16`; None when it does not say."""
+        value, _ = self._find(("dtype", "torch_dtype"), None)
+        if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
+            return None
+        return cast(Str, self.str("dtype", "torch_dtype")).removeprefix("torch.")
+
+    def is_null(self, name: Str) -> Bool:
+        """Whether the key is there with the value null."""
+        self._read.add(name)
+        return name in self._values and self._values[name] is None
+
+    def unread(self) -> list[Str]:
+        """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read."""
+        return [
+            name
+            for name, value in self._values.items()
+            if isinstance(value, (int, list)) and name not in self._read and name not in _SHAPELESS
+        ]
+
+    def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
+        value, name = self._find(tuple(names), None)
+        if name is None:
+            return []
+        if not isinstance(value, list) or any(type(item) is not kind for item in value):
+            found = "a list of other things" if isinstance(value, list) else shown(value)
+            raise ConfigError(f"{self.where}: {name} is {found}, and must be a list of {noun}.", "HF001")
+        return value
+
+    def _find(self, names: tuple[Str, ...], default: Any) -> tuple[Any, Str | None]:
+        self._read.update(names)
+        found = [(self._values[name], name) for name in names if self._values.get(name) is not None]
+        if not found:
+            if default is _REQUIRED:
+                missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
+                raise ConfigError(
+                    f"{self.where}: {missing}, and {self.family} needs it. Add it to config.json; if it goes by"
+                    " another name there, the family has to learn that name.",
+                    "HF101",
+                )
+            return default, None
+        for value, name in found[1:]:
+            if value != found[0][0]:
+                raise ConfigError(
+                    f"{self.where}: {found[0][1]} is {shown(found[0][0])} and {name} is {shown(value)}, though both"
+                    " say the same thing. Remove the wrong one."
+                )
+        return found[0]
+

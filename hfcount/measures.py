@@ -1,0 +1,179 @@
+"""The blueprint and its measures: what is counted, and under which name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from hfcount import families
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, Kind, Leaf, Role, leaves
+from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render
+
+LISTING_LIMIT = 5_000_000
+"""Tensors: more are counted, but not listed one by one."""
+
+
+class Stored(NamedTuple):
+    """One tensor: its name, its shape in elements, the component it belongs to, and its kind."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: Role
+    kind: Kind
+
+
+class Row(NamedTuple):
+    """All tensors whose names differ only in indices; `elements` is their sum."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    role: Role
+    kind: Kind
+    elements: int
+
+
+class Measure(NamedTuple):
+    """Parameters, in elements: all of them, and those that one token passes through."""
+
+    total: int
+    active: int
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Every tensor that a checkpoint of one config must hold.
+
+    `total` is the distinct parameters of the model: a tied matrix once, buffers not. `active` counts the experts one
+    token is routed to in place of all. `active_without_embedding` leaves out an embedding table that is only looked
+    up, which a tied one is not.
+    """
+
+    spec: Spec
+    tree: Block
+    asides: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @cached_property
+    def leaves(self) -> list[Leaf]:
+        """The tree unfolded; one entry per kind of tensor, however many layers there are."""
+        return leaves(self.tree)
+
+    @cached_property
+    def by_component(self) -> Mapping[Role, Measure]:
+        """Parameters per component, in elements, in the order of the model."""
+        sums: dict[Role, Measure] = {}
+        for leaf in self._parameters():
+            total, active = sums.get(leaf.role, (0, 0))
+            sums[leaf.role] = Measure(total + leaf.elements, active + int(leaf.active) * leaf.size)
+        return sums
+
+    @property
+    def total(self) -> int:
+        """All distinct parameters, in elements."""
+        return sum(measure.total for measure in self.by_component.values())
+
+    @property
+    def active(self) -> int:
+        """Parameters one token passes through, in elements."""
+        return sum(measure.active for measure in self.by_component.values())
+
+    @property
+    def active_without_embedding(self) -> int:
+        """`active` less an embedding table that is only looked up."""
+        tied = {leaf.to for leaf in self.leaves}
+        return self.active - sum(
+            leaf.elements for leaf in self._parameters() if leaf.role == "embedding" and leaf.name not in tied
+        )
+
+    @property
+    def tensor_count(self) -> int:
+        """How many tensors a checkpoint stores."""
+        return sum(int(leaf.count) for leaf in self.stored_leaves())
+
+    def stored_leaves(self) -> list[Leaf]:
+        """What a checkpoint stores: parameters and current buffers."""
+        return [leaf for leaf in self.leaves if leaf.kind in ("parameter", "buffer")]
+
+    def tensors(self, stored: bool = True) -> Iterator[Stored]:
+        """Names and shapes, one by one.
+
+        Args:
+            stored: whether to leave out what a current writer does not store: tied copies and legacy buffers.
+
+        Raises:
+            ConfigError: there are more than 5,000,000.
+        """
+        chosen = self.stored_leaves() if stored else self.leaves
+        count = sum(int(leaf.count) for leaf in chosen)
+        if count > LISTING_LIMIT:
+            raise ConfigError(
+                f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
+                " rows() folds them."
+            )
+        return (Stored(name, leaf.shape, leaf.role, leaf.kind) for leaf in chosen for name in leaf.names())
+
+    def rows(self) -> list[Row]:
+        """All tensors, folded into templates with index ranges; tied copies and legacy buffers by their kind."""
+        return [
+            Row(leaf.name, int(leaf.count), leaf.shape, leaf.role, leaf.kind, leaf.elements) for leaf in self.leaves
+        ]
+
+    def formula(self) -> "Formula":
+        """The closed form of `total`, per component and as a whole."""
+        return Formula(self)
+
+    def _parameters(self) -> list[Leaf]:
+        return [leaf for leaf in self.leaves if leaf.kind == "parameter"]
+
+
+def blueprint(config: Mapping[str, Any]) -> Blueprint:
+    """The blueprint of a config.json, given as a dict.
+
+    Raises:
+        UnknownArchitecture: no family describes it.
+        ConfigError: it lacks a key or contradicts itself.
+    """
+    return build(Config(config))
+
+
+def build(config: Config) -> Blueprint:
+    """The blueprint of a config that knows where it is from."""
+    spec, tree = families.read(config)
+    return Blueprint(spec, tree, unread=tuple(config.unread()))
+
+
+class Formula:
+    """`total` as polynomials in the literature's symbols; a symbol with two values becomes two symbols."""
+
+    def __init__(self, plan: Blueprint) -> None:
+        self.components: dict[Role, Polynomial] = {}
+        for leaf in plan._parameters():
+            self.components[leaf.role] = add(self.components.get(leaf.role, {}), polynomial(leaf.formula))
+        self.total: Polynomial = {}
+        for terms in self.components.values():
+            self.total = add(self.total, terms)
+        found = sorted(atoms(self.total))
+        self.names = {}
+        for atom in found:
+            rivals = [other for other in found if other.symbol == atom.symbol]
+            self.names[atom] = atom.symbol if len(rivals) == 1 else f"{atom.symbol}{rivals.index(atom) + 1}"
+
+    def text(self, terms: Polynomial) -> str:
+        """A polynomial of this formula with symbols."""
+        return render(terms, self.names)
+
+    def numbers(self, terms: Polynomial) -> str:
+        """The same with numbers in place of symbols."""
+        return render(terms, {atom: f"{atom.value:,}" for atom in self.names})
+
+    @property
+    def legend(self) -> dict[str, int]:
+        """The value of each symbol."""
+        return {name: int(atom.value) for atom, name in self.names.items()}
+
+    def __str__(self) -> str:
+        return self.text(self.total)

@@ -1,0 +1,198 @@
+"""The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from hfcount.fetcher.documents import Documents
+from hfcount.measures import Blueprint
+from hfcount.text import printable
+from hfcount.verifier.evidence import Index
+from hfcount.verifier.findings import Finding, Outcome
+from hfcount.verifier.rules import Policy
+
+Verdict = Literal["verified", "explained", "mismatch", "unverified"]
+Depth = Literal["config", "index", "headers"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Parameters(_Part):
+    """Elements. `stored` is what the checkpoint holds, copies and buffers included; null when nothing tells it."""
+
+    total: int | None
+    active: int | None
+    active_without_embedding: int | None
+    stored: int | None
+
+
+class Component(_Part):
+    """Parameters of one component, in elements."""
+
+    name: str
+    total: int
+    active: int
+
+
+class Evidence(_Part):
+    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype."""
+
+    total_size: int | None = None
+    total_parameters: int | None = None
+    tensors: int | None = None
+    shards: int | None = None
+    dtypes: dict[str, int] | None = None
+
+
+class Comparison(_Part):
+    """One number that was expected and observed; `text` says how the expected one comes about."""
+
+    name: str
+    expected: int
+    observed: int
+    agrees: bool
+    text: str
+
+
+class ReportedFinding(_Part):
+    """One difference: `tensors` folded into rows, `count` of them, their `parameters` (elements) and `bytes`."""
+
+    code: str
+    name: str
+    severity: Literal["error", "note"]
+    message: str
+    tensors: tuple[str, ...]
+    count: int
+    parameters: int | None
+    bytes: int | None
+
+
+class Failure(_Part):
+    """Why a run could not look."""
+
+    kind: str
+    message: str
+
+
+class Report(_Part):
+    """What hfcount says of one checkpoint.
+
+    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes.
+    """
+
+    schema_version: Literal[1] = 1
+    model: str
+    revision: str | None = None
+    source: Literal["hub", "cache", "folder", "fixtures"] | None = None
+    family: str | None = None
+    architecture: str | None = None
+    dtype: str | None = None
+    depth: Depth | None = None
+    verdict: Verdict
+    parameters: Parameters | None = None
+    components: tuple[Component, ...] = ()
+    auxiliary: dict[str, int] = {}
+    evidence: Evidence | None = None
+    checks: tuple[Comparison, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
+    error: Failure | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 verified, explained or only counted, 1 mismatch, 3 unverified or could not look."""
+        if self.verdict == "unverified":
+            return 0 if self.depth == "config" and self.error is None else 3
+        return 1 if self.verdict == "mismatch" else 0
+
+    def to_json(self) -> str:
+        """The report as one line of ASCII JSON; `error` is there only when the run could not look."""
+        fields = self.model_dump()
+        if self.error is None:
+            del fields["error"]
+        return json.dumps({"schema": fields.pop("schema_version"), **fields})
+
+
+def compose(
+    documents: Documents,
+    plan: Blueprint | None,
+    index: Index | None,
+    outcome: Outcome,
+    depth: Depth,
+    policy: Policy,
+    unseen: Failure | None = None,
+) -> Report:
+    """The report of one checkpoint that could be looked at; `unseen` says what could not."""
+    findings = tuple(_finding(finding, policy) for finding in outcome.findings)
+    report = Report(
+        model=printable(documents.model),
+        revision=documents.revision,
+        source=documents.source,
+        depth=depth,
+        verdict=_verdict(findings, plan is not None and outcome.proven and unseen is None and not plan.asides),
+        checks=tuple(
+            Comparison(name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text)
+            for check in outcome.checks
+        ),
+        findings=findings,
+        error=unseen,
+        evidence=Evidence(
+            total_size=index.total_size,
+            total_parameters=index.total_parameters,
+            tensors=len(index.weight_map),
+            shards=len(index.shards),
+            dtypes=outcome.dtypes,
+        )
+        if index
+        else None,
+    )
+    return report if plan is None else report.model_copy(update=_counts(plan, outcome))
+
+
+def _counts(plan: Blueprint, outcome: Outcome) -> dict[str, Any]:
+    spec, whole = plan.spec, not plan.asides
+    return {
+        "family": spec.family,
+        "architecture": printable(spec.architecture) or None,
+        "dtype": printable(spec.dtype) if spec.dtype else None,
+        "parameters": Parameters(
+            total=plan.total if whole else None,
+            active=plan.active if whole else None,
+            active_without_embedding=plan.active_without_embedding if whole else None,
+            stored=outcome.stored,
+        ),
+        "components": tuple(
+            Component(name=role, total=measure.total, active=measure.active)
+            for role, measure in plan.by_component.items()
+        ),
+        "auxiliary": {"mtp": 0},
+    }
+
+
+def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
+    return ReportedFinding(
+        code=finding.rule.code,
+        name=finding.rule.name,
+        severity=policy.severity(finding.rule),
+        message=finding.message,
+        tensors=finding.tensors,
+        count=finding.count,
+        parameters=finding.parameters,
+        bytes=finding.bytes,
+    )
+
+
+def _verdict(findings: Sequence[ReportedFinding], proven: bool) -> Verdict:
+    if any(finding.severity == "error" for finding in findings):
+        return "mismatch"
+    if not proven or any(finding.code == "HF501" for finding in findings):
+        return "unverified"
+    return "explained" if any(finding.code != "HF102" for finding in findings) else "verified"
+
+
+def worst(codes: Sequence[int]) -> int:
+    """The exit code of several reports: 1 before 3 before 0."""
+    return next((code for code in (1, 3) if code in codes), 0)

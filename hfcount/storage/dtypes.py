@@ -1,0 +1,49 @@
+"""The dtypes of the safetensors format and what configs call them."""
+
+BITS = {
+    "F4": 4,
+    "F6_E2M3": 6,
+    "F6_E3M2": 6,
+    "BOOL": 8,
+    "U8": 8,
+    "I8": 8,
+    "F8_E5M2": 8,
+    "F8_E4M3": 8,
+    "F8_E8M0": 8,
+    "F8_E4M3FNUZ": 8,
+    "F8_E5M2FNUZ": 8,
+    "I16": 16,
+    "U16": 16,
+    "F16": 16,
+    "BF16": 16,
+    "I32": 32,
+    "U32": 32,
+    "F32": 32,
+    "C64": 64,
+    "F64": 64,
+    "I64": 64,
+    "U64": 64,
+}
+"""Bits of one element, by the format's name (safetensors 0.8, enum Dtype)."""
+
+_NAMES = {
+    "float64": "F64",
+    "double": "F64",
+    "float32": "F32",
+    "float": "F32",
+    "bfloat16": "BF16",
+    "float16": "F16",
+    "half": "F16",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
+}
+
+
+def code(name: str | None) -> str | None:
+    """The format's name of a config's dtype; None when it has none of those that whole models are stored in."""
+    return _NAMES.get(name) if name else None
+
+
+def width(dtype: str) -> int:
+    """Bytes of one element of a dtype that takes whole bytes."""
+    return BITS[dtype] // 8

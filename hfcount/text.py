@@ -1,0 +1,36 @@
+"""How values are written for people: names that are safe on a terminal, numbers with separators."""
+
+import unicodedata
+from typing import Any
+
+_SHOWN = 200  # characters of foreign text that a message repeats
+
+
+def printable(text: str, limit: int | None = _SHOWN) -> str:
+    """`text` with control, format and surrogate characters escaped, cut to `limit` characters."""
+    if not (text.isascii() and text.isprintable()):
+        # Bidirectional marks (Cf) can reorder a line just as control characters can rewrite it.
+        text = "".join(
+            char if not unicodedata.category(char).startswith("C") else char.encode("unicode_escape").decode()
+            for char in text
+        )
+    return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
+
+
+def shown(value: Any) -> str:
+    """A foreign JSON value as a message repeats it."""
+    if isinstance(value, str):
+        return f'"{printable(value, 60)}"'
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        # A 5,000-digit number is legal JSON; Python refuses to print it and no reader wants it.
+        return f"{value:,}" if abs(value) < 10**30 else f"a number of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return repr(value)
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 tensor`, `2 tensors`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

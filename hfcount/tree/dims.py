@@ -1,0 +1,111 @@
+"""Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
+
+from typing import NamedTuple
+
+# In this order symbols stand within a product: layers and experts first, then heads, then widths.
+_ORDER = {symbol: place for place, symbol in enumerate(("N", "n", "k", "h", "h_kv", "h_d", "d", "d_ff", "|V|", "c"))}
+
+
+class Atom(NamedTuple):
+    """A symbol with its value: two sizes called d_ff stay two symbols."""
+
+    symbol: str
+    value: int
+
+
+Monomial = tuple[Atom, ...]
+Polynomial = dict[Monomial, int]
+
+
+class Dim(int):
+    """A size in elements, together with the polynomial that gives it."""
+
+    terms: Polynomial
+
+    @classmethod
+    def of(cls, value: int, terms: Polynomial) -> "Dim":
+        """`value` with its polynomial; the caller vouches that they agree."""
+        dim = cls(value)
+        dim.terms = terms
+        return dim
+
+    @classmethod
+    def named(cls, symbol: str, value: int) -> "Dim":
+        """A size that the literature calls `symbol`."""
+        return cls.of(value, {(Atom(symbol, int(value)),): 1})
+
+    def __add__(self, other: int) -> "Dim":
+        return Dim.of(int(self) + int(other), add(self.terms, polynomial(other)))
+
+    def __sub__(self, other: int) -> "Dim":
+        return Dim.of(int(self) - int(other), add(self.terms, multiply({(): -1}, polynomial(other))))
+
+    def __mul__(self, other: int) -> "Dim":
+        return Dim.of(int(self) * int(other), multiply(self.terms, polynomial(other)))
+
+    def __floordiv__(self, other: int) -> "Dim":
+        value = int(self) // int(other)
+        return Dim.named(f"({render(self.terms)}/{render(polynomial(other))})", value)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def polynomial(value: int) -> Polynomial:
+    """The polynomial of a Dim, or a plain number as a constant."""
+    if isinstance(value, Dim):
+        return value.terms
+    return {(): value} if value else {}
+
+
+def add(left: Polynomial, right: Polynomial) -> Polynomial:
+    """The sum, like terms gathered."""
+    result = dict(left)
+    for monomial, coefficient in right.items():
+        result[monomial] = result.get(monomial, 0) + coefficient
+        if not result[monomial]:
+            del result[monomial]
+    return result
+
+
+def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
+    """The product, like terms gathered."""
+    result: Polynomial = {}
+    for a, x in left.items():
+        for b, y in right.items():
+            monomial = tuple(sorted(a + b, key=_place))
+            result[monomial] = result.get(monomial, 0) + x * y
+    return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
+
+
+def evaluate(terms: Polynomial) -> int:
+    """The number that the polynomial stands for."""
+    total = 0
+    for monomial, product in terms.items():
+        for atom in monomial:
+            product *= atom.value
+        total += product
+    return total
+
+
+def atoms(terms: Polynomial) -> set[Atom]:
+    """Every symbol of the polynomial with its value."""
+    return {atom for monomial in terms for atom in monomial}
+
+
+def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
+    """The polynomial as text; `names` says how an atom is written (its symbol when left out)."""
+    if not terms:
+        return "0"
+    text = ""
+    for monomial, coefficient in terms.items():
+        factors = [names[atom] if names else atom.symbol for atom in monomial]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, f"{abs(coefficient):,}")
+        sign = ("-" if coefficient < 0 else "") if not text else (" - " if coefficient < 0 else " + ")
+        text += sign + "·".join(factors)
+    return text
+
+
+def _place(atom: Atom) -> tuple[int, Atom]:
+    return _ORDER.get(atom.symbol, len(_ORDER)), atom

@@ -1,0 +1,62 @@
+"""Sets of layer or expert numbers, held as ranges: a billion layers cost what one does."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+_LISTED = 100_000  # a larger set with gaps is described, not walked
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """The numbers of `base` that are in none of `without`.
+
+    Args:
+        base: a range, or a sorted tuple without repetition.
+        count: how many numbers the set has; a Dim where the literature has a symbol for it.
+        without: disjoint subsets of `base` that are left out.
+    """
+
+    base: range | tuple[int, ...]
+    count: int
+    without: tuple["Indices", ...] = ()
+
+    @classmethod
+    def upto(cls, count: int) -> "Indices":
+        """0 to count - 1."""
+        return cls(range(count), count)
+
+    @classmethod
+    def of(cls, numbers: range | Iterable[int]) -> "Indices":
+        """Exactly these numbers."""
+        base = numbers if isinstance(numbers, range) else tuple(sorted(set(numbers)))
+        return cls(base, len(base))
+
+    def less(self, *others: "Indices") -> "Indices":
+        """This set without `others`, which are disjoint subsets of it."""
+        others = tuple(other for other in others if other.count)
+        return Indices(self.base, int(self.count) - sum(other.count for other in others), self.without + others)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self.base and not any(number in other for other in self.without)
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in self.base if number in self) if self.without else iter(self.base)
+
+    def __str__(self) -> str:
+        if isinstance(self.base, range) and not self.without:
+            return _span(self.base)
+        if len(self.base) > _LISTED:
+            return f"{Indices(self.base, 0)} but " + " and ".join(map(str, self.without))
+        spans = []
+        # Neighbours share the difference between a number and its place.
+        for _, run in groupby(enumerate(self), key=lambda placed: placed[1] - placed[0]):
+            numbers = [number for _, number in run]
+            spans.append(_span(range(numbers[0], numbers[-1] + 1)))
+        return ",".join(spans) if len(spans) <= 8 else ",".join([*spans[:7], f"... ({self.count:,} in all)"])
+
+
+def _span(numbers: range) -> str:
+    if len(numbers) <= 1:
+        return str(numbers.start)
+    return f"{numbers[0]}-{numbers[-1]}" + ("" if numbers.step == 1 else f" step {numbers.step}")

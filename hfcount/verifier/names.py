@@ -1,0 +1,119 @@
+"""Names: what the blueprint has, what the checkpoint lists, and how they match."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from hfcount.tree.block import Finder, Kind, Leaf
+from hfcount.verifier.findings import fold
+
+BUFFERS: tuple[Kind, ...] = ("buffer", "legacy")
+
+# What loaders put before a name or take away: the base model's name inside another class.
+_PREFIX = re.compile(r"(?:(?:model|transformer|language_model)\.)*")
+
+
+@dataclass(slots=True)
+class Match:
+    """How the names agree.
+
+    Args:
+        listed: how many tensors of each leaf the checkpoint lists.
+        missing: names that it lacks; a leaf that is mostly absent is folded and not listed name by name.
+        unexpected: names that the blueprint lacks.
+        renamed: names that match under another prefix, as (listed, expected).
+    """
+
+    listed: list[tuple[Leaf, int]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    missing_count: int = 0
+    missing_elements: int = 0
+    unexpected: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def weights(self) -> int:
+        """Elements of the parameters and tied copies that are listed."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind not in BUFFERS)
+
+    @property
+    def buffers(self) -> int:
+        """Elements of the buffers that are listed."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind in BUFFERS)
+
+    def of_kind(self, kind: str) -> list[tuple[Leaf, int]]:
+        """The leaves of a kind that are listed at all."""
+        return [(leaf, count) for leaf, count in self.listed if leaf.kind == kind and count]
+
+
+def match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
+    """Compares the names of a checkpoint (a set or mapping) with a blueprint's leaves."""
+    found = _match(leaves, names)
+    if found.missing_count and found.unexpected:
+        renamed = _prefixes(leaves, found)
+        if renamed:
+            spelling = dict(renamed)
+            found = _match(leaves, {spelling.get(name, name) for name in names})
+            found.renamed = renamed
+    return found
+
+
+def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
+    result, known = Match(), 0
+    # A leaf of more tensors than the checkpoint could have is counted from the checkpoint's side, not enumerated.
+    few = 2 * len(names) + 1_000
+    huge = Counter[int]()
+    if any(leaf.count > few for leaf in leaves):
+        finder = Finder(leaves)
+        huge = Counter(id(finder.find(name)) for name in names)
+    for leaf in leaves:
+        required = leaf.kind in ("parameter", "buffer")
+        if leaf.count > few:
+            count = huge[id(leaf)]
+            missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
+        else:
+            absent = [name for name in leaf.names() if name not in names]
+            count = int(leaf.count) - len(absent)
+            missing = fold(absent) if absent and required else []
+        known += count
+        result.listed.append((leaf, count))
+        if required and count < leaf.count:
+            result.missing += missing
+            result.missing_count += int(leaf.count) - count
+            result.missing_elements += (int(leaf.count) - count) * leaf.size
+    if known < len(names):
+        finder = Finder(leaves)
+        result.unexpected = [name for name in names if finder.find(name) is None]
+    return result
+
+
+def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
+    """Pairs of a listed and an expected name that differ in their prefix alone.
+
+    A part is renamed as a whole or not at all, as loaders do it: once some of its names are right, the others are
+    not looked for under another prefix.
+    """
+    right = {_PREFIX.match(leaf.name)[0] for leaf, count in found.listed if count}  # type: ignore[index]
+    bare = {}
+    for leaf, count in found.listed:
+        prefix = _PREFIX.match(leaf.name)[0]  # type: ignore[index]
+        if not count and (not prefix or prefix not in right):
+            bare[id(leaf)] = prefix
+    finder = Finder([_without(leaf, bare[id(leaf)]) for leaf in leaves if id(leaf) in bare])
+    prefixes = {
+        _without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare
+    }
+    pairs = []
+    for name in found.unexpected:
+        stem = name[len(_PREFIX.match(name)[0]) :]  # type: ignore[index]
+        leaf = finder.find(stem)
+        if leaf is not None:
+            pairs.append((name, prefixes[leaf.segments] + stem))
+    # Two names for one tensor is not another spelling.
+    return pairs if len({expected for _, expected in pairs}) == len(pairs) else []
+
+
+def _without(leaf: Leaf, prefix: str) -> Leaf:
+    drop = prefix.count(".")
+    return Leaf(leaf.segments[drop:], leaf.shape, leaf.kind, leaf.role, leaf.count, leaf.active, leaf.to)

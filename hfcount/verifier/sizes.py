@@ -1,0 +1,66 @@
+"""Bytes at depth `index`: which reading of the listed tensors gives metadata.total_size exactly."""
+
+from dataclasses import dataclass
+
+from hfcount.storage import dtypes
+
+_WIDTHS = (2, 4, 1, 8)  # bytes of one element, in the order in which checkpoints use them
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Weights of one width and buffers of one width, in bytes an element, that add up exactly.
+
+    `dtype` and `buffer_dtype` are None where the width alone does not tell which dtype it is.
+    """
+
+    weights: int
+    buffers: int
+    width: int
+    buffer_width: int
+    dtype: str | None
+    buffer_dtype: str | None
+
+    @property
+    def by_dtype(self) -> dict[str, int] | None:
+        """Elements by dtype, None when one of them is unknown."""
+        sums: dict[str, int] = {}
+        for dtype, elements in ((self.dtype, self.weights), (self.buffer_dtype, self.buffers)):
+            if elements and dtype is None:
+                return None
+            if elements and dtype is not None:
+                sums[dtype] = sums.get(dtype, 0) + elements
+        return sums
+
+    def __str__(self) -> str:
+        text = _product(self.weights, self.width, self.dtype)
+        return text + (f" + {_product(self.buffers, self.buffer_width, self.buffer_dtype)} of buffers" if self.buffers else "")
+
+
+def exact(total_size: int, weights: int, buffers: int, declared: str | None) -> Reading | None:
+    """The reading that gives `total_size`, the declared dtype's first; None when none does.
+
+    Args:
+        total_size: bytes that the index claims.
+        weights: elements of parameters and tied copies that are listed.
+        buffers: elements of buffers that are listed; they are stored as F32 or like the weights.
+        declared: the config's dtype by the format's name, None when it gives none.
+    """
+    own = dtypes.width(declared) if declared else None
+    for width in dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS):
+        for buffer_width in dict.fromkeys((4, width)):
+            if weights * width + buffers * buffer_width == total_size:
+                dtype = declared if width == own else _only(width)
+                return Reading(
+                    weights, buffers, width, buffer_width, dtype, "F32" if buffer_width == 4 else dtype
+                )
+    return None
+
+
+def _only(width: int) -> str | None:
+    """The dtype of that width, where there is one that models are stored in."""
+    return {4: "F32", 8: "F64"}.get(width)
+
+
+def _product(elements: int, width: int, dtype: str | None) -> str:
+    return f"{elements:,} × {width}" + (f" ({dtype})" if dtype else "")
