@@ -1,10 +1,10 @@
 """hfcount derives every tensor a Hugging Face checkpoint must hold from its config, and verifies what was published.
 
-    >>> import hfcount
-    >>> hfcount.verify("Qwen/Qwen3-32B").verdict
-    'verified'
-    >>> hfcount.blueprint({"model_type": "qwen3", ...}).total
-    32762123264
+>>> import hfcount
+>>> hfcount.verify("Qwen/Qwen3-32B").verdict
+'verified'
+>>> hfcount.blueprint({"model_type": "qwen3", ...}).total
+32762123264
 """
 
 from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture

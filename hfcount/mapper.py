@@ -18,20 +18,7 @@ _REQUIRED: Any = object()
 
 # Keys that no architecture's shapes depend on: token ids, positions without tables, training, generation, bookkeeping.
 _SHAPELESS = frozenset(
-    """
-    add_cross_attention attention_dropout attn_implementation auto_map bad_words_ids begin_suppress_tokens
-    beta bos_token_id classifier_dropout cross_attention_hidden_size decoder_start_token_id diversity_penalty
-    do_sample early_stopping embd_pdrop encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty
-    finetuning_task forced_bos_token_id forced_eos_token_id hidden_dropout initializer_range is_decoder
-    is_encoder_decoder layer_norm_eps layer_types length_penalty max_length max_position_embeddings
-    max_sequence_length max_window_layers min_length model_max_length no_repeat_ngram_size norm_topk_prob num_beam_groups
-    num_beams num_return_sequences output_attentions output_hidden_states output_router_logits output_scores
-    pad_token_id partial_rotary_factor prefix pretraining_tp problem_type rms_norm_eps rope_parameters rope_scaling
-    rope_theta remove_invalid_values repetition_penalty resid_pdrop return_dict return_dict_in_generate
-    router_aux_loss_coef router_jitter_noise sep_token_id sliding_window suppress_tokens task_specific_params
-    temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript transformers_version typical_p unsloth_fixed
-    unsloth_version use_bfloat16 use_cache use_mrope use_sliding_window chunk_size_feed_forward
-    """.split()
+    ["add_cross_attention", "attention_dropout", "attn_implementation", "auto_map", "bad_words_ids", "begin_suppress_tokens", "beta", "bos_token_id", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample", "early_stopping", "embd_pdrop", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_eos_token_id", "hidden_dropout", "initializer_range", "is_decoder", "is_encoder_decoder", "layer_norm_eps", "layer_types", "length_penalty", "max_length", "max_position_embeddings", "max_sequence_length", "max_window_layers", "min_length", "model_max_length", "no_repeat_ngram_size", "norm_topk_prob", "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states", "output_router_logits", "output_scores", "pad_token_id", "partial_rotary_factor", "prefix", "pretraining_tp", "problem_type", "rms_norm_eps", "rope_parameters", "rope_scaling", "rope_theta", "remove_invalid_values", "repetition_penalty", "resid_pdrop", "return_dict", "return_dict_in_generate", "router_aux_loss_coef", "router_jitter_noise", "sep_token_id", "sliding_window", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "top_k", "top_p", "torchscript", "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "use_mrope", "use_sliding_window", "chunk_size_feed_forward"]
 )
 
 
@@ -52,9 +39,7 @@ class Config:
         self.where = where
         self.family = family
 
-    def int(
-        self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE
-    ) -> Int:
+    def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
@@ -144,4 +129,3 @@ class Config:
                     " say the same thing. Remove the wrong one."
                 )
         return found[0]
-

@@ -10,7 +10,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.tree.block import Block, Kind, Leaf, Role, leaves
-from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render
+from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render_factored
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
@@ -164,11 +164,11 @@ class Formula:
 
     def text(self, terms: Polynomial) -> str:
         """A polynomial of this formula with symbols."""
-        return render(terms, self.names)
+        return render_factored(terms, self.names)
 
     def numbers(self, terms: Polynomial) -> str:
         """The same with numbers in place of symbols."""
-        return render(terms, {atom: f"{atom.value:,}" for atom in self.names})
+        return render_factored(terms, {atom: f"{atom.value:,}" for atom in self.names})
 
     @property
     def legend(self) -> dict[str, int]:

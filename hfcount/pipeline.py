@@ -1,15 +1,16 @@
 """The whole way: MODEL, documents, config, spec, blueprint, evidence, findings, report."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
 from hfcount.errors import ConfigError, DocumentError, HfcountError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.documents import INDEX, Documents, parse_object
+from hfcount.fetcher.record import record
 from hfcount.mapper import Config
-from hfcount.measures import Blueprint, build
-from hfcount.report import Depth, Failure, Report, compose
+from hfcount.measures import build
+from hfcount.report import Depth, Extra, Failure, Report, compose
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
 from hfcount.verifier import count_only, unmodelled, verify_index
@@ -18,15 +19,6 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules import Policy
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """A report, with what it was made of for those who want more than it says."""
-
-    report: Report
-    documents: Documents
-    plan: Blueprint | None
 
 
 def verify(
@@ -51,17 +43,25 @@ def verify(
         UnknownArchitecture: no family describes the config.
     """
     where = Path(fixtures) if fixtures is not None else None
-    return inspect(Request(model, revision, None, where, offline), depth).report
+    return inspect(Request(model, revision, None, where, offline), depth)
 
 
-def inspect(request: Request, depth: AskedDepth = "auto", policy: Policy | None = None) -> Inspection:
-    """One checkpoint, from its name to the report.
+def inspect(
+    request: Request,
+    depth: AskedDepth = "auto",
+    policy: Policy | None = None,
+    save: Path | None = None,
+    extras: Collection[Extra] = (),
+) -> Report:
+    """One checkpoint, from its name to the report; what was read is recorded below `save`.
 
     Raises:
         FetchError: the documents could not be had.
         UnknownArchitecture: no family describes the config.
     """
     documents, policy = fetch(request), policy or Policy()
+    if save is not None:
+        record(documents, save)
     outcome, plan, index = Outcome(), None, None
     reached: Depth = "config"
     try:
@@ -79,7 +79,7 @@ def inspect(request: Request, depth: AskedDepth = "auto", policy: Policy | None 
     unseen = None
     if depth != "config" and documents.index is None:
         unseen = Failure(kind="NoIndex", message=_unseen(documents))
-    return Inspection(compose(documents, plan, index, outcome, reached, policy, unseen), documents, plan)
+    return compose(documents, plan, index, outcome, reached, policy, unseen, extras)
 
 
 def failed(model: str, error: HfcountError) -> Report:

@@ -1,7 +1,7 @@
 """The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -9,12 +9,14 @@ from pydantic import BaseModel, ConfigDict
 from hfcount.fetcher.documents import Documents
 from hfcount.measures import Blueprint
 from hfcount.text import printable
+from hfcount.tree.dims import evaluate
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Finding, Outcome
 from hfcount.verifier.rules import Policy
 
 Verdict = Literal["verified", "explained", "mismatch", "unverified"]
 Depth = Literal["config", "index", "headers"]
+Extra = Literal["tensors", "formula"]
 
 
 class _Part(BaseModel):
@@ -71,6 +73,33 @@ class ReportedFinding(_Part):
     bytes: int | None
 
 
+class TensorRow(_Part):
+    """All tensors of the blueprint whose names differ only in indices; `elements` is their sum."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    component: str
+    kind: str
+    elements: int
+
+
+class FormulaPart(_Part):
+    """The closed form of one component or the whole: with symbols, with numbers, and its value in elements."""
+
+    component: str
+    symbols: str
+    numbers: str
+    value: int
+
+
+class ClosedForm(_Part):
+    """The formula of every component, the whole last, and what each symbol stands for."""
+
+    parts: tuple[FormulaPart, ...]
+    legend: dict[str, int]
+
+
 class Failure(_Part):
     """Why a run could not look."""
 
@@ -99,6 +128,8 @@ class Report(_Part):
     evidence: Evidence | None = None
     checks: tuple[Comparison, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
+    tensors: tuple[TensorRow, ...] | None = None
+    formula: ClosedForm | None = None
     error: Failure | None = None
 
     @property
@@ -109,10 +140,9 @@ class Report(_Part):
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON; `error` is there only when the run could not look."""
-        fields = self.model_dump()
-        if self.error is None:
-            del fields["error"]
+        """The report as one line of ASCII JSON; `tensors`, `formula` and `error` are there only when they say something."""
+        absent = {name for name in ("tensors", "formula", "error") if getattr(self, name) is None}
+        fields = self.model_dump(exclude=absent)
         return json.dumps({"schema": fields.pop("schema_version"), **fields})
 
 
@@ -124,8 +154,9 @@ def compose(
     depth: Depth,
     policy: Policy,
     unseen: Failure | None = None,
+    extras: Collection[Extra] = (),
 ) -> Report:
-    """The report of one checkpoint that could be looked at; `unseen` says what could not."""
+    """The report of one checkpoint; `unseen` says what could not be looked at, `extras` what else is wanted."""
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     report = Report(
         model=printable(documents.model),
@@ -134,7 +165,9 @@ def compose(
         depth=depth,
         verdict=_verdict(findings, plan is not None and outcome.proven and unseen is None and not plan.asides),
         checks=tuple(
-            Comparison(name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text)
+            Comparison(
+                name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
+            )
             for check in outcome.checks
         ),
         findings=findings,
@@ -149,10 +182,10 @@ def compose(
         if index
         else None,
     )
-    return report if plan is None else report.model_copy(update=_counts(plan, outcome))
+    return report if plan is None else report.model_copy(update=_counts(plan, outcome, extras))
 
 
-def _counts(plan: Blueprint, outcome: Outcome) -> dict[str, Any]:
+def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:
     spec, whole = plan.spec, not plan.asides
     return {
         "family": spec.family,
@@ -169,7 +202,38 @@ def _counts(plan: Blueprint, outcome: Outcome) -> dict[str, Any]:
             for role, measure in plan.by_component.items()
         ),
         "auxiliary": {"mtp": 0},
+        "tensors": tuple(
+            TensorRow(
+                name=printable(row.name),
+                count=row.count,
+                shape=tuple(map(int, row.shape)),
+                component=row.role,
+                kind=row.kind,
+                elements=row.elements,
+            )
+            for row in plan.rows()
+        )
+        if "tensors" in extras
+        else None,
+        "formula": _closed_form(plan) if "formula" in extras else None,
     }
+
+
+def _closed_form(plan: Blueprint) -> ClosedForm:
+    formula = plan.formula()
+    parts = {**formula.components, "total": formula.total}
+    return ClosedForm(
+        parts=tuple(
+            FormulaPart(
+                component=name,
+                symbols=formula.text(terms),
+                numbers=formula.numbers(terms),
+                value=evaluate(terms),
+            )
+            for name, terms in parts.items()
+        ),
+        legend=formula.legend,
+    )
 
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:

@@ -40,13 +40,14 @@ def read(c: Config) -> tuple[Spec, Block]:
     model_type = c.str("model_type", default=None)
     if model_type is None:
         known = ", ".join(all_types())
-        raise UnknownArchitecture(f"{c.where}: no model_type, so there is no telling what it describes. Known: {known}.")
+        raise UnknownArchitecture(
+            f"{c.where}: no model_type, so there is no telling what it describes. Known: {known}."
+        )
     family = find(model_type)
     if family is None:
         near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5) or all_types()
         raise UnknownArchitecture(
-            f"{c.where}: no family describes model_type {printable(model_type, 60)}. Nearest known:"
-            f" {', '.join(near)}."
+            f"{c.where}: no family describes model_type {printable(model_type, 60)}. Nearest known: {', '.join(near)}."
         )
     c.family = model_type
     spec = family.spec(c)

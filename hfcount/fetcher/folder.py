@@ -23,7 +23,9 @@ def read_folder(folder: Path, model: str, source: Source, revision: str | None =
         FetchError: NoSuchFolder, NoConfig or UnreadableFile.
     """
     if not folder.is_dir():
-        raise FetchError("NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}.")
+        raise FetchError(
+            "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
+        )
     config = _read(folder, CONFIG)
     if config is None:
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{_instead(folder)}.")
@@ -43,7 +45,9 @@ def read_fixture(root: Path, model: str) -> Documents:
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
     path = PurePosixPath(model)
     if path.is_absolute() or ".." in path.parts or "\0" in model:
-        raise FetchError("BadName", f"{printable(model)} is not a path below {printable(str(root))}. Leave out `..` and `/`.")
+        raise FetchError(
+            "BadName", f"{printable(model)} is not a path below {printable(str(root))}. Leave out `..` and `/`."
+        )
     folder = root / path
     if not folder.is_dir():
         raise FetchError(
@@ -70,6 +74,8 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
     """
     from huggingface_hub import constants
 
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model) or ".." in model:
+        raise FetchError("BadName", f"{printable(model)} is no repo id. Nor is there a folder of that name.")
     name = revision or "main"
     home = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *model.split("/")))
     commit = name
@@ -85,7 +91,9 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
             f"{printable(model)} at {printable(name)} is not in the cache {printable(str(home.parent))}. Run once"
             " without --offline (and without HF_HUB_OFFLINE).",
         )
-    return read_folder(folder / subfolder if subfolder else folder, model, "cache", commit)
+    if subfolder:
+        folder, model = folder / subfolder, f"{model}/{subfolder}"
+    return read_folder(folder, model, "cache", commit)
 
 
 def _plain(name: str) -> bool:
@@ -100,7 +108,9 @@ def _read(folder: Path, name: str) -> Document | None:
         if not stat.S_ISREG(facts.st_mode):
             raise FetchError("UnreadableFile", f"{where} is not a regular file.")
         if facts.st_size > CAPS[name]:
-            raise FetchError("UnreadableFile", f"{where} has {facts.st_size:,} bytes; {CAPS[name]:,} are the most that is read.")
+            raise FetchError(
+                "UnreadableFile", f"{where} has {facts.st_size:,} bytes; {CAPS[name]:,} are the most that is read."
+            )
         return Document(where, path.read_bytes())
     except FileNotFoundError:
         return None

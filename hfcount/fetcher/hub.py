@@ -64,7 +64,7 @@ class _Repo:
             with _without_progress_bars():
                 documents = dict(zip(names, pool.map(self._download, names), strict=True))
         return Documents(
-            model=self.model,
+            model=f"{self.model}/{self.subfolder}" if self.subfolder else self.model,
             source="hub",
             revision=self.revision,
             config=documents[CONFIG],
@@ -166,7 +166,9 @@ class _Repo:
             status = error.response.status_code
             said = f" ({printable(error.server_message)})" if error.server_message else ""
             hint = " Check HF_TOKEN." if status in (401, 403) else " Wait and try again." if status == 429 else ""
-            raise FetchError("HubError", f"{constants.ENDPOINT} answered {status} for {self._label()}{said}.{hint}") from None
+            raise FetchError(
+                "HubError", f"{constants.ENDPOINT} answered {status} for {self._label()}{said}.{hint}"
+            ) from None
         except FileMetadataError:
             raise FetchError(
                 "HubError", f"{constants.ENDPOINT} does not answer like a Hub for {self._label()}. Check HF_ENDPOINT."
@@ -181,7 +183,6 @@ class _Repo:
                 f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
                 " --offline.",
             ) from None
-
 
 
 @contextmanager

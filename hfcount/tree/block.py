@@ -198,4 +198,3 @@ class Finder:
 def is_index(segment: str) -> bool:
     """Whether a segment of a name is a number as a module list writes it: `0`, `12`, not `01`."""
     return segment.isdecimal() and segment.isascii() and (segment[0] != "0" or len(segment) == 1) and len(segment) < 20
-

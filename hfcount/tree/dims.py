@@ -1,5 +1,7 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
+from collections import Counter
+from functools import reduce
 from typing import NamedTuple
 
 # In this order symbols stand within a product: layers and experts first, then heads, then widths.
@@ -93,6 +95,22 @@ def atoms(terms: Polynomial) -> set[Atom]:
     return {atom for monomial in terms for atom in monomial}
 
 
+def render_factored(terms: Polynomial, names: dict[Atom, str]) -> str:
+    """The polynomial as text, what is multiplied by the same number of layers gathered: `N·(2·d + d·d_ff) + d`."""
+    groups: dict[Monomial, Polynomial] = {}
+    for monomial, coefficient in terms.items():
+        layers = tuple(atom for atom in monomial if atom.symbol == "N")
+        groups.setdefault(layers, {})[monomial] = coefficient
+    texts = []
+    for _, group in sorted(groups.items(), key=lambda item: not item[0]):
+        first, *others = map(Counter, group)
+        common = list(reduce(Counter.__and__, others, first).elements()) if others else []
+        rest = {_divide(monomial, common): coefficient for monomial, coefficient in group.items()}
+        product = "·".join(names[atom] for atom in common)
+        texts.append(f"{product}·({render(rest, names)})" if common else render(rest, names))
+    return " + ".join(texts) or "0"
+
+
 def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
     """The polynomial as text; `names` says how an atom is written (its symbol when left out)."""
     if not terms:
@@ -105,6 +123,13 @@ def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
         sign = ("-" if coefficient < 0 else "") if not text else (" - " if coefficient < 0 else " + ")
         text += sign + "·".join(factors)
     return text
+
+
+def _divide(monomial: Monomial, factors: list[Atom]) -> Monomial:
+    rest = list(monomial)
+    for atom in factors:
+        rest.remove(atom)
+    return tuple(rest)
 
 
 def _place(atom: Atom) -> tuple[int, Atom]:

@@ -112,9 +112,7 @@ def check_total_size(case: Case, outcome: Outcome) -> None:
     width = dtypes.width(case.declared) if case.declared else 2
     expected = match.weights * width + match.buffers * 4
     listed = f"{match.weights + match.buffers:,} elements listed"
-    if match.missing_count and sizes.exact(
-        claim, match.weights + match.missing_elements, match.buffers, case.declared
-    ):
+    if match.missing_count and sizes.exact(claim, match.weights + match.missing_elements, match.buffers, case.declared):
         listed += f", and the {match.missing_elements:,} missing make up the rest"
     elif match.unexpected and claim > expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"

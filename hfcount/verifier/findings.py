@@ -101,9 +101,7 @@ def _ranges(places: Sequence[tuple[int, ...]]) -> list[list[str]]:
     by_rest: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for first, rests in by_first.items():
         by_rest.setdefault(tuple(sorted(rests)), []).append(first)
-    return [
-        [_range(firsts), *rest] for rests, firsts in by_rest.items() for rest in _ranges(rests)
-    ]
+    return [[_range(firsts), *rest] for rests, firsts in by_rest.items() for rest in _ranges(rests)]
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -101,9 +101,7 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
         if not count and (not prefix or prefix not in right):
             bare[id(leaf)] = prefix
     finder = Finder([_without(leaf, bare[id(leaf)]) for leaf in leaves if id(leaf) in bare])
-    prefixes = {
-        _without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare
-    }
+    prefixes = {_without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare}
     pairs = []
     for name in found.unexpected:
         stem = name[len(_PREFIX.match(name)[0]) :]  # type: ignore[index]

@@ -34,7 +34,9 @@ class Reading:
 
     def __str__(self) -> str:
         text = _product(self.weights, self.width, self.dtype)
-        return text + (f" + {_product(self.buffers, self.buffer_width, self.buffer_dtype)} of buffers" if self.buffers else "")
+        return text + (
+            f" + {_product(self.buffers, self.buffer_width, self.buffer_dtype)} of buffers" if self.buffers else ""
+        )
 
 
 def exact(total_size: int, weights: int, buffers: int, declared: str | None) -> Reading | None:
@@ -51,9 +53,7 @@ def exact(total_size: int, weights: int, buffers: int, declared: str | None) -> 
         for buffer_width in dict.fromkeys((4, width)):
             if weights * width + buffers * buffer_width == total_size:
                 dtype = declared if width == own else _only(width)
-                return Reading(
-                    weights, buffers, width, buffer_width, dtype, "F32" if buffer_width == 4 else dtype
-                )
+                return Reading(weights, buffers, width, buffer_width, dtype, "F32" if buffer_width == 4 else dtype)
     return None
 
 

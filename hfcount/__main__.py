@@ -1,0 +1,5 @@
+"""`python -m hfcount`."""
+
+from hfcount.cli import run
+
+run()

@@ -1,0 +1,239 @@
+"""The command line: the only module that prints or exits."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
+
+import click
+
+from hfcount.errors import HfcountError
+from hfcount.fetcher import Request
+from hfcount.pipeline import AskedDepth, failed, inspect
+from hfcount.report import Extra, Report, worst
+from hfcount.verifier.rules import RULES, Policy, lookup
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_PATIENCE = 1.0  # seconds before a progress bar appears
+
+_EPILOG = """
+\b
+Examples:
+  hfcount Qwen/Qwen3-32B                       a repo on the Hub
+  hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request of it
+  hfcount ./my-checkpoint                      a local folder
+  hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone
+  hfcount --fixtures fixtures --all            every recorded checkpoint
+  hfcount --depth config --formula gpt         count, do not compare
+  hfcount --format json A B | jq .verdict      one object per model and line
+
+\b
+Exit codes: 0 verified or explained, 1 mismatch, 2 wrong usage, 3 unverified or
+could not look. With several models 1 goes before 3.
+
+\b
+Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
+(zsh_source in ~/.zshrc; for fish, fish_source | source).
+"""
+
+
+def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        for rule in RULES.values():
+            click.echo(
+                f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
+            )
+        context.exit()
+
+
+def _print_families(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from hfcount import families
+
+        for family in families.everyone():
+            click.echo(f"{', '.join(family.MODEL_TYPES)}: {(family.__doc__ or '').strip()}")
+        context.exit()
+
+
+def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    rules = [(value, lookup(value)) for value in values]
+    for value, rule in rules:
+        if rule is None:
+            raise click.BadParameter(f"no rule is called {value}. `hfcount --rules` lists them.")
+    return frozenset(rule.code for _, rule in rules if rule)
+
+
+@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("models", nargs=-1, metavar="MODEL...")
+@click.option("--revision", metavar="REV", help="Branch, tag or commit.")
+@click.option("--subfolder", metavar="DIR", help="A folder of the repo.")
+@click.option(
+    "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
+)
+@click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR.")
+@click.option("--offline", is_flag=True, help="The Hugging Face cache only.")
+@click.option(
+    "--depth",
+    type=click.Choice(get_args(AskedDepth)),
+    default="auto",
+    show_default=True,
+    help="How far to look: count only, compare the index, or compare every header.",
+)
+@click.option("--format", "style", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
+@click.option("--formula", is_flag=True, help="The closed form of each component.")
+@click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
+@click.option("--allow", multiple=True, metavar="CODE", callback=_codes, help="Take an error as a note (repeatable).")
+@click.option("--strict", is_flag=True, help="Take every note but HF102 as an error.")
+@click.option(
+    "--families",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_families,
+    help="List the architectures.",
+)
+@click.option(
+    "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_print_rules, help="Explain every finding."
+)
+@click.version_option(package_name="hfcount", message="%(prog)s %(version)s")
+def main(
+    models: tuple[str, ...],
+    revision: str | None,
+    subfolder: str | None,
+    fixtures: Path | None,
+    everything: bool,
+    offline: bool,
+    depth: AskedDepth,
+    style: str,
+    formula: bool,
+    tensors: bool,
+    save: Path | None,
+    allow: frozenset[str],
+    strict: bool,
+) -> int:
+    """Verify that a checkpoint holds exactly what its config says.
+
+    Each MODEL is a local folder if one exists, else a repo on the Hugging Face Hub. config.json and
+    model.safetensors.index.json are read, every tensor is derived from the config, and the two are compared to the
+    byte. No weights are downloaded.
+    """
+    if everything:
+        if fixtures is None or models:
+            raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
+        models = _all_models(fixtures)
+    if not models:
+        raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
+    extras: list[Extra] = [name for name, wanted in (("tensors", tensors), ("formula", formula)) if wanted]  # type: ignore[misc]
+    policy = Policy(allow, strict)
+    reports = []
+    with _progress(len(models)) as step:
+        for model in models:
+            step(model)
+            request = Request(model, revision, subfolder, fixtures, offline)
+            try:
+                report = inspect(request, depth, policy, save, extras)
+            except HfcountError as error:
+                report = failed(model, error)
+            reports.append(report)
+            if style == "json":
+                click.echo(report.to_json())
+    if style == "markdown":
+        _print_markdown(reports)
+    elif style == "table":
+        _print_table(reports)
+    return worst([report.exit_code for report in reports])
+
+
+def run() -> NoReturn:
+    """Runs the command and exits with its code; Ctrl-C is 130, as in a shell."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that has no `×` shows `?` instead of a traceback
+    try:
+        code = main(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = 130
+    except BrokenPipeError:  # `hfcount ... | head`: whoever reads has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _all_models(fixtures: Path) -> tuple[str, ...]:
+    from hfcount.fetcher.folder import all_fixtures
+
+    return tuple(all_fixtures(fixtures))
+
+
+def _print_table(reports: Sequence[Report]) -> None:
+    from rich.console import Console
+
+    from hfcount.reporters import table
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        if len(reports) > 1:
+            console.print(table.summary(reports))
+        for report in reports if len(reports) == 1 else [report for report in reports if report.exit_code]:
+            if len(reports) > 1:
+                console.print()
+            for part in table.details(report):
+                console.print(part)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _print_markdown(reports: Sequence[Report]) -> None:
+    from hfcount.reporters import markdown
+
+    parts = [markdown.summary(reports)] if len(reports) > 1 else []
+    parts += [markdown.details(report) for report in reports if len(reports) == 1 or report.exit_code]
+    click.echo("\n\n".join(parts))
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Any]:
+    """A bar on standard error, if that is a terminal and the run takes longer than a moment."""
+    if not sys.stderr.isatty():
+        yield lambda model: None
+        return
+    from threading import Timer
+
+    state: dict[str, Any] = {"done": -1, "model": "", "bar": None}
+
+    def show() -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task(state["model"], total=count, completed=state["done"])
+        state["bar"] = bar
+        bar.start()
+
+    def step(model: str) -> None:
+        state["done"] += 1
+        state["model"] = model
+        bar: Progress | None = state["bar"]
+        if bar:
+            bar.update(bar.task_ids[0], completed=state["done"], description=model)
+
+    timer = Timer(_PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield step
+    finally:
+        timer.cancel()
+        timer.join()
+        if state["bar"]:
+            state["bar"].stop()
