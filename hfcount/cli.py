@@ -153,7 +153,7 @@ def run() -> NoReturn:
     """Runs the command and exits with its code; Ctrl-C is 130, as in a shell."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that has no `×` shows `?` instead of a traceback
+            stream.reconfigure(errors="replace")  # not every terminal can show a formula
     try:
         code = main(standalone_mode=False) or 0
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Groups of config keys that many architectures share: attention, feed-forward networks, the frame around the layers."""
+"""Groups of config keys that many architectures share: attention, feed-forward, the frame around the layers."""
 
 from collections.abc import Callable, Mapping, Sequence
 

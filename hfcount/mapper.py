@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
 from hfcount.text import shown
 
 T = TypeVar("T")
-Int, Bool, Str = int, bool, str  # the methods below are called what they read
+# The methods below are called what they read, and hide the types of that name.
+Int: TypeAlias = int
+Bool: TypeAlias = bool
+Str: TypeAlias = str
 
 MAX_SIZE = 2**32
 MAX_LAYERS = 2**62
@@ -18,7 +21,19 @@ _REQUIRED: Any = object()
 
 # Keys that no architecture's shapes depend on: token ids, positions without tables, training, generation, bookkeeping.
 _SHAPELESS = frozenset(
-    ["add_cross_attention", "attention_dropout", "attn_implementation", "auto_map", "bad_words_ids", "begin_suppress_tokens", "beta", "bos_token_id", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample", "early_stopping", "embd_pdrop", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_eos_token_id", "hidden_dropout", "initializer_range", "is_decoder", "is_encoder_decoder", "layer_norm_eps", "layer_types", "length_penalty", "max_length", "max_position_embeddings", "max_sequence_length", "max_window_layers", "min_length", "model_max_length", "no_repeat_ngram_size", "norm_topk_prob", "num_beam_groups", "num_beams", "num_return_sequences", "output_attentions", "output_hidden_states", "output_router_logits", "output_scores", "pad_token_id", "partial_rotary_factor", "prefix", "pretraining_tp", "problem_type", "rms_norm_eps", "rope_parameters", "rope_scaling", "rope_theta", "remove_invalid_values", "repetition_penalty", "resid_pdrop", "return_dict", "return_dict_in_generate", "router_aux_loss_coef", "router_jitter_noise", "sep_token_id", "sliding_window", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "top_k", "top_p", "torchscript", "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "use_mrope", "use_sliding_window", "chunk_size_feed_forward"]
+    """
+    add_cross_attention attention_dropout auto_map bad_words_ids begin_suppress_tokens bos_token_id
+    chunk_size_feed_forward classifier_dropout cross_attention_hidden_size decoder_start_token_id diversity_penalty
+    do_sample early_stopping embd_pdrop encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty
+    forced_bos_token_id forced_eos_token_id hidden_dropout initializer_range is_decoder is_encoder_decoder
+    layer_norm_eps layer_types length_penalty max_length max_position_embeddings max_sequence_length
+    max_window_layers min_length model_max_length no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
+    num_return_sequences output_attentions output_hidden_states output_router_logits output_scores pad_token_id
+    partial_rotary_factor pretraining_tp remove_invalid_values repetition_penalty resid_pdrop return_dict
+    return_dict_in_generate rms_norm_eps rope_parameters rope_scaling rope_theta router_aux_loss_coef
+    router_jitter_noise sep_token_id sliding_window suppress_tokens temperature tf_legacy_loss tie_encoder_decoder
+    top_k top_p torchscript typical_p unsloth_fixed use_bfloat16 use_cache use_mrope use_sliding_window
+    """.split()
 )
 
 
@@ -59,12 +74,12 @@ class Config:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be true or false.", "HF001")
         return cast(Bool, value)
 
-    def str(self, *names: Str, default: Any = _REQUIRED) -> Any:
+    def str(self, *names: Str, default: Any = _REQUIRED) -> Str:
         """A text."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not str:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a text.", "HF001")
-        return value
+        return cast(Str, value)
 
     def strs(self, *names: Str) -> list[Str]:
         """A list of texts; an absent one is empty."""
@@ -86,7 +101,7 @@ class Config:
         value, _ = self._find(("dtype", "torch_dtype"), None)
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
-        return cast(Str, self.str("dtype", "torch_dtype")).removeprefix("torch.")
+        return self.str("dtype", "torch_dtype").removeprefix("torch.")
 
     def is_null(self, name: Str) -> Bool:
         """Whether the key is there with the value null."""

@@ -25,7 +25,8 @@ class Stored(NamedTuple):
     kind: Kind
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """All tensors whose names differ only in indices; `elements` is their sum."""
 
     name: str
@@ -150,7 +151,7 @@ class Formula:
     """`total` as polynomials in the literature's symbols; a symbol with two values becomes two symbols."""
 
     def __init__(self, plan: Blueprint) -> None:
-        self.components: dict[Role, Polynomial] = {}
+        self.components: dict[str, Polynomial] = {}
         for leaf in plan._parameters():
             self.components[leaf.role] = add(self.components.get(leaf.role, {}), polynomial(leaf.formula))
         self.total: Polynomial = {}

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from hfcount.fetcher.documents import Documents
 from hfcount.measures import Blueprint
 from hfcount.text import printable
-from hfcount.tree.dims import evaluate
+from hfcount.tree.dims import Polynomial, evaluate
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Finding, Outcome
 from hfcount.verifier.rules import Policy
@@ -140,7 +140,7 @@ class Report(_Part):
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON; `tensors`, `formula` and `error` are there only when they say something."""
+        """The report as one line of ASCII JSON; `tensors`, `formula` and `error` only where they say something."""
         absent = {name for name in ("tensors", "formula", "error") if getattr(self, name) is None}
         fields = self.model_dump(exclude=absent)
         return json.dumps({"schema": fields.pop("schema_version"), **fields})
@@ -221,7 +221,7 @@ def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dic
 
 def _closed_form(plan: Blueprint) -> ClosedForm:
     formula = plan.formula()
-    parts = {**formula.components, "total": formula.total}
+    parts: dict[str, Polynomial] = {**formula.components, "total": formula.total}
     return ClosedForm(
         parts=tuple(
             FormulaPart(

@@ -37,8 +37,8 @@ def read(c: Config) -> tuple[Spec, Block]:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = c.str("model_type", default=None)
-    if model_type is None:
+    model_type = c.str("model_type", default="")
+    if not model_type:
         known = ", ".join(all_types())
         raise UnknownArchitecture(
             f"{c.where}: no model_type, so there is no telling what it describes. Known: {known}."

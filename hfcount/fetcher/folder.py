@@ -52,7 +52,8 @@ def read_fixture(root: Path, model: str) -> Documents:
     if not folder.is_dir():
         raise FetchError(
             "NoSuchFolder",
-            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {printable(str(root))} --all` reads all there are.",
+            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {printable(str(root))} --all` reads all"
+            " there are.",
         )
     return read_folder(folder, model, "fixtures")
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import httpx2
 from huggingface_hub import HfApi, constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
 from huggingface_hub.errors import (
     DisabledRepoError,
@@ -22,12 +23,7 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.file_download import HfFileMetadata
 from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils import (
-    are_progress_bars_disabled,
-    disable_progress_bars,
-    enable_progress_bars,
-    httpx,
-)
+from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.documents import CAPS, CONFIG, INDEX, Document, Documents
@@ -116,7 +112,7 @@ class _Repo:
                 self.model, path_in_repo=self.subfolder, revision=self.revision
             )
             return {Path(entry.path).name: entry.size for entry in entries if isinstance(entry, RepoFile)}
-        except (OSError, httpx.HTTPError, EntryNotFoundError, ValueError):
+        except (OSError, httpx2.HTTPError, EntryNotFoundError, ValueError):
             return None
 
     def _instead(self) -> str:
@@ -155,8 +151,8 @@ class _Repo:
         except RevisionNotFoundError:
             raise FetchError(
                 "NoSuchRevision",
-                f"{printable(self.model)} has no revision {printable(self.revision or 'main')}. Give a branch, a tag or a full"
-                " commit.",
+                f"{printable(self.model)} has no revision {printable(self.revision or 'main')}. Give a branch, a tag or"
+                " a full commit.",
             ) from None
         except RemoteEntryNotFoundError:
             raise
@@ -175,7 +171,7 @@ class _Repo:
             ) from None
         except OfflineModeIsEnabled:
             raise FetchError("NotCached", f"{self._label()} is not in the cache, and HF_HUB_OFFLINE is set.") from None
-        except (LocalEntryNotFoundError, httpx.TransportError, httpx.InvalidURL) as error:
+        except (LocalEntryNotFoundError, httpx2.TransportError, httpx2.InvalidURL) as error:
             cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) and error.__cause__ else error
             raise FetchError(
                 "NoNetwork",

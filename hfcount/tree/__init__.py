@@ -1,0 +1,1 @@
+"""The blueprint's tree: sizes, sets of indices, nodes, and the published components built of them."""

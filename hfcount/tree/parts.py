@@ -7,7 +7,7 @@ tensor names. Source of the names: transformers 5.23, models/<model_type>/modeli
 from collections.abc import Callable
 
 from hfcount.spec import GQA, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Repeat, Role, Tensor, Tied, block
+from hfcount.tree.block import Block, Linear, Node, Repeat, Role, Tensor, Tied, block
 from hfcount.tree.indices import Indices
 
 
@@ -60,7 +60,7 @@ def decoder(s: Spec, layer: Callable[[Layer], Block], question_answering: str = 
         layer: builds one layer.
         question_answering: what the base model is called inside the question answering class.
     """
-    base = {
+    base: dict[str, Node] = {
         "embed_tokens": block("embedding", weight=Tensor((s.vocab, s.hidden))),
         "layers": tuple(Repeat(part.indices, layer(part.layer)) for part in s.layers),
         "norm": rms_norm(s.hidden),

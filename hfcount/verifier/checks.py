@@ -47,7 +47,8 @@ def check_names(case: Case, outcome: Outcome) -> None:
         outcome.report(
             "HF201",
             f"the index lacks {plural(match.missing_count, 'tensor')} of the {expected:,} that"
-            f" {_config_of(case.plan)} describes: {_first(match.missing)}. Upload what is missing, or correct the config.",
+            f" {_config_of(case.plan)} describes: {_first(match.missing)}. Upload what is missing, or correct the"
+            " config.",
             match.missing,
             match.missing_count,
             match.missing_elements,
@@ -190,11 +191,12 @@ def _accept(case: Case, outcome: Outcome, reading: sizes.Reading) -> None:
     outcome.checks.append(Check("total_size", claim, claim, text))
     outcome.proven = True
     outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
-    if case.declared is not None and reading.width != dtypes.width(case.declared):
+    own = dtypes.width(case.declared) if case.declared else reading.width
+    if reading.width != own:
         outcome.report(
             "HF302",
-            f"the config declares {case.plan.spec.dtype} ({plural(dtypes.width(case.declared), 'byte')} an element), and"
-            f" total_size {claim:,} is exact at {plural(reading.width, 'byte')} an element. Set dtype to what is stored.",
+            f"the config declares {case.plan.spec.dtype} ({plural(own, 'byte')} an element), and total_size {claim:,}"
+            f" is exact at {plural(reading.width, 'byte')} an element. Set dtype to what is stored.",
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
         )

@@ -105,9 +105,9 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
     pairs = []
     for name in found.unexpected:
         stem = name[len(_PREFIX.match(name)[0]) :]  # type: ignore[index]
-        leaf = finder.find(stem)
-        if leaf is not None:
-            pairs.append((name, prefixes[leaf.segments] + stem))
+        known = finder.find(stem)
+        if known is not None:
+            pairs.append((name, prefixes[known.segments] + stem))
     # Two names for one tensor is not another spelling.
     return pairs if len({expected for _, expected in pairs}) == len(pairs) else []
 
