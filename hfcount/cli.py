@@ -11,7 +11,7 @@ import click
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
-from hfcount.pipeline import AskedDepth, failed, inspect
+from hfcount.pipeline import AskedDepth, Options, failed, inspect
 from hfcount.report import Extra, Report, worst
 from hfcount.verifier.rules import RULES, Policy, lookup
 
@@ -129,14 +129,14 @@ def main(
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     extras: list[Extra] = [name for name, wanted in (("tensors", tensors), ("formula", formula)) if wanted]  # type: ignore[misc]
-    policy = Policy(allow, strict)
+    options = Options(depth, Policy(allow, strict), save, extras)
     reports = []
     with _progress(len(models)) as step:
         for model in models:
             step(model)
             request = Request(model, revision, subfolder, fixtures, offline)
             try:
-                report = inspect(request, depth, policy, save, extras)
+                report = inspect(request, options)
             except HfcountError as error:
                 report = failed(model, error)
             reports.append(report)

@@ -109,7 +109,7 @@ def frame(c: Config, layers: Layer | Sequence[Layers]) -> Spec:
         layers=tuple(layers),
         head=head,
         tied=c.bool("tie_word_embeddings", default=False),
-        **({"labels": _labels(c)} if head.endswith("_classification") else {}),
+        labels=_labels(c) if head.endswith("_classification") else 2,
     )
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.spec import Spec
+from hfcount.spec import Head, Spec
 from hfcount.tree.block import Block, Kind, Leaf, Role, leaves
 from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render_factored
 
@@ -95,6 +95,22 @@ class Blueprint:
         """How many tensors a checkpoint stores."""
         return sum(int(leaf.count) for leaf in self.stored_leaves())
 
+    @cached_property
+    def head(self) -> list[Leaf]:
+        """What stands beside the base model: the head that the architecture names."""
+        return [] if self.spec.head == "base" else _beside_the_base(self.tree)
+
+    @cached_property
+    def other_heads(self) -> list[Leaf]:
+        """What the other classes of this architecture would have in place of the head."""
+        family, own = families.find(self.spec.family), {leaf.name for leaf in self.leaves}
+        found: dict[str, Leaf] = {}
+        for name in get_args(Head):
+            if family and name not in ("base", self.spec.head):
+                tree = family.blueprint(self.spec.model_copy(update={"head": name}))
+                found |= {leaf.name: leaf for leaf in _beside_the_base(tree) if leaf.name not in own}
+        return list(found.values())
+
     def stored_leaves(self) -> list[Leaf]:
         """What a checkpoint stores: parameters and current buffers."""
         return [leaf for leaf in self.leaves if leaf.kind in ("parameter", "buffer")]
@@ -129,6 +145,11 @@ class Blueprint:
 
     def _parameters(self) -> list[Leaf]:
         return [leaf for leaf in self.leaves if leaf.kind == "parameter"]
+
+
+def _beside_the_base(tree: Block) -> list[Leaf]:
+    _base, *heads = tree.children
+    return leaves(Block({name: tree.children[name] for name in heads}))
 
 
 def blueprint(config: Mapping[str, Any]) -> Blueprint:

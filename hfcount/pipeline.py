@@ -1,24 +1,45 @@
 """The whole way: MODEL, documents, config, spec, blueprint, evidence, findings, report."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from hfcount.errors import ConfigError, DocumentError, HfcountError
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.documents import INDEX, Documents, parse_object
+from hfcount.fetcher.documents import INDEX, Documents, label, parse_object
 from hfcount.fetcher.record import record
+from hfcount.fetcher.shards import Shard
 from hfcount.mapper import Config
-from hfcount.measures import build
+from hfcount.measures import Blueprint, build
 from hfcount.report import Depth, Extra, Failure, Report, compose
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
-from hfcount.verifier import count_only, unmodelled, verify_index
-from hfcount.verifier.evidence import read_index
+from hfcount.verifier import count_only, verify_headers, verify_index
+from hfcount.verifier.evidence import Index, read_index
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules import Policy
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
+
+SINGLE = "model.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How far to look, how to take what is found, and what else to do.
+
+    Args:
+        save: a folder to record below what was read.
+        extras: what else the report should hold.
+        progress: called with the number of files to read, and returns what to call for each that is done.
+    """
+
+    depth: AskedDepth = "auto"
+    policy: Policy = field(default_factory=Policy)
+    save: Path | None = None
+    extras: Collection[Extra] = ()
+    progress: Callable[[int], Callable[[], None]] = lambda files: lambda: None
 
 
 def verify(
@@ -36,50 +57,36 @@ def verify(
         revision: branch, tag or commit of a repo.
         fixtures: a folder of recorded checkpoints to read in place of the Hub.
         offline: read the standard cache only.
-        depth: `config` counts; `index` compares names and totals.
+        depth: `config` counts; `index` compares names and totals; `headers` compares every tensor's header; `auto`
+            reads headers where the index does not settle it.
 
     Raises:
         FetchError: the documents could not be had.
         UnknownArchitecture: no family describes the config.
     """
     where = Path(fixtures) if fixtures is not None else None
-    return inspect(Request(model, revision, None, where, offline), depth)
+    return inspect(Request(model, revision, None, where, offline), Options(depth))
 
 
-def inspect(
-    request: Request,
-    depth: AskedDepth = "auto",
-    policy: Policy | None = None,
-    save: Path | None = None,
-    extras: Collection[Extra] = (),
-) -> Report:
-    """One checkpoint, from its name to the report; what was read is recorded below `save`.
+def inspect(request: Request, options: Options | None = None) -> Report:
+    """One checkpoint, from its name to the report.
 
     Raises:
-        FetchError: the documents could not be had.
+        FetchError: the documents could not be had, or not be recorded.
         UnknownArchitecture: no family describes the config.
     """
-    documents, policy = fetch(request), policy or Policy()
-    if save is not None:
-        record(documents, save)
-    outcome, plan, index = Outcome(), None, None
-    reached: Depth = "config"
+    options = options or Options()
+    documents = fetch(request)
+    run = _Run(documents, options)
     try:
-        values = parse_object(documents.config)
-        plan = build(Config(values, where=documents.config.where))
-        packed = scheme(values)
-        if depth != "config" and documents.index is not None:
-            reached, index = "index", read_index(documents.index)
-        if packed and depth != "config":
-            outcome = unmodelled(plan, packed)
-        else:
-            outcome = verify_index(plan, index) if index else count_only(plan)
-    except (DocumentError, ConfigError) as error:
-        outcome.report(error.code, str(error))
-    unseen = None
-    if depth != "config" and documents.index is None:
-        unseen = Failure(kind="NoIndex", message=_unseen(documents))
-    return compose(documents, plan, index, outcome, reached, policy, unseen, extras)
+        run.look()
+    finally:
+        if options.save is not None:
+            record(documents, run.shards, options.save)
+    return compose(
+        documents, run.plan, run.index, run.shards, run.outcome, run.depth, run.why, options.policy, run.unseen,
+        options.extras,
+    )  # fmt: skip
 
 
 def failed(model: str, error: HfcountError) -> Report:
@@ -87,14 +94,85 @@ def failed(model: str, error: HfcountError) -> Report:
     return Report(model=printable(model), verdict="unverified", error=Failure(kind=error.kind, message=str(error)))
 
 
-def _unseen(documents: Documents) -> str:
+@dataclass(slots=True)
+class _Run:
+    """One checkpoint on its way: it climbs from the config to the index to the headers, as far as it must."""
+
+    documents: Documents
+    options: Options
+    plan: Blueprint | None = None
+    index: Index | None = None
+    shards: Mapping[str, Shard] | None = None
+    outcome: Outcome = field(default_factory=Outcome)
+    depth: Depth = "config"
+    why: str | None = None
+    unseen: Failure | None = None
+
+    def look(self) -> None:
+        try:
+            values = parse_object(self.documents.config)
+            self.plan = build(Config(values, where=self.documents.config.where))
+            self.outcome = count_only(self.plan)
+            if self.options.depth != "config":
+                self._look_at_the_index(self.plan, scheme(values))
+        except (DocumentError, ConfigError) as error:
+            self.outcome.report(error.code, str(error))
+
+    def _look_at_the_index(self, plan: Blueprint, packed: str | None) -> None:
+        if self.documents.index is not None:
+            self.index, self.depth = read_index(self.documents.index), "index"
+            self.outcome = verify_index(plan, self.index, packed)
+        need, asked = self._need_of_headers(), self.options.depth
+        if asked == "headers" or (asked == "auto" and (need or self.documents.shards.free)):
+            self.why = need
+            self._look_at_the_headers(plan, packed)
+        elif self.index is None:
+            self.unseen = Failure(kind="NoIndex", message=_absence(self.documents))
+
+    def _need_of_headers(self) -> str | None:
+        """Why the index does not settle it; None when it does."""
+        if self.index is None:
+            return "there is no index"
+        if any(finding.rule.code == "HF501" for finding in self.outcome.findings):
+            return "the weights are quantised"
+        return None if self.outcome.settled else "the index alone does not add up"
+
+    def _look_at_the_headers(self, plan: Blueprint, packed: str | None) -> None:
+        reader, asked = self.documents.shards, self.options.depth == "headers"
+        wanted = self.index.shards if self.index else _without_index(self.documents)
+        shards = reader.read(wanted, self.options.progress(len(wanted)))
+        if not shards and (reader.free or self.index is None):
+            self.why = None
+            if asked or self.index is None:
+                self.unseen = Failure(kind="NoHeaders", message=_absence(self.documents, asked))
+            return
+        self.shards, self.depth = shards, "headers"
+        self.outcome = verify_headers(plan, self.index, shards, packed)
+        if self.index is None and wanted != {SINGLE}:
+            self.outcome.report(
+                "HF001",
+                f"{label(self.documents.model, self.documents.revision)} has {len(wanted):,} weight files and no"
+                f" {INDEX} to say which tensor is where. Write the index.",
+            )
+
+
+def _without_index(documents: Documents) -> Collection[str]:
+    """The files that are the model where no index names them."""
+    names = documents.shards.names
+    if names is None or SINGLE in names:
+        return {SINGLE}
+    return {name for name in names if not name.startswith(("adapter_", "consolidated"))}
+
+
+def _absence(documents: Documents, asked: bool = False) -> str:
     """Why there is nothing to hold against the config, from the files that are there instead."""
-    files = documents.files or {}
-    text = f"{printable(documents.label)} has no {INDEX}"
-    if "model.safetensors" in files:
-        return f"{text}, only a single model.safetensors."
+    files = documents.files
+    text = f"{label(documents.model, documents.revision)} has "
+    text += "no safetensors files" if asked and documents.index else f"neither {INDEX} nor {SINGLE}"
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
         return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
+    if "adapter_model.safetensors" in files:
+        return f"{text}, only an adapter (adapter_model.safetensors): verify the base model it names."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    return f"{text}, so there is nothing to hold against its config."
+    return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to hold against its config."

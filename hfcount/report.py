@@ -1,12 +1,13 @@
 """The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from hfcount.fetcher.documents import Documents
+from hfcount.fetcher.shards import Shard
 from hfcount.measures import Blueprint
 from hfcount.text import printable
 from hfcount.tree.dims import Polynomial, evaluate
@@ -41,13 +42,17 @@ class Component(_Part):
 
 
 class Evidence(_Part):
-    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype."""
+    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype.
+
+    `unlisted` are weight files beside the shards that the index does not name.
+    """
 
     total_size: int | None = None
     total_parameters: int | None = None
     tensors: int | None = None
     shards: int | None = None
     dtypes: dict[str, int] | None = None
+    unlisted: tuple[str, ...] = ()
 
 
 class Comparison(_Part):
@@ -121,6 +126,7 @@ class Report(_Part):
     architecture: str | None = None
     dtype: str | None = None
     depth: Depth | None = None
+    depth_reason: str | None = None
     verdict: Verdict
     parameters: Parameters | None = None
     components: tuple[Component, ...] = ()
@@ -150,19 +156,26 @@ def compose(
     documents: Documents,
     plan: Blueprint | None,
     index: Index | None,
+    shards: Mapping[str, Shard] | None,
     outcome: Outcome,
     depth: Depth,
+    why: str | None,
     policy: Policy,
-    unseen: Failure | None = None,
-    extras: Collection[Extra] = (),
+    unseen: Failure | None,
+    extras: Collection[Extra],
 ) -> Report:
-    """The report of one checkpoint; `unseen` says what could not be looked at, `extras` what else is wanted."""
+    """The report of one checkpoint.
+
+    Args:
+        why: why headers were read; unseen: what could not be looked at; extras: what else is wanted.
+    """
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     report = Report(
         model=printable(documents.model),
         revision=documents.revision,
         source=documents.source,
         depth=depth,
+        depth_reason=why,
         verdict=_verdict(findings, plan is not None and outcome.proven and unseen is None and not plan.asides),
         checks=tuple(
             Comparison(
@@ -172,17 +185,27 @@ def compose(
         ),
         findings=findings,
         error=unseen,
-        evidence=Evidence(
-            total_size=index.total_size,
-            total_parameters=index.total_parameters,
-            tensors=len(index.weight_map),
-            shards=len(index.shards),
-            dtypes=outcome.dtypes,
-        )
-        if index
-        else None,
+        evidence=_evidence(documents, index, shards, outcome),
     )
     return report if plan is None else report.model_copy(update=_counts(plan, outcome, extras))
+
+
+def _evidence(
+    documents: Documents, index: Index | None, shards: Mapping[str, Shard] | None, outcome: Outcome
+) -> Evidence | None:
+    if index is None and shards is None:
+        return None
+    headers = [shard.header for shard in (shards or {}).values() if shard.header]
+    visible = documents.shards.names
+    named = index.shards if index else (shards or {}).keys()
+    return Evidence(
+        total_size=index.total_size if index else None,
+        total_parameters=index.total_parameters if index else None,
+        tensors=len(index.weight_map) if index else sum(len(header.tensors) for header in headers),
+        shards=len(named),
+        dtypes=outcome.dtypes,
+        unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
+    )
 
 
 def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:

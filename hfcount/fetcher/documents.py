@@ -1,12 +1,15 @@
 """Documents: the bytes that were read, where they are from, and how strictly they are parsed."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.errors import DocumentError
 from hfcount.text import printable, shown
+
+if TYPE_CHECKING:
+    from hfcount.fetcher.shards import Shards
 
 Source = Literal["hub", "cache", "folder", "fixtures"]
 
@@ -32,21 +35,23 @@ class Document:
 class Documents:
     """All that was read of one checkpoint, at one commit.
 
-    `files` are the weight files that can be seen beside the documents, with their sizes in bytes; None where they
-    cannot be listed.
+    Args:
+        shards: reads the headers of the weight files.
+        files: names of all files beside the documents, where they were listed.
     """
 
     model: str
     source: Source
     revision: str | None
     config: Document
-    index: Document | None = None
-    files: Mapping[str, int] | None = field(default=None)
+    index: Document | None
+    shards: "Shards"
+    files: Collection[str] = ()
 
-    @property
-    def label(self) -> str:
-        """The model with its commit, for messages."""
-        return f"{self.model}@{self.revision[:7]}" if self.revision else self.model
+
+def label(model: str, revision: str | None) -> str:
+    """A model with its commit, as messages call it."""
+    return printable(f"{model}@{revision[:7]}" if revision else model)
 
 
 def parse_object(document: Document) -> dict[str, Any]:

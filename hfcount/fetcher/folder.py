@@ -1,13 +1,14 @@
 """Checkpoints on disk: a local folder, a fixture tree, the standard cache."""
 
-import json
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from hfcount.errors import FetchError
-from hfcount.fetcher.documents import CAPS, CONFIG, HEADERS, INDEX, Document, Documents, Source
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher.documents import CAPS, CONFIG, HEADERS, INDEX, Document, Documents, Source, label
+from hfcount.fetcher.shards import LocalShards, read_recording
 from hfcount.text import printable
 
 
@@ -16,8 +17,13 @@ def looks_local(model: str) -> bool:
     return model.startswith((".", "/", "~", os.sep)) or model in ("", ".") or "\\" in model
 
 
-def read_folder(folder: Path, model: str, source: Source, revision: str | None = None) -> Documents:
+def read_folder(
+    folder: Path, model: str, source: Source, revision: str | None = None, label: str | None = None
+) -> Documents:
     """The documents of one folder.
+
+    Args:
+        label: what messages call the documents; their paths when None.
 
     Raises:
         FetchError: NoSuchFolder, NoConfig or UnreadableFile.
@@ -26,16 +32,18 @@ def read_folder(folder: Path, model: str, source: Source, revision: str | None =
         raise FetchError(
             "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
         )
-    config = _read(folder, CONFIG)
+    config = _read(folder, CONFIG, label)
     if config is None:
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{_instead(folder)}.")
+    files = sorted(path.name for path in folder.iterdir() if path.is_file())
     return Documents(
         model=model,
         source=source,
-        revision=revision or _recorded_revision(folder),
+        revision=revision,
         config=config,
-        index=_read(folder, INDEX),
-        files=_weights(folder),
+        index=_read(folder, INDEX, label),
+        shards=LocalShards(folder, [name for name in files if name.endswith(".safetensors")]),
+        files=files,
     )
 
 
@@ -55,7 +63,14 @@ def read_fixture(root: Path, model: str) -> Documents:
             f"{printable(str(folder))} is not a folder. `hfcount --fixtures {printable(str(root))} --all` reads all"
             " there are.",
         )
-    return read_folder(folder, model, "fixtures")
+    recorded = _read(folder, HEADERS)
+    try:
+        revision, shards = read_recording(recorded) if recorded else (None, None)
+    except DocumentError as error:
+        raise FetchError("UnreadableFile", str(error)) from None
+    # Messages name a recorded document as the run did that recorded it.
+    documents = read_folder(folder, model, "fixtures", revision, label(model, revision))
+    return documents if shards is None else replace(documents, shards=shards)
 
 
 def all_fixtures(root: Path) -> list[str]:
@@ -94,16 +109,16 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
         )
     if subfolder:
         folder, model = folder / subfolder, f"{model}/{subfolder}"
-    return read_folder(folder, model, "cache", commit)
+    return read_folder(folder, model, "cache", commit, label(model, commit))
 
 
 def _plain(name: str) -> bool:
     return bool(name) and ".." not in name.split("/") and not name.startswith("/") and "\0" not in name
 
 
-def _read(folder: Path, name: str) -> Document | None:
+def _read(folder: Path, name: str, label: str | None = None) -> Document | None:
     path = folder / name
-    where = printable(str(path))
+    where = f"{label} {name}" if label else printable(str(path))
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
@@ -117,29 +132,6 @@ def _read(folder: Path, name: str) -> Document | None:
         return None
     except OSError as error:
         raise FetchError("UnreadableFile", f"{where} cannot be read: {error.strerror}.") from None
-
-
-def _weights(folder: Path) -> dict[str, int]:
-    """Sizes in bytes of the safetensors files in the folder itself."""
-    found = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        try:
-            facts = path.stat()
-        except OSError:
-            continue
-        if stat.S_ISREG(facts.st_mode):
-            found[path.name] = facts.st_size
-    return found
-
-
-def _recorded_revision(folder: Path) -> str | None:
-    """The commit that --save wrote down."""
-    document = _read(folder, HEADERS)
-    try:
-        revision = json.loads(document.raw)["revision"] if document else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return revision if isinstance(revision, str) and re.fullmatch(r"[0-9a-f]{40}", revision) else None
 
 
 def _instead(folder: Path) -> str:

@@ -1,13 +1,13 @@
 """Documents from the Hub, through huggingface_hub: its names, endpoint, token, cache and errors."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import httpx2
-from huggingface_hub import HfApi, constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
+from huggingface_hub import HfApi, constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
 from huggingface_hub.errors import (
     DisabledRepoError,
     EntryNotFoundError,
@@ -23,10 +23,12 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.file_download import HfFileMetadata
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.documents import CAPS, CONFIG, INDEX, Document, Documents
+from hfcount.fetcher.shards import Progress, Shard
 from hfcount.text import printable
 
 T = TypeVar("T")
@@ -65,7 +67,8 @@ class _Repo:
             revision=self.revision,
             config=documents[CONFIG],
             index=documents.get(INDEX),
-            files=None if INDEX in documents else self._files(),
+            shards=HubShards(self.model, self.revision or "", self.subfolder),
+            files=() if INDEX in documents else self._files(),
         )
 
     def _look(self, name: str) -> HfFileMetadata | None:
@@ -105,18 +108,18 @@ class _Repo:
             raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
         return Document(f"{self._label()} {name}", Path(path).read_bytes())
 
-    def _files(self) -> dict[str, int] | None:
-        """Names and sizes in bytes of the files beside config.json; None where the Hub does not say."""
+    def _files(self) -> list[str]:
+        """Names of the files beside config.json; none where the Hub does not say."""
         try:
             entries = HfApi(library_name="hfcount").list_repo_tree(
                 self.model, path_in_repo=self.subfolder, revision=self.revision
             )
-            return {Path(entry.path).name: entry.size for entry in entries if isinstance(entry, RepoFile)}
+            return [Path(entry.path).name for entry in entries if isinstance(entry, RepoFile)]
         except (OSError, httpx2.HTTPError, EntryNotFoundError, ValueError):
-            return None
+            return []
 
     def _instead(self) -> str:
-        files = self._files() or {}
+        files = self._files()
         if "adapter_config.json" in files:
             return ", only an adapter (adapter_config.json): count the base model it names"
         if "model_index.json" in files:
@@ -179,6 +182,28 @@ class _Repo:
                 f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
                 " --offline.",
             ) from None
+
+
+class HubShards:
+    """Files of a repo at one commit, read by ranges."""
+
+    free = False
+    names: Collection[str] | None = None
+
+    def __init__(self, model: str, commit: str, subfolder: str | None) -> None:
+        self._model, self._commit, self._subfolder = model, commit, subfolder
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """The shards of those names; one that is not there is left out."""
+        from hfcount.fetcher.ranges import RangeReader  # brings in requests, so only when headers are needed
+
+        token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
+        headers = build_hf_headers(token=False, library_name="hfcount")
+        urls = {
+            name: hf_hub_url(self._model, name, subfolder=self._subfolder, revision=self._commit)
+            for name in sorted(wanted)
+        }
+        return RangeReader(constants.ENDPOINT, headers, token).read(urls, done)
 
 
 @contextmanager

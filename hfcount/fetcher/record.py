@@ -1,16 +1,17 @@
 """Recording what was read, in the form that --fixtures replays."""
 
-import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.documents import CONFIG, HEADERS, INDEX, Documents
+from hfcount.fetcher.documents import CONFIG, HEADERS, INDEX, Documents, label
+from hfcount.fetcher.shards import Shard, recording
 from hfcount.text import printable
 
 
-def record(documents: Documents, root: Path) -> Path:
+def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path) -> Path:
     """Writes DIR/<model>/ and returns it; each file appears whole or not at all.
 
     Raises:
@@ -20,7 +21,7 @@ def record(documents: Documents, root: Path) -> Path:
     files = {
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
-        HEADERS: (json.dumps({"revision": documents.revision}, indent=1) + "\n").encode(),
+        HEADERS: recording(documents.revision, shards),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -28,8 +29,8 @@ def record(documents: Documents, root: Path) -> Path:
             if raw is None and (folder / name).exists():
                 raise FetchError(
                     "NotSaved",
-                    f"{printable(str(folder / name))} is from another recording, and {printable(documents.label)} has"
-                    " no such file. Remove it, or save elsewhere.",
+                    f"{printable(str(folder / name))} is from another recording, and"
+                    f" {label(documents.model, documents.revision)} has no such file. Remove it, or save elsewhere.",
                 )
         for name, raw in files.items():
             if raw is not None:

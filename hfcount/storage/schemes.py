@@ -1,6 +1,6 @@
 """Quantisation schemes, as a config announces them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hfcount.text import printable
@@ -28,3 +28,39 @@ def _name(settings: Mapping[str, Any]) -> str:
     if isinstance(settings.get("group_size"), int) and isinstance(settings.get("bits"), int):
         return f"MLX {printable(str(settings.get('mode', 'affine')), 20)}"
     return "an unnamed scheme"
+
+
+# Last segments of a name that only packed weights have, by the scheme that writes them.
+_SUFFIXES = {
+    "qweight": "GPTQ or AWQ",
+    "qzeros": "GPTQ or AWQ",
+    "g_idx": "GPTQ",
+    "absmax": "bitsandbytes",
+    "quant_map": "bitsandbytes",
+    "SCB": "bitsandbytes",
+    "weight_scale_inv": "FP8 in blocks",
+    "weight_packed": "compressed-tensors",
+    "weight_scale": "compressed-tensors or ModelOpt",
+    "weight_scale_2": "ModelOpt",
+    "weight_global_scale": "compressed-tensors",
+    "W_q": "HQQ",
+    "codebooks": "AQLM",
+    "centroids": "VPTQ",
+    "_weight_qdata": "torchao",
+    "scales": "MLX",
+}
+
+
+def scheme_of_names(names: Iterable[str], described: Callable[[str], bool]) -> str | None:
+    """The scheme that stored names give away, where the config announces none.
+
+    Args:
+        names: stored names that the blueprint lacks.
+        described: whether the blueprint has a tensor of that name; only what stands beside one packs it.
+    """
+    for name in names:
+        module, _, last = name.rpartition(".")
+        method = "MXFP4" if last.endswith(("_proj_blocks", "_proj_scales")) else _SUFFIXES.get(last)
+        if method == "MXFP4" or (method and (described(f"{module}.weight") or described(module))):
+            return f"what looks like {method} (by {printable(name, 80)})"
+    return None

@@ -1,29 +1,81 @@
 """Holds a blueprint against what was published."""
 
+from collections.abc import Callable, Mapping
+
+from hfcount.fetcher.shards import Shard
 from hfcount.measures import Blueprint
-from hfcount.verifier.checks import CHECKS, Case, unread_keys
+from hfcount.storage.schemes import scheme_of_names
+from hfcount.tree.block import Finder
+from hfcount.verifier import checks, headers
+from hfcount.verifier.case import Case
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Outcome
+from hfcount.verifier.seen import merge
+
+# In the order in which a reader wants to know: names, copies, bytes, claims.
+INDEX_CHECKS: tuple[Callable[[Case, Outcome], None], ...] = (
+    checks.check_names,
+    checks.check_heads,
+    checks.check_copies,
+    checks.check_total_size,
+    checks.check_total_parameters,
+)
 
 
 def count_only(plan: Blueprint) -> Outcome:
     """Nothing is compared; only what the config itself gives away is reported."""
     outcome = Outcome()
-    unread_keys(plan, outcome)
+    checks.check_unread_keys(plan, outcome)
     return outcome
 
 
-def verify_index(plan: Blueprint, index: Index) -> Outcome:
+def verify_index(plan: Blueprint, index: Index, scheme: str | None = None) -> Outcome:
     """The index's names and claims against the blueprint, in one pass over the names."""
-    outcome, case = Outcome(), Case.of(plan, index)
-    for check in CHECKS:
-        check(case, outcome)
+    outcome = Outcome()
+    case = None if scheme else Case.of(plan, index)
+    scheme = scheme or _packed(case)
+    if case is None or scheme:
+        _report_scheme(plan, scheme, outcome)
+    else:
+        for check in INDEX_CHECKS:
+            check(case, outcome)
+    checks.check_unread_keys(plan, outcome)
     return outcome
 
 
-def unmodelled(plan: Blueprint, scheme: str) -> Outcome:
-    """Weights packed by a scheme that is not modelled: counted, not verified."""
-    outcome = Outcome()
+def verify_headers(
+    plan: Blueprint, index: Index | None, shards: Mapping[str, Shard], scheme: str | None = None
+) -> Outcome:
+    """Files, names, shapes, dtypes and bytes, by the headers."""
+    outcome, seen = Outcome(), merge(shards, index)
+    headers.check_files(seen, index, outcome)
+    headers.check_layout(seen, index, outcome)
+    case = None if scheme else Case.of(plan, index, seen)
+    scheme = scheme or _packed(case)
+    if case is None or scheme:
+        _report_scheme(plan, scheme, outcome)
+        headers.check_bytes(None, seen, index, outcome)
+    else:
+        checks.check_names(case, outcome)
+        checks.check_heads(case, outcome)
+        checks.check_copies(case, outcome)
+        headers.check_shapes(case, seen, outcome)
+        headers.check_dtypes(case, seen, outcome)
+        headers.check_bytes(case, seen, index, outcome)
+        checks.check_total_parameters(case, outcome)
+    checks.check_unread_keys(plan, outcome)
+    return outcome
+
+
+def _packed(case: Case | None) -> str | None:
+    """The scheme that names beside the blueprint's give away."""
+    if case is None or not case.match.unexpected:
+        return None
+    find = Finder(case.plan.leaves).find
+    return scheme_of_names(case.match.unexpected, lambda name: find(name) is not None)
+
+
+def _report_scheme(plan: Blueprint, scheme: str | None, outcome: Outcome) -> None:
     outcome.report(
         "HF501",
         f"the weights are quantised with {scheme}, which is not modelled: the parameters are counted from the config,"
@@ -32,5 +84,3 @@ def unmodelled(plan: Blueprint, scheme: str) -> Outcome:
         parameters=plan.total,
         bytes=None,
     )
-    unread_keys(plan, outcome)
-    return outcome

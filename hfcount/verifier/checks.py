@@ -1,79 +1,71 @@
-"""The checks at depth `index`, in the order in which a reader wants to know: names, bytes, claims, keys."""
-
-from collections.abc import Callable
-from dataclasses import dataclass
+"""The checks that hold for the index and the headers alike: names, copies, claims, keys."""
 
 from hfcount.measures import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
-from hfcount.verifier import names, sizes
-from hfcount.verifier.evidence import Index
+from hfcount.tree.block import Leaf
+from hfcount.verifier import hints, sizes
+from hfcount.verifier.case import Case
 from hfcount.verifier.findings import Check, Outcome, fold
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One checkpoint before the checks: what it must hold, what it lists, and how the names match."""
-
-    plan: Blueprint
-    index: Index
-    match: names.Match
-    declared: str | None
-    reading: sizes.Reading | None
-
-    @classmethod
-    def of(cls, plan: Blueprint, index: Index) -> "Case":
-        """Matches the names, and reads the bytes where every listed tensor is known."""
-        match, declared = names.match(plan.leaves, index.weight_map), dtypes.code(plan.spec.dtype)
-        reading = None
-        if index.total_size and not match.unexpected:
-            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
-        return cls(plan, index, match, declared, reading)
-
-    def bytes(self, elements: int, kind: str = "parameter") -> int | None:
-        """The size of so many elements of a kind, where their width is known."""
-        if self.reading is not None:
-            return elements * (self.reading.buffer_width if kind in names.BUFFERS else self.reading.width)
-        return elements * dtypes.width(self.declared) if self.declared and kind not in names.BUFFERS else None
-
-
 def check_names(case: Case, outcome: Outcome) -> None:
-    """HF201, HF202, HF209: the names of the index against those of the blueprint."""
-    match, index = case.match, case.index
+    """HF201, HF202, HF209: the names of the checkpoint against those of the blueprint."""
+    match = case.match
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.kind in ("parameter", "buffer"))
     present = expected - match.missing_count + len(match.unexpected)
     outcome.checks.append(Check("tensors", expected, present))
+    layers = ""
+    if match.missing_count or match.unexpected:
+        listed = case.index.weight_map if case.index else case.seen.entries if case.seen else ()
+        layers = hints.layers(case.plan.leaves, listed)
     if match.missing_count:
+        width = dtypes.width(case.declared) if case.declared else None
         outcome.report(
             "HF201",
-            f"the index lacks {plural(match.missing_count, 'tensor')} of the {expected:,} that"
-            f" {_config_of(case.plan)} describes: {_first(match.missing)}. Upload what is missing, or correct the"
-            " config.",
+            f"the checkpoint lacks {plural(match.missing_count, 'tensor')} of the {expected:,} that {case.subject}"
+            f" describes: {first(match.missing)}.{layers or _untied(case)} Add what is missing, or correct the config.",
             match.missing,
             match.missing_count,
             match.missing_elements,
-            case.bytes(match.missing_elements),
+            match.missing_elements * width if width else None,
         )
     if match.unexpected:
         rows = fold(match.unexpected)
         outcome.report(
             "HF202",
-            f"the index lists {plural(len(match.unexpected), 'tensor')} of {len(index.weight_map):,} that"
-            f" {_config_of(case.plan)} does not describe: {_first(rows)}. Correct the config, or drop them.",
+            f"the checkpoint has {plural(len(match.unexpected), 'tensor')} that {case.subject} does not describe:"
+            f" {first(rows)}.{layers} Correct the config, or drop what does not belong to the model.",
             rows,
             len(match.unexpected),
-            None,
-            None,
+            *_sizes_seen(case, match.unexpected),
         )
     if match.renamed:
         found, wanted = match.renamed[0]
         outcome.report(
             "HF209",
-            f"{plural(len(match.renamed), 'name')} differ from {_config_of(case.plan)} in their prefix alone, such as"
-            f" {_first([found])} for {wanted}. Loaders that know the prefix accept it.",
+            f"{plural(len(match.renamed), 'name')} differ from what {case.subject} calls them in their prefix alone,"
+            f" such as {printable(found, 120)} for {wanted}. Loaders that know the prefix accept it.",
             fold(found for found, _ in match.renamed),
             len(match.renamed),
         )
+
+
+def check_heads(case: Case, outcome: Outcome) -> None:
+    """HF210: heads that `architectures` does not name."""
+    found = case.match.heads
+    if not found:
+        return
+    absent = f" and {first([leaf.name for leaf in case.match.headless])} is not" if case.match.headless else ""
+    outcome.report(
+        "HF210",
+        f"{first([leaf.name for leaf in found])} is stored{absent}, though architectures names {case.subject}. Name the"
+        " class whose head is meant.",
+        [leaf.name for leaf in found],
+        len(found),
+        sum(leaf.size for leaf in found),
+        _total_bytes(case, [(leaf, 1) for leaf in found]),
+    )
 
 
 def check_copies(case: Case, outcome: Outcome) -> None:
@@ -85,57 +77,21 @@ def check_copies(case: Case, outcome: Outcome) -> None:
         count = sum(count for _, count in found)
         elements = sum(count * leaf.size for leaf, count in found)
         tied = found[0][0].to
-        what = f"a copy of {tied}, which tie_word_embeddings shares" if tied else "written by earlier versions alone"
+        what = f"a copy of {tied}, which the config ties it to" if tied else "written by earlier versions alone"
         outcome.report(
             code,
-            f"{plural(count, 'tensor')} of {plural(elements, 'element')} in all, {what}: {_first([found[0][0].name])}."
-            " They are no parameters of their own.",
+            f"{plural(count, 'tensor')} of {plural(elements, 'element')} in all, {what}: {first([found[0][0].name])}."
+            " Loaders need nothing of it, and no parameters are counted for it.",
             [leaf.name for leaf, _ in found],
             count,
             elements,
-            case.bytes(elements, kind),
+            _total_bytes(case, found),
         )
-
-
-def check_total_size(case: Case, outcome: Outcome) -> None:
-    """HF302, HF401, HF402: the bytes that the index claims."""
-    match, claim = case.match, case.index.total_size
-    if not claim:
-        outcome.report(
-            "HF402",
-            f"the index gives {'0 for' if claim == 0 else 'no'} metadata.total_size, so it does not say how many bytes"
-            " its tensors have. Write it again with total_size.",
-        )
-        return
-    if case.reading is not None:
-        _accept(case, outcome, case.reading)
-        return
-    width = dtypes.width(case.declared) if case.declared else 2
-    expected = match.weights * width + match.buffers * 4
-    listed = f"{match.weights + match.buffers:,} elements listed"
-    if match.missing_count and sizes.exact(claim, match.weights + match.missing_elements, match.buffers, case.declared):
-        listed += f", and the {match.missing_elements:,} missing make up the rest"
-    elif match.unexpected and claim > expected:
-        listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
-    else:
-        _differs(claim, expected, match.weights + match.buffers, width, outcome)
-    outcome.checks.append(Check("total_size", expected, claim, listed))
-    outcome.proven = True  # the bytes were compared, and differ
-
-
-def _differs(claim: int, expected: int, elements: int, width: int, outcome: Outcome) -> None:
-    outcome.report(
-        "HF401",
-        f"metadata.total_size is {claim:,} bytes, and the {elements:,} elements listed have {expected:,} bytes"
-        f" at {plural(width, 'byte')} each: {abs(claim - expected):,} {'more' if claim > expected else 'fewer'} are"
-        " claimed, and no other width accounts for them. Either the index is stale or the config is of another size.",
-        bytes=abs(claim - expected),
-    )
 
 
 def check_total_parameters(case: Case, outcome: Outcome) -> None:
     """HF403: the parameters that the index claims."""
-    claim, total = case.index.total_parameters, case.plan.total
+    claim, total = case.index.total_parameters if case.index else None, case.plan.total
     if claim is None:
         return
     outcome.checks.append(Check("total_parameters", total, claim))
@@ -149,47 +105,77 @@ def check_total_parameters(case: Case, outcome: Outcome) -> None:
         total + tied: "it counts the tied head twice",
         total + buffers: "it counts buffers, too",
         total + tied + buffers: "it counts the tied head twice, and buffers",
-        flat: "it counts vectors alone, which is what one rank held of partitioned (ZeRO-3) weights",
+        flat: "it counts vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned",
     }
     outcome.report(
         "HF403",
-        f"metadata.total_parameters is {claim:,}, and the model has {total:,} parameters"
-        f" ({reasons.get(claim, f'{claim - total:+,}')}). Write the index again, or drop the number.",
+        f"metadata.total_parameters is {claim:,}, and the model has {total:,} parameters:"
+        f" {reasons.get(claim, f'{abs(claim - total):,} ' + ('more' if claim > total else 'fewer'))}. Write the index"
+        " again, or drop the number.",
         parameters=abs(claim - total),
     )
 
 
-def check_unread_keys(case: Case, outcome: Outcome) -> None:
+def check_unread_keys(plan: Blueprint, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that nobody read."""
-    unread_keys(case.plan, outcome)
-
-
-CHECKS: tuple[Callable[[Case, Outcome], None], ...] = (
-    check_names,
-    check_copies,
-    check_total_size,
-    check_total_parameters,
-    check_unread_keys,
-)
-
-
-def unread_keys(plan: Blueprint, outcome: Outcome) -> None:
-    """HF102, which needs no evidence."""
     if plan.unread:
+        keys = ", ".join(printable(key, 60) for key in plan.unread)
         outcome.report(
-            "HF102",
-            f"{plan.spec.family} does not read {', '.join(plan.unread)}. If one of them changes the model, the count"
-            " is off.",
+            "HF102", f"{plan.spec.family} does not read {keys}. If one of them changes the model, the count is off."
         )
 
 
-def _accept(case: Case, outcome: Outcome, reading: sizes.Reading) -> None:
-    claim = case.index.total_size or 0
+def check_total_size(case: Case, outcome: Outcome) -> None:
+    """HF302, HF401, HF402 at depth index: the bytes that the index claims, against the blueprint's."""
+    match, claim = case.match, case.index.total_size if case.index else None
+    if not claim:
+        report_no_total_size(claim, outcome)
+        return
+    if case.reading is not None:
+        _accept(case, case.reading, claim, outcome)
+        return
+    width = dtypes.width(case.declared) if case.declared else 2
+    expected = match.weights * width + match.buffers * 4
+    listed = f"{match.weights + match.buffers:,} elements listed"
+    outcome.proven = not match.unexpected  # the bytes were compared, and differ
+    if match.missing_count and sizes.exact(claim, match.weights + match.missing_elements, match.buffers, case.declared):
+        listed += f", and the {match.missing_elements:,} missing make up the rest"
+    elif match.unexpected and claim > expected:
+        listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
+    else:
+        outcome.report(
+            "HF401",
+            f"metadata.total_size is {claim:,} bytes, and the {match.weights + match.buffers:,} elements listed have"
+            f" {expected:,} bytes at {plural(width, 'byte')} each: {abs(claim - expected):,}"
+            f" {'more' if claim > expected else 'fewer'} are claimed, and no other width accounts for them. Either the"
+            " index is stale or the config is of another size.",
+            bytes=abs(claim - expected),
+        )
+    outcome.checks.append(Check("total_size", expected, claim, listed))
+
+
+def report_no_total_size(claim: int | None, outcome: Outcome) -> None:
+    """HF402."""
+    outcome.report(
+        "HF402",
+        f"the index gives {'0 for' if claim == 0 else 'no'} metadata.total_size, so it does not say how many bytes"
+        " its tensors have. Write it again with total_size.",
+    )
+
+
+def first(rows: list[str]) -> str:
+    """The first of some folded names, and how many more there are."""
+    shown = ", ".join(printable(row, 120) for row in rows[:3])
+    return shown + (f" and {plural(len(rows) - 3, 'more row')}" if len(rows) > 3 else "")
+
+
+def _accept(case: Case, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:
     text = str(reading)
     if case.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
     outcome.proven = True
+    outcome.settled = not (case.match.missing_count or case.match.unexpected)
     outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     own = dtypes.width(case.declared) if case.declared else reading.width
     if reading.width != own:
@@ -202,10 +188,28 @@ def _accept(case: Case, outcome: Outcome, reading: sizes.Reading) -> None:
         )
 
 
-def _config_of(plan: Blueprint) -> str:
-    return plan.spec.architecture or plan.spec.family
+def _untied(case: Case) -> str:
+    """A word on a head that is missing because it is shared."""
+    missing = [leaf for leaf, count in case.match.listed if leaf.role == "lm_head" and leaf.kind == "parameter"]
+    if any(leaf.name in case.match.missing for leaf in missing) and not case.plan.spec.tied:
+        return " tie_word_embeddings was read as false; if the head shares the embedding, it should be true."
+    return ""
 
 
-def _first(rows: list[str]) -> str:
-    shown = ", ".join(printable(row, 120) for row in rows[:3])
-    return shown + (f" and {len(rows) - 3:,} more rows" if len(rows) > 3 else "")
+def _sizes_seen(case: Case, names: list[str]) -> tuple[int | None, int | None]:
+    """Elements and bytes of tensors that only the headers know."""
+    if case.seen is None:
+        return None, None
+    entries = [case.seen.entries[name] for name in names if name in case.seen.entries]
+    elements = 0
+    for entry in entries:
+        size = 1
+        for dim in entry.shape:
+            size *= dim
+        elements += size
+    return elements, sum(entry.end - entry.begin for entry in entries)
+
+
+def _total_bytes(case: Case, found: list[tuple[Leaf, int]]) -> int | None:
+    sizes_known = [case.bytes(leaf, count) for leaf, count in found]
+    return None if None in sizes_known else sum(size for size in sizes_known if size is not None)

@@ -53,6 +53,7 @@ class Outcome:
     Args:
         stored: elements in the checkpoint, and `dtypes` the same by dtype; None when nothing tells them.
         proven: whether the bytes were held against an exact number.
+        settled: whether names and bytes agree exactly, so that there is no need to look further.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -60,6 +61,7 @@ class Outcome:
     stored: int | None = None
     dtypes: dict[str, int] | None = None
     proven: bool = False
+    settled: bool = False
 
     def report(
         self,

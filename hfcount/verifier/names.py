@@ -23,6 +23,7 @@ class Match:
         missing: names that it lacks; a leaf that is mostly absent is folded and not listed name by name.
         unexpected: names that the blueprint lacks.
         renamed: names that match under another prefix, as (listed, expected).
+        heads: other heads that are listed; headless: leaves of the named head that are not, though another one is.
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
@@ -31,11 +32,14 @@ class Match:
     missing_elements: int = 0
     unexpected: list[str] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)
+    heads: list[Leaf] = field(default_factory=list)
+    headless: list[Leaf] = field(default_factory=list)
 
     @property
     def weights(self) -> int:
-        """Elements of the parameters and tied copies that are listed."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind not in BUFFERS)
+        """Elements of the parameters, tied copies and other heads that are listed."""
+        listed = sum(count * leaf.size for leaf, count in self.listed if leaf.kind not in BUFFERS)
+        return listed + sum(leaf.size for leaf in self.heads)
 
     @property
     def buffers(self) -> int:
@@ -47,8 +51,19 @@ class Match:
         return [(leaf, count) for leaf, count in self.listed if leaf.kind == kind and count]
 
 
-def match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
-    """Compares the names of a checkpoint (a set or mapping) with a blueprint's leaves."""
+def match(
+    leaves: Collection[Leaf],
+    names: Collection[str],
+    head: Collection[Leaf] = (),
+    other_heads: Collection[Leaf] = (),
+) -> Match:
+    """Compares the names of a checkpoint with a blueprint's leaves.
+
+    Args:
+        names: a set or mapping.
+        head: which of the leaves are the named head.
+        other_heads: leaves of heads that the config's architecture could have had.
+    """
     found = _match(leaves, names)
     if found.missing_count and found.unexpected:
         renamed = _prefixes(leaves, found)
@@ -56,7 +71,24 @@ def match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             spelling = dict(renamed)
             found = _match(leaves, {spelling.get(name, name) for name in names})
             found.renamed = renamed
+    if found.unexpected and other_heads:
+        _set_heads_apart(found, head, other_heads)
     return found
+
+
+def _set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+    unexpected = set(found.unexpected)
+    found.heads = [leaf for leaf in other_heads if leaf.name in unexpected]
+    if not found.heads:
+        return
+    stored = {leaf.name for leaf in found.heads}
+    found.unexpected = [name for name in found.unexpected if name not in stored]
+    # Another head in the named one's place: the weights come from another class, and nothing is lost.
+    found.headless = [leaf for leaf in head if leaf.kind == "parameter" and leaf.name in found.missing]
+    for leaf in found.headless:
+        found.missing.remove(leaf.name)
+        found.missing_count -= int(leaf.count)
+        found.missing_elements -= leaf.elements
 
 
 def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:

@@ -1,0 +1,281 @@
+"""Ranged reads of remote files: a few kilobytes of each, at most, and never a token for another host."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from http.cookiejar import DefaultCookiePolicy
+from threading import Event
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import BaseHTTPResponse
+from urllib3.exceptions import HTTPError
+from urllib3.util import Retry
+
+from hfcount.errors import FetchError
+from hfcount.fetcher.shards import Progress, Shard, shard
+from hfcount.text import printable
+
+WORKERS = 8
+PREFETCH = 65_536
+"""Bytes of the first request. Of 28 real checkpoints' shards, 27 in 28 have a header below this; the next power of two
+costs a loopback Hub a tenth more per shard and saves one request in a hundred."""
+
+DEADLINE = 300.0  # seconds for all shards of a checkpoint
+_CONNECT, _READ = 10.0, 30.0  # seconds
+_MAX_WAIT = 120.0  # seconds that a server may ask for
+_REDIRECTS = 5
+_RETRY_ON = (408, 429, 500, 502, 503, 504)
+
+
+class RangeReader:
+    """Reads headers over HTTP with one pooled session.
+
+    Args:
+        token: sent to `endpoint`'s own origin and nowhere else.
+        deadline: seconds for everything this reader is asked.
+    """
+
+    def __init__(
+        self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: float = DEADLINE
+    ) -> None:
+        self._origin, self._token = _origin(endpoint), token
+        self._limit = _Limit(deadline)
+        self._session = requests.Session()
+        self._session.headers.update(headers)
+        self._session.headers["Accept-Encoding"] = "identity"
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=_Patience(self._limit))
+        self._session.mount("https://", adapter)
+        self._session.mount("http://", adapter)
+
+    def read(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
+        """The shards behind `urls` (name to URL); one that is not there is left out.
+
+        Raises:
+            FetchError: a server could not be reached, refused, or does not serve ranges.
+        """
+        with self._session, ThreadPoolExecutor(WORKERS) as pool:
+            futures = {name: pool.submit(self._one, name, url) for name, url in urls.items()}
+            found = {}
+            try:
+                for name, future in futures.items():
+                    one = future.result()
+                    if one is not None:
+                        found[name] = one
+                    done()
+            except BaseException:
+                self._limit.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return found
+
+    def _one(self, name: str, url: str) -> Shard | None:
+        try:
+            first, size = self._get(name, url, 0, PREFETCH)
+            return shard(name, size, first, lambda begin, end: self._get(name, url, begin, end)[0])
+        except _Absent:
+            return None
+        except _Empty:
+            return shard(name, 0, b"", lambda begin, end: b"")
+
+    def _get(self, name: str, url: str, begin: int, end: int) -> tuple[bytes, int]:
+        """Bytes `begin` to `end` of a file (fewer where it ends before), and the size of the whole."""
+        for attempt in (1, 2):  # a body that breaks off, or a signed address that has expired, is worth one more try
+            try:
+                with self._open(name, url, begin, end) as response:
+                    return _body(name, response, begin, end, self._limit.check)
+            except (_BrokenOff, HTTPError, requests.RequestException) as error:
+                if attempt == 2:
+                    raise FetchError(
+                        "NoNetwork", f"{printable(name)} of {self._where(url)}: {_cause(error)}."
+                    ) from None
+        raise AssertionError("unreachable")
+
+    def _open(self, name: str, url: str, begin: int, end: int) -> requests.Response:
+        """The answer of the last of a chain of redirects."""
+        current = url
+        for _ in range(_REDIRECTS):
+            self._limit.check()
+            response = self._session.get(
+                current,
+                headers={"Range": f"bytes={begin}-{end - 1}"},
+                auth=self._auth(current),
+                stream=True,
+                allow_redirects=False,  # each hop decides anew whether it may see the token
+                timeout=(_CONNECT, _READ),
+            )
+            if response.status_code in (301, 302, 303, 307, 308) and "Location" in response.headers:
+                current = urljoin(current, response.headers["Location"])
+                response.close()
+                if urlsplit(current).scheme not in ("http", "https"):
+                    raise FetchError("HubError", f"{printable(name)}: redirected to {printable(current, 60)}.")
+                continue
+            if response.status_code in (200, 206):
+                return response
+            status, reason = response.status_code, response.headers.get("X-Error-Code", "")
+            response.close()
+            if status == 404:
+                raise _Absent
+            if status == 416:
+                raise _Empty
+            if status == 403 and _origin(current) != self._origin:
+                raise _BrokenOff("the signed address was refused (403)")
+            if reason == "GatedRepo":
+                raise FetchError("GatedRepo", f"{self._where(url)} is gated: accept its terms, and set HF_TOKEN.")
+            hint = ", though asked again and again" if status in _RETRY_ON else ""
+            raise FetchError("HubError", f"{self._where(current)} answered {status} for {printable(name)}{hint}.")
+        raise FetchError("HubError", f"{printable(name)}: more than {_REDIRECTS} redirects from {self._where(url)}.")
+
+    def _auth(self, url: str) -> Callable[[Any], Any]:
+        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc."""
+        token = self._token if _origin(url) == self._origin else None
+
+        def sign(request: Any) -> Any:
+            if token:
+                request.headers["Authorization"] = f"Bearer {token}"
+            return request
+
+        return sign
+
+    @staticmethod
+    def _where(url: str) -> str:
+        """The server, without the query that may hold a signature."""
+        return printable(f"{urlsplit(url).scheme}://{urlsplit(url).netloc.rpartition('@')[2]}", 100)
+
+
+class _BrokenOff(Exception):
+    """An answer that ended too early."""
+
+
+class _Empty(Exception):
+    """The file ends before the range begins."""
+
+
+class _Absent(Exception):
+    """The file is not there."""
+
+
+class _Limit:
+    """The time that all requests together may take, and the wish to stop before."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
+
+    def stop(self) -> None:
+        """Ends all waiting."""
+        self._stopped.set()
+
+    def check(self) -> None:
+        """Raises FetchError when time is up."""
+        if self._stopped.is_set():
+            raise FetchError("NoNetwork", "stopped before all headers were read.")
+        if self.left() <= 0:
+            raise FetchError("NoNetwork", f"the headers took longer than {self._seconds:,.0f} seconds. Try again.")
+
+    def left(self) -> float:
+        """Seconds."""
+        return self._ends - time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        """Waits, unless all stops or time is up before."""
+        self._stopped.wait(min(seconds, max(self.left(), 0)))
+        self.check()
+
+
+def _body(name: str, response: requests.Response, begin: int, end: int, check: Callable[[], None]) -> tuple[bytes, int]:
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise FetchError("HubError", f"{printable(name)}: the server compresses ranges, which cannot be read as such.")
+    skip = 0
+    if response.status_code == 206:
+        size = _content_range(name, response.headers.get("Content-Range", ""), begin, end)
+    else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
+        length = response.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            raise FetchError("HubError", f"{printable(name)}: the server ignores Range and gives no Content-Length.")
+        size, skip = int(length), begin
+    wanted = min(end, size) - begin + skip
+    return _exactly(response.raw, wanted, check)[skip:], size
+
+
+def _exactly(raw: BaseHTTPResponse, wanted: int, check: Callable[[], None]) -> bytes:
+    body = bytearray()
+    while len(body) < wanted:
+        check()
+        piece = raw.read1(min(wanted - len(body), 1 << 20))
+        if not piece:
+            raise _BrokenOff(f"the answer broke off after {len(body):,} of {wanted:,} bytes")
+        body += piece
+    return bytes(body)
+
+
+def _content_range(name: str, value: str, begin: int, end: int) -> int:
+    """The size of the whole file, once the range is the one that was asked for."""
+    parts = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", value)
+    if parts:
+        first, last, size = map(int, parts.groups())
+        if first == begin and last == min(end, size) - 1:
+            return size
+    raise FetchError(
+        "HubError",
+        f"{printable(name)}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
+        f" {printable(value or 'missing', 60)}.",
+    )
+
+
+class _Patience(Retry):
+    """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
+
+    def __init__(self, limit: _Limit | None = None, **settings: Any) -> None:
+        usual: dict[str, Any] = {
+            "total": 5,
+            "connect": 2,
+            "read": 1,
+            "backoff_factor": 0.5,
+            "backoff_max": 8,
+            "status_forcelist": _RETRY_ON,
+            "allowed_methods": {"GET"},
+            "raise_on_status": False,
+            "redirect": False,
+        }
+        super().__init__(**(usual | settings))
+        self.limit = limit or _Limit(DEADLINE)
+
+    def new(self, **settings: Any) -> "_Patience":
+        """The patience that is left after one more failure."""
+        following = super().new(**settings)
+        following.limit = self.limit
+        return following
+
+    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
+        """Waits as the server asks, or a little longer each time."""
+        asked = self.get_retry_after(response) if response is not None else None
+        self.limit.wait(self.get_backoff_time() if asked is None else asked)
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
+        asked = super().get_retry_after(response)
+        if asked is None:
+            limit = re.search(r";\s*r=0\s*;\s*t=(\d+)", response.headers.get("RateLimit", ""))
+            asked = float(limit[1]) + 1 if limit else None
+        if asked is None:
+            return None
+        if asked > min(self.limit.left(), _MAX_WAIT):
+            raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
+        return asked
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong at the bottom, without addresses of objects and without the request's URL."""
+    if isinstance(error, _BrokenOff):
+        return str(error)
+    reason = getattr(error.args[0] if error.args else None, "reason", None) or error
+    return f"{type(reason).__name__}. Check the network and the proxy"

@@ -1,0 +1,235 @@
+"""The checks that need headers: files, layout, shapes, dtypes, bytes."""
+
+from math import prod
+
+from hfcount.fetcher.shards import Shard
+from hfcount.storage import dtypes
+from hfcount.text import plural, printable
+from hfcount.tree.block import Finder, Leaf
+from hfcount.verifier import hints
+from hfcount.verifier.case import Case
+from hfcount.verifier.checks import first, report_no_total_size
+from hfcount.verifier.evidence import Index
+from hfcount.verifier.findings import Check, Outcome, fold
+from hfcount.verifier.names import BUFFERS
+from hfcount.verifier.seen import Seen
+
+
+def check_files(seen: Seen, index: Index | None, outcome: Outcome) -> None:
+    """HF003, HF004, HF005: every file is there, whole, and what it should be."""
+    for shard in seen.shards.values():
+        if shard.problem is not None:
+            outcome.report("HF003", shard.problem)
+        elif shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
+            _report_size(shard, shard.size, outcome)
+    if seen.absent and index:
+        gone = set(seen.absent)
+        lost = [name for name, file in index.weight_map.items() if file in gone]
+        outcome.report(
+            "HF005",
+            f"the index names {plural(len(index.shards), 'file')}, and {plural(len(gone), 'file')} of them"
+            f" {'is' if len(gone) == 1 else 'are'} not there: {first(seen.absent)}, with"
+            f" {plural(len(lost), 'tensor')}. Upload what is missing, or write the index again.",
+            fold(lost),
+            len(lost),
+            None,
+            None,
+        )
+
+
+def check_layout(seen: Seen, index: Index | None, outcome: Outcome) -> None:
+    """HF205, HF206: the index against the headers, both ways, and tensors that are in two files."""
+    if seen.twice:
+        name, one, other = seen.twice[0]
+        entries = [seen.entries[name] for name, _, _ in seen.twice]
+        outcome.report(
+            "HF206",
+            f"{plural(len(seen.twice), 'tensor')} in two files, such as {printable(name, 120)} in {printable(one)} and"
+            f" {printable(other)}: loaders take either. Delete the files that are out of date.",
+            fold(name for name, _, _ in seen.twice),
+            len(seen.twice),
+            sum(prod(entry.shape) for entry in entries),
+            sum(entry.end - entry.begin for entry in entries),
+        )
+    doubled = {name for name, _, _ in seen.twice}
+    omitted = [(name, file) for name, file in seen.omitted if name not in doubled]
+    names = [*seen.gone, *(name for name, _, _ in seen.moved), *(name for name, _ in omitted)]
+    if not names or index is None:
+        return
+    parts = []
+    if seen.gone:
+        file = index.weight_map[seen.gone[0]]
+        parts.append(
+            f"it puts {plural(len(seen.gone), 'tensor')} where no header has them, such as"
+            f" {printable(seen.gone[0], 120)} in {printable(file)}"
+        )
+    if seen.moved:
+        name, said, found = seen.moved[0]
+        parts.append(
+            f"it puts {plural(len(seen.moved), 'tensor')} in the wrong file, such as {printable(name, 120)} in"
+            f" {printable(said)}, which is in {printable(found)}"
+        )
+    if omitted:
+        name, file = omitted[0]
+        parts.append(
+            f"it omits {plural(len(omitted), 'tensor')} that the headers have, such as {printable(name, 120)} in"
+            f" {printable(file)}"
+        )
+    stored = [seen.entries[name] for name in names if name in seen.entries]
+    outcome.report(
+        "HF205",
+        f"the index lists {len(index.weight_map):,} tensors and the headers hold {len(seen.entries):,}:"
+        f" {'; '.join(parts)}. Write the index again from the shards.",
+        fold(names),
+        len(names),
+        sum(prod(entry.shape) for entry in stored),
+        sum(entry.end - entry.begin for entry in stored),
+    )
+
+
+def check_shapes(case: Case, seen: Seen, outcome: Outcome) -> None:
+    """HF301: stored shapes against the blueprint's."""
+    wrong: list[tuple[Leaf, tuple[int, ...]]] = []
+    agreeing: list[Leaf] = []
+    rows: list[str] = []
+    for leaf, count in case.match.listed:
+        if not count or leaf.kind == "legacy":  # loaders skip a legacy buffer, whatever its shape
+            continue
+        odd = [
+            name
+            for name in leaf.names()
+            if (entry := seen.entries.get(case.spelling.get(name, name))) is not None and entry.shape != leaf.shape
+        ]
+        if odd:
+            wrong.append((leaf, seen.entries[case.spelling.get(odd[0], odd[0])].shape))
+            rows += odd
+        else:
+            agreeing.append(leaf)
+    if not wrong:
+        return
+    leaf, found = wrong[0]
+    stored = [seen.entries[case.spelling.get(name, name)] for name in rows]
+    hint = hints.shape(wrong, agreeing)
+    if not hint and any(0 in shape for _, shape in wrong):
+        hint = " A size of 0 is what one rank saves of weights that ZeRO-3 has partitioned."
+    outcome.report(
+        "HF301",
+        f"{plural(len(rows), 'tensor')} of another shape than {case.subject} gives, such as {first(fold(rows)[:1])}:"
+        f" expected {_shape(leaf.shape)}, stored {_shape(found)}.{hint} Correct the config, or convert again.",
+        fold(rows),
+        len(rows),
+        sum(prod(entry.shape) for entry in stored),
+        sum(entry.end - entry.begin for entry in stored),
+    )
+
+
+def check_dtypes(case: Case, seen: Seen, outcome: Outcome) -> None:
+    """HF302: stored dtypes against the declared one. A buffer may be F32 in any model."""
+    if case.declared is None:
+        return
+    other = [
+        stored
+        for leaf, count in case.match.listed
+        if count and leaf.kind not in BUFFERS
+        for name in leaf.names()
+        if (entry := seen.entries.get(stored := case.spelling.get(name, name))) and entry.dtype != case.declared
+    ]
+    if not other:
+        return
+    kinds = ", ".join(sorted({seen.entries[name].dtype for name in other}))
+    elements = sum(prod(seen.entries[name].shape) for name in other)
+    rows = fold(other)
+    outcome.report(
+        "HF302",
+        f"the config declares {case.plan.spec.dtype} ({case.declared}), and {plural(len(other), 'tensor')} of"
+        f" {plural(elements, 'element')} {'is' if len(other) == 1 else 'are'} stored as {kinds}: {first(rows)}."
+        " Set dtype to what is stored, or convert them.",
+        rows,
+        len(other),
+        elements,
+        sum(seen.entries[name].end - seen.entries[name].begin for name in other),
+    )
+
+
+def check_bytes(case: Case | None, seen: Seen, index: Index | None, outcome: Outcome) -> None:
+    """HF401, HF402 at depth headers: the bytes that the index claims, against those in the headers.
+
+    Args:
+        case: None where the storage is not modelled, and the headers stand alone.
+    """
+    outcome.dtypes = seen.elements
+    outcome.stored = sum(outcome.dtypes.values())
+    outcome.proven = seen.complete
+    if index is None:
+        return
+    if not index.total_size:
+        report_no_total_size(index.total_size, outcome)
+        return
+    claim, listed = index.total_size, 0
+    if not seen.complete:
+        return  # what is not there cannot be added up; the files' own findings say so
+    for name, entry in seen.entries.items():
+        if name in index.weight_map:
+            listed += entry.end - entry.begin
+    data = seen.data_bytes
+    width = dtypes.width(case.declared) if case and case.declared else 0
+    # Tensors that are missing, doubled or omitted have a finding of their own, which explains the sum, too.
+    explained = {listed, data, sum(entry.end - entry.begin for entry in seen.entries.values())}
+    if case and width:
+        find = Finder(case.plan.leaves).find
+        gone = sum(leaf.size for leaf in map(find, seen.gone) if leaf)
+        explained |= {listed + width * gone, data + width * (gone + case.match.missing_elements)}
+    expected = claim if claim in explained else listed
+    outcome.checks.append(Check("total_size", expected, claim, f"{plural(len(seen.entries), 'tensor')} in the headers"))
+    if expected == claim:
+        return
+    outcome.report(
+        "HF401",
+        f"metadata.total_size is {claim:,} bytes, and the tensors listed have {listed:,}: {abs(claim - listed):,}"
+        f" {'more' if claim > listed else 'fewer'} are claimed{_reason(case, seen, claim, listed)}. Write the index"
+        " again from the shards.",
+        bytes=abs(claim - listed),
+    )
+
+
+def _reason(case: Case | None, seen: Seen, claim: int, listed: int) -> str:
+    if claim == sum(shard.size or 0 for shard in seen.shards.values()):
+        return ", which is the sum of the file sizes, headers included"
+    if case is None:
+        return ""
+    tied = sum(case.bytes(leaf, count) or 0 for leaf, count in case.match.of_kind("tied"))
+    if claim == listed - tied:
+        return ", which leaves out the tied copy that is stored"
+    if case.reading is not None:
+        return f", which is what {case.reading} would take: the weights were converted and the claim was not"
+    return ""
+
+
+def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
+    assert shard.header is not None
+    where, wanted, data = printable(shard.name), shard.header.file_bytes, 8 + shard.header.length
+    if size > wanted:
+        outcome.report(
+            "HF004",
+            f"{where} has {size:,} bytes and should have {wanted:,} (8 + {shard.header.length:,} of header +"
+            f" {shard.header.data:,} of data): {size - wanted:,} too many. Upload or download it again.",
+            bytes=size - wanted,
+        )
+        return
+    past = [name for name, entry in shard.header.tensors.items() if data + entry.end > size]
+    rows = fold(past)
+    outcome.report(
+        "HF004",
+        f"{where} has {size:,} bytes and should have {wanted:,} (8 + {shard.header.length:,} of header +"
+        f" {shard.header.data:,} of data): {wanted - size:,} are missing, and"
+        f" {plural(len(past), 'tensor')} {'lies' if len(past) == 1 else 'lie'} past the end: {first(rows)}. Upload or"
+        " download it again.",
+        rows,
+        len(past),
+        sum(prod(shard.header.tensors[name].shape) for name in past),
+        wanted - size,
+    )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(f"{size}" for size in shape) or "a scalar"

@@ -1,0 +1,88 @@
+"""Which config value would fit what was found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hfcount.tree.block import Leaf
+from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
+
+# What each symbol is called in most configs.
+_KEYS = {
+    "|V|": "vocab_size",
+    "d": "hidden_size",
+    "h": "num_attention_heads",
+    "h_kv": "num_key_value_heads",
+    "h_d": "head_dim",
+    "d_ff": "intermediate_size",
+    "n": "the number of experts",
+    "c": "the number of labels",
+}
+
+
+def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> str:
+    """A sentence on the number of layers, when the checkpoint's differs from the config's; else nothing."""
+    stacks = {leaf.segments[: _place(leaf)] for leaf in leaves if _place(leaf)}
+    read = sum(int(count) for count in {_first(leaf): _count(leaf) for leaf in leaves if _place(leaf)}.values())
+    found = 0
+    for stack in stacks:
+        prefix = ".".join(map(str, stack)) + "."
+        numbers = (name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix))
+        found = max(found, 1 + max((int(number) for number in numbers if number.isdecimal()), default=-1))
+    if found and found != read:
+        return f" num_hidden_layers was read as {read:,}, and {found:,} would fit."
+    return ""
+
+
+def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> str:
+    """A sentence on the one config value that would fit every shape that was found; nothing when there is none.
+
+    Args:
+        leaf_shapes: leaves whose stored tensors have another shape, with that shape.
+        agreeing: leaves whose stored tensors have the shape of the blueprint.
+    """
+    settled = list(agreeing)
+    for atom, value in _candidates(*leaf_shapes[0]):
+        swap = {atom: value}
+        if all(_shape(leaf, swap) == found for leaf, found in leaf_shapes) and all(
+            _shape(leaf, swap) == leaf.shape for leaf in settled
+        ):
+            key = _KEYS.get(atom.symbol, atom.symbol)
+            return f" {key} was read as {atom.value:,}, and {value:,} would fit."
+    return ""
+
+
+def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterable[tuple[Atom, int]]:
+    if len(leaf.shape) != len(found):
+        return
+    for expected, size in zip(leaf.shape, found, strict=True):
+        if expected == size or not isinstance(expected, Dim):
+            continue
+        for atom in sorted(atoms(polynomial(expected))):
+            # Only a plain product can be solved for one of its factors.
+            if len(expected.terms) == 1 and expected and size * atom.value % expected == 0:
+                yield atom, size * atom.value // int(expected)
+
+
+def _shape(leaf: Leaf, swap: Mapping[Atom, int]) -> tuple[int, ...]:
+    return tuple(_value(polynomial(size), swap) for size in leaf.shape)
+
+
+def _value(terms: Polynomial, swap: Mapping[Atom, int]) -> int:
+    total = 0
+    for monomial, product in terms.items():
+        for atom in monomial:
+            product *= swap.get(atom, atom.value)
+        total += product
+    return total
+
+
+def _place(leaf: Leaf) -> int:
+    """Where the name's first index stands, 0 when it has none."""
+    return next((place for place, segment in enumerate(leaf.segments) if not isinstance(segment, str)), 0)
+
+
+def _first(leaf: Leaf) -> object:
+    return leaf.segments[_place(leaf)]
+
+
+def _count(leaf: Leaf) -> int:
+    return int(getattr(_first(leaf), "count", 0))

@@ -1,0 +1,82 @@
+"""What the headers show, and where they and the index say different things."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hfcount.fetcher.safetensors import Entry
+from hfcount.fetcher.shards import Shard
+from hfcount.verifier.evidence import Index
+
+
+@dataclass(slots=True)
+class Seen:
+    """The headers of a checkpoint, merged.
+
+    Args:
+        shards: the files that are there, by name; absent: names the index gives that are not.
+        entries: every tensor that a header holds.
+        twice: tensors in two files, as (name, first file, second file).
+        gone: tensors that the index puts in a readable file which lacks them, and no other file has.
+        moved: tensors that another file holds than the index says, as (name, said, found).
+        omitted: tensors that a header holds and the index does not list, with their file.
+    """
+
+    shards: Mapping[str, Shard]
+    absent: list[str] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    twice: list[tuple[str, str, str]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    moved: list[tuple[str, str, str]] = field(default_factory=list)
+    omitted: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file is there and shows a header."""
+        return not self.absent and all(shard.header for shard in self.shards.values())
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of all tensors that the headers hold; one that is in two files counts twice."""
+        return sum(shard.header.data for shard in self.shards.values() if shard.header)
+
+    @property
+    def elements(self) -> dict[str, int]:
+        """Elements by dtype, one that is in two files once."""
+        sums: dict[str, int] = {}
+        for entry in self.entries.values():
+            size = 1
+            for dim in entry.shape:
+                size *= dim
+            sums[entry.dtype] = sums.get(entry.dtype, 0) + size
+        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
+    """The headers as one, held against the index where there is one."""
+    seen = Seen(shards)
+    place: dict[str, str] = {}
+    for name, shard in sorted(shards.items()):
+        tensors = shard.header.tensors if shard.header else {}
+        for tensor in place.keys() & tensors.keys():
+            seen.twice.append((tensor, place[tensor], name))
+        seen.entries.update(tensors)
+        place.update(dict.fromkeys(tensors, name))
+    if index is None:
+        return seen
+    seen.absent = sorted(index.shards - shards.keys())
+    if place != index.weight_map:
+        _compare(seen, place, index)
+    return seen
+
+
+def _compare(seen: Seen, place: Mapping[str, str], index: Index) -> None:
+    doubled = {name for name, _, _ in seen.twice}
+    for name, said in index.weight_map.items():
+        found = place.get(name)
+        if found == said or name in doubled:
+            continue
+        if found is not None:
+            seen.moved.append((name, said, found))
+        elif (shard := seen.shards.get(said)) is not None and shard.header:
+            seen.gone.append(name)
+    seen.omitted = [(name, found) for name, found in place.items() if name not in index.weight_map]
