@@ -7,10 +7,13 @@
 32762123264
 """
 
-from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
-from hfcount.measures import Blueprint, blueprint
-from hfcount.pipeline import verify
-from hfcount.report import Report
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
+    from hfcount.measures import Blueprint, blueprint
+    from hfcount.pipeline import verify
+    from hfcount.report import Report
 
 __all__ = [
     "Blueprint",
@@ -26,3 +29,16 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_HOMES = {"Blueprint": "measures", "blueprint": "measures", "verify": "pipeline", "Report": "report"}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a public name when it is first used, so that `import hfcount` costs next to nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"hfcount.{_HOMES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value

@@ -83,7 +83,14 @@ def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[s
     show_default=True,
     help="How far to look: count only, compare the index, or compare every header.",
 )
-@click.option("--format", "style", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "json", "markdown"]),
+    default="table",
+    show_default=True,
+    help="For people, for programs (one object a line), for a model card or a pull request.",
+)
 @click.option("--formula", is_flag=True, help="The closed form of each component.")
 @click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")

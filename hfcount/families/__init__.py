@@ -5,7 +5,6 @@ A file is named after its model_type and found by that name; further types it se
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol, cast
@@ -45,6 +44,8 @@ def read(c: Config) -> tuple[Spec, Block]:
         )
     family = find(model_type)
     if family is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5) or all_types()
         raise UnknownArchitecture(
             f"{c.where}: no family describes model_type {printable(model_type, 60)}. Nearest known: {', '.join(near)}."

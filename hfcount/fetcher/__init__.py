@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from hfcount.errors import FetchError
 from hfcount.fetcher.documents import Documents
-from hfcount.fetcher.folder import looks_local, read_cache, read_fixture, read_folder
+from hfcount.fetcher.folder import check_subfolder, looks_local, read_cache, read_fixture, read_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ def fetch(request: Request) -> Documents:
         FetchError: they could not be had.
     """
     model = request.model
+    if not model:
+        raise FetchError("BadName", "MODEL is empty. Name a folder or a repo.")
     if request.fixtures is not None:
         path = f"{model}/{request.subfolder}" if request.subfolder else model
         return read_fixture(request.fixtures, path)
@@ -39,6 +42,7 @@ def fetch(request: Request) -> Documents:
     if looks_local(model) or folder.is_dir():
         return read_folder(folder / request.subfolder if request.subfolder else folder, model, "folder")
 
+    check_subfolder(request.subfolder)
     from huggingface_hub import constants
 
     if request.offline or constants.is_offline_mode():

@@ -63,6 +63,17 @@ def parse_object(document: Document) -> dict[str, Any]:
     Raises:
         DocumentError: HF001, with what is wrong and where.
     """
+    value = parse_loosely(document)
+    try:
+        names = _names(value)
+    except RecursionError:
+        raise _too_deep(document) from None
+    check_names(document, names)
+    return value
+
+
+def parse_loosely(document: Document) -> dict[str, Any]:
+    """As `parse_object`, but a name may stand twice and nesting is limited by the parser alone."""
     where, raw = document.where, document.raw
     if not raw.strip():
         raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
@@ -73,24 +84,37 @@ def parse_object(document: Document) -> dict[str, Any]:
     if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         raise DocumentError(f"{where} is an HTML page, not JSON: some server answered with an error page.")
     try:
-        text = raw.decode("utf-8")
-        value = json.loads(text, parse_constant=_no_constant)
-        if text.count(":") != _names(value):  # each name has its colon: as many of both, and no name stands twice
-            json.loads(text, object_pairs_hook=_once)
+        value = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{where} is not UTF-8: byte {error.start:,} is 0x{raw[error.start]:02x}.") from None
     except RecursionError:
-        raise DocumentError(f"{where} is nested more than {_DEPTH} levels deep.") from None
+        raise _too_deep(document) from None
     except json.JSONDecodeError as error:
         raise DocumentError(
             f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes."
             " Download it again, or correct it there."
         ) from None
-    except ValueError as error:  # the hooks below, and numbers of more than 4,300 digits
+    except ValueError as error:  # NaN, and numbers of more than 4,300 digits
         raise DocumentError(f"{where}: {printable(str(error))}.") from None
     if not isinstance(value, dict):
         raise DocumentError(f"{where} holds {shown(value)}, and must hold an object.")
     return value
+
+
+def check_names(document: Document, names: int) -> None:
+    """Refuses a document in which a name stands twice in one object, given how many names were read from it.
+
+    Each name has its colon, so as many of both means that no name was lost; only then is no second look needed.
+    """
+    if document.raw.count(b":") != names:
+        try:
+            json.loads(document.raw.decode("utf-8"), object_pairs_hook=_once)
+        except ValueError as error:
+            raise DocumentError(f"{document.where}: {printable(str(error))}.") from None
+
+
+def _too_deep(document: Document) -> DocumentError:
+    return DocumentError(f"{document.where} is nested more than {_DEPTH} levels deep.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,7 +14,15 @@ from hfcount.text import printable
 
 def looks_local(model: str) -> bool:
     """Whether a MODEL can only be meant as a path."""
-    return model.startswith((".", "/", "~", os.sep)) or model in ("", ".") or "\\" in model
+    return model.startswith((".", "/", "~", os.sep)) or "\\" in model
+
+
+def check_subfolder(subfolder: str | None) -> None:
+    """Refuses a subfolder that could leave its repo: hf_hub_url would put it into a URL as it is, token and all."""
+    if subfolder is not None and (
+        any(segment in ("", ".", "..") for segment in subfolder.split("/")) or re.search(r"[\\%\0:]", subfolder)
+    ):
+        raise FetchError("BadName", f"{printable(subfolder)} is not a folder inside a repo. Leave out `..` and `/`.")
 
 
 def read_folder(
@@ -90,7 +98,7 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
     """
     from huggingface_hub import constants
 
-    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model) or ".." in model:
+    if not re.fullmatch(r"(?!.*(--|\.\.))[\w.-]+(/[\w.-]+)?", model) or len(model) > 96:
         raise FetchError("BadName", f"{printable(model)} is no repo id. Nor is there a folder of that name.")
     name = revision or "main"
     home = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *model.split("/")))

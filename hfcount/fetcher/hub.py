@@ -1,10 +1,11 @@
 """Documents from the Hub, through huggingface_hub: its names, endpoint, token, cache and errors."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import httpx2
 from huggingface_hub import HfApi, constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
@@ -45,34 +46,44 @@ def read_hub(model: str, revision: str | None, subfolder: str | None) -> Documen
     return _Repo(model, revision, subfolder).documents()
 
 
+class _Look(NamedTuple):
+    commit: str
+    exists: bool
+
+
 class _Repo:
     def __init__(self, model: str, revision: str | None, subfolder: str | None) -> None:
         self.model, self.revision, self.subfolder = model, revision, subfolder
 
     def documents(self) -> Documents:
-        with ThreadPoolExecutor(2) as pool:
+        asked = self.revision
+        with ThreadPoolExecutor(2) as pool, _without_progress_bars():
             config, index = pool.map(self._look, (CONFIG, INDEX))
-            if config is None:
+            if not config.exists:
                 raise FetchError("NoConfig", f"{self._label()} has no {CONFIG}{self._instead()}.")
             # Everything that follows is read at the commit of the first answer, whatever is pushed meanwhile.
-            self.revision = config.commit_hash
-            if index is not None and index.commit_hash != self.revision:
+            self.revision = config.commit
+            if index.commit != config.commit:
                 index = self._look(INDEX)
-            names = [CONFIG] if index is None else [CONFIG, INDEX]
-            with _without_progress_bars():
-                documents = dict(zip(names, pool.map(self._download, names), strict=True))
+            listed = pool.submit(self._download, INDEX, self.revision) if index.exists else None
+            # By the name that was asked for, so that the cache learns which commit that is.
+            path = self._download(CONFIG, asked)
+            if self.revision not in path.parts:
+                path = self._download(CONFIG, self.revision)
+            documents = {CONFIG: path} | ({INDEX: listed.result()} if listed else {})
+        read = {name: Document(f"{self._label()} {name}", path.read_bytes()) for name, path in documents.items()}
         return Documents(
             model=f"{self.model}/{self.subfolder}" if self.subfolder else self.model,
             source="hub",
             revision=self.revision,
-            config=documents[CONFIG],
-            index=documents.get(INDEX),
-            shards=HubShards(self.model, self.revision or "", self.subfolder),
-            files=() if INDEX in documents else self._files(),
+            config=read[CONFIG],
+            index=read.get(INDEX),
+            shards=HubShards(self.model, self.revision, self.subfolder),
+            files=() if INDEX in read else self._files(),
         )
 
-    def _look(self, name: str) -> HfFileMetadata | None:
-        """What the Hub says of a file, or None when the repo has none of that name."""
+    def _look(self, name: str) -> "_Look":
+        """Whether the repo has a file, and at which commit."""
 
         def ask() -> HfFileMetadata:
             url = hf_hub_url(self.model, name, subfolder=self.subfolder, revision=self.revision)
@@ -86,27 +97,29 @@ class _Repo:
 
         try:
             facts = self._translate(ask)
-        except RemoteEntryNotFoundError:
-            return None
-        if facts.commit_hash is None:
+            commit, size, exists = facts.commit_hash, facts.size or 0, True
+        except RemoteEntryNotFoundError as error:
+            commit, size, exists = error.response.headers.get("X-Repo-Commit"), 0, False
+        if exists and (commit is None or not re.fullmatch(r"[0-9a-f]{40}", commit)):
             raise FetchError("HubError", f"{constants.ENDPOINT} names no commit for {name} of {self._label()}.")
-        if (facts.size or 0) > CAPS[name]:
+        if size > CAPS[name]:
             raise FetchError(
                 "UnreadableFile",
-                f"{name} of {self._label()} has {facts.size:,} bytes; {CAPS[name]:,} are the most that is read.",
+                f"{name} of {self._label()} has {size:,} bytes; {CAPS[name]:,} are the most that is read.",
             )
-        return facts
+        return _Look(commit or "", exists)
 
-    def _download(self, name: str) -> Document:
+    def _download(self, name: str, revision: str | None) -> Path:
         try:
-            path = self._translate(
-                lambda: hf_hub_download(
-                    self.model, name, subfolder=self.subfolder, revision=self.revision, library_name="hfcount"
+            return Path(
+                self._translate(
+                    lambda: hf_hub_download(
+                        self.model, name, subfolder=self.subfolder, revision=revision, library_name="hfcount"
+                    )
                 )
             )
         except RemoteEntryNotFoundError:
             raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
-        return Document(f"{self._label()} {name}", Path(path).read_bytes())
 
     def _files(self) -> list[str]:
         """Names of the files beside config.json; none where the Hub does not say."""
@@ -137,8 +150,12 @@ class _Repo:
         """Runs a request of huggingface_hub, its errors turned into ours; a missing entry stays what it is."""
         try:
             return ask()
-        except HFValidationError as error:
-            raise FetchError("BadName", f"{printable(str(error))} Nor is there a folder of that name.") from None
+        except HFValidationError:
+            raise FetchError(
+                "BadName",
+                f"{printable(self.model)} is no repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`). Nor"
+                " is there a folder of that name.",
+            ) from None
         except GatedRepoError:
             raise FetchError(
                 "GatedRepo",
@@ -174,14 +191,31 @@ class _Repo:
             ) from None
         except OfflineModeIsEnabled:
             raise FetchError("NotCached", f"{self._label()} is not in the cache, and HF_HUB_OFFLINE is set.") from None
-        except (LocalEntryNotFoundError, httpx2.TransportError, httpx2.InvalidURL) as error:
-            cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) and error.__cause__ else error
+        except LocalEntryNotFoundError as error:  # how a download says that it failed, with the reason as its cause
+            cause = error.__cause__ or error
+            if isinstance(cause, (HfHubHTTPError, FileMetadataError)):
+                return self._translate(lambda: _raise(cause))
+            raise self._unreachable(cause) from None
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            raise self._unreachable(error) from None
+        except (httpx2.RequestError, OSError, ValueError) as error:
             raise FetchError(
-                "NoNetwork",
-                f"cannot reach {constants.ENDPOINT} for {self._label()} ({type(cause).__name__}:"
-                f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
-                " --offline.",
+                "HubError",
+                f"{constants.ENDPOINT} gave no sound answer for {self._label()} ({type(error).__name__}:"
+                f" {printable(str(error), 160)}).",
             ) from None
+
+    def _unreachable(self, cause: BaseException) -> FetchError:
+        return FetchError(
+            "NoNetwork",
+            f"cannot reach {constants.ENDPOINT} for {self._label()} ({type(cause).__name__}:"
+            f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
+            " --offline.",
+        )
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 class HubShards:

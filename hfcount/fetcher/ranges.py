@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from threading import Event
 from typing import Any
@@ -15,8 +16,8 @@ from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
-from hfcount.errors import FetchError
-from hfcount.fetcher.shards import Progress, Shard, shard
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.text import printable
 
 WORKERS = 8
@@ -51,6 +52,7 @@ class RangeReader:
         adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=_Patience(self._limit))
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
+        self._settings: dict[tuple[str, str | None, int | None], Any] = {}
 
     def read(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
         """The shards behind `urls` (name to URL); one that is not there is left out.
@@ -59,13 +61,14 @@ class RangeReader:
             FetchError: a server could not be reached, refused, or does not serve ranges.
         """
         with self._session, ThreadPoolExecutor(WORKERS) as pool:
-            futures = {name: pool.submit(self._one, name, url) for name, url in urls.items()}
+            futures = {name: pool.submit(self._fetch, name, url) for name, url in urls.items()}
             found = {}
             try:
                 for name, future in futures.items():
-                    one = future.result()
-                    if one is not None:
-                        found[name] = one
+                    with suppress(_Absent):
+                        # Parsed here: workers that parse would take the interpreter's lock from those that wait.
+                        size, header = future.result()
+                        found[name] = shard(name, size, header)
                     done()
             except BaseException:
                 self._limit.stop()
@@ -73,14 +76,17 @@ class RangeReader:
                 raise
         return found
 
-    def _one(self, name: str, url: str) -> Shard | None:
+    def _fetch(self, name: str, url: str) -> tuple[int, Callable[[], bytes]]:
+        """The file's size, and what gives the bytes of its header or says what is wrong with them."""
         try:
             first, size = self._get(name, url, 0, PREFETCH)
-            return shard(name, size, first, lambda begin, end: self._get(name, url, begin, end)[0])
-        except _Absent:
-            return None
         except _Empty:
-            return shard(name, 0, b"", lambda begin, end: b"")
+            first, size = b"", 0
+        try:
+            raw = header_bytes(name, size, first, lambda begin, end: self._get(name, url, begin, end)[0])
+        except DocumentError:
+            return size, lambda: header_bytes(name, size, first, lambda begin, end: b"")
+        return size, lambda: raw
 
     def _get(self, name: str, url: str, begin: int, end: int) -> tuple[bytes, int]:
         """Bytes `begin` to `end` of a file (fewer where it ends before), and the size of the whole."""
@@ -100,14 +106,7 @@ class RangeReader:
         current = url
         for _ in range(_REDIRECTS):
             self._limit.check()
-            response = self._session.get(
-                current,
-                headers={"Range": f"bytes={begin}-{end - 1}"},
-                auth=self._auth(current),
-                stream=True,
-                allow_redirects=False,  # each hop decides anew whether it may see the token
-                timeout=(_CONNECT, _READ),
-            )
+            response = self._ask(current, begin, end)
             if response.status_code in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 current = urljoin(current, response.headers["Location"])
                 response.close()
@@ -129,6 +128,19 @@ class RangeReader:
             hint = ", though asked again and again" if status in _RETRY_ON else ""
             raise FetchError("HubError", f"{self._where(current)} answered {status} for {printable(name)}{hint}.")
         raise FetchError("HubError", f"{printable(name)}: more than {_REDIRECTS} redirects from {self._where(url)}.")
+
+    def _ask(self, url: str, begin: int, end: int) -> requests.Response:
+        """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
+        origin = _origin(url)
+        if origin not in self._settings:  # proxies and certificates, which requests would look up each time
+            self._settings[origin] = self._session.merge_environment_settings(url, {}, True, None, None)
+        asked = requests.Request("GET", url, headers={"Range": f"bytes={begin}-{end - 1}"}, auth=self._auth(url))
+        return self._session.send(
+            self._session.prepare_request(asked),
+            allow_redirects=False,
+            timeout=(_CONNECT, _READ),
+            **self._settings[origin],
+        )
 
     def _auth(self, url: str) -> Callable[[Any], Any]:
         """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc."""

@@ -6,10 +6,11 @@ stands twice is refused here, as the README asks and the reference reader does n
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.documents import Document, parse_object
+from hfcount.fetcher.documents import Document, check_names, parse_loosely, parse_object
 from hfcount.storage.dtypes import BITS
 from hfcount.text import printable, shown
 
@@ -20,6 +21,7 @@ MAX_HEADER = 100_000_000
 """Bytes: a longer header is refused, as the reference reader does."""
 
 _MAX = 2**63
+_MAX_BITS = 2**66
 
 
 class Entry(NamedTuple):
@@ -84,50 +86,51 @@ def parse_header(where: str, raw: bytes) -> Header:
     Raises:
         DocumentError: HF003, with the rule that it breaks.
     """
+    document = Document(f"the header of {where}", raw)
     try:
-        fields = parse_object(Document(f"the header of {where}", raw))
-        tensors = _tensors(where, fields)
+        fields = parse_loosely(document)
+        metadata = fields.pop("__metadata__", None)
+        if metadata is not None and not (isinstance(metadata, dict) and {str}.issuperset(map(type, metadata.values()))):
+            raise DocumentError(f"{where}: __metadata__ must map texts to texts.")
+        tensors = _entries(where, fields)
+        if sum(map(len, fields.values())) == 3 * len(fields):
+            check_names(document, 4 * len(fields) + (0 if metadata is None else 1 + len(metadata)))
+        else:  # fields beyond the format's are allowed, and may nest
+            parse_object(document)
     except DocumentError as error:
         raise DocumentError(str(error), "HF003") from None
     return Header(tensors, len(raw), _check_layout(where, tensors), raw)
 
 
-def _tensors(where: str, fields: dict[str, Any]) -> dict[str, Entry]:
-    metadata = fields.pop("__metadata__", None)
-    if metadata is not None and not (
-        isinstance(metadata, dict) and all(isinstance(value, str) for value in metadata.values())
-    ):
-        raise DocumentError(f"{where}: __metadata__ must map texts to texts.")
-    return {name: _entry(where, name, value) for name, value in fields.items()}
-
-
-def _entry(where: str, name: str, value: Any) -> Entry:
-    try:
-        dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
-        bits = BITS[dtype]
-        if type(begin) is int and type(end) is int and 0 <= begin <= end < _MAX and type(shape) is list:
-            size = _checked_product(shape) * bits
-            if size == (end - begin) * 8:
-                return Entry(dtype, tuple(shape), begin, end)
+def _entries(where: str, fields: Mapping[str, Any]) -> dict[str, Entry]:
+    # One loop without calls: a large model has a hundred thousand tensors.
+    tensors = {}
+    for name, value in fields.items():
+        try:
+            dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
+            bits = BITS[dtype]
+            for size in shape:
+                if type(size) is not int or size < 0:
+                    raise ValueError
+                bits *= size
+                if bits >= _MAX_BITS:
+                    raise ValueError
+            if (
+                type(begin) is not int
+                or type(end) is not int
+                or not 0 <= begin <= end < _MAX
+                or type(shape) is not list
+            ):
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise DocumentError(f"{where}: {printable(name)} {_what_is_wrong(value)}.") from None
+        if bits != (end - begin) * 8:
             raise DocumentError(
-                f"{where}: {printable(name)} has shape {printable(str(shape))} of {dtype}, {size // 8:,} bytes, and"
+                f"{where}: {printable(name)} has shape {printable(str(shape))} of {dtype}, {bits / 8:,.16g} bytes, and"
                 f" takes {end - begin:,}."
             )
-    except (KeyError, TypeError, ValueError):
-        pass
-    raise DocumentError(f"{where}: {printable(name)} {_what_is_wrong(value)}.")
-
-
-def _checked_product(shape: list[int]) -> int:
-    """Elements, multiplied from left to right without leaving 63 bits."""
-    product = 1
-    for size in shape:
-        if type(size) is not int or size < 0:
-            raise ValueError
-        product *= size
-        if product >= _MAX:
-            raise ValueError
-    return product
+        tensors[name] = Entry(dtype, tuple(shape), begin, end)
+    return tensors
 
 
 def _what_is_wrong(value: Any) -> str:
@@ -141,23 +144,28 @@ def _what_is_wrong(value: Any) -> str:
     shape, offsets = value["shape"], value["data_offsets"]
     if not isinstance(shape, list) or any(type(size) is not int or not 0 <= size < _MAX for size in shape):
         return "has a shape that is not a list of whole numbers below 2^63"
-    try:
-        _checked_product(shape)
-    except ValueError:
-        return "has a shape of more than 2^63 elements"
+    if prod(shape[:64]) >= _MAX or len(shape) > 64:
+        return "has a shape of more elements than 2^63"
     return f"has data_offsets {printable(str(offsets), 60)}, which are not a begin and an end"
 
 
 def _check_layout(where: str, tensors: Mapping[str, Entry]) -> int:
     """Bytes of the data: tensors follow one another without holes or overlaps."""
     place = 0
-    for name, entry in sorted(tensors.items(), key=lambda item: item[1][2:]):
-        if entry.begin != place:
-            what = "overlaps the tensor before it by" if entry.begin < place else "leaves a hole before it of"
+    for entry in tensors.values():  # writers list tensors in the order of their data
+        if entry[2] != place:
+            break
+        place = entry[3]
+    else:
+        return place
+    place = 0
+    for begin, end, name in sorted((entry.begin, entry.end, name) for name, entry in tensors.items()):
+        if begin != place:
+            what = "overlaps the tensor before it by" if begin < place else "leaves a hole before it of"
             raise DocumentError(
-                f"{where}: {printable(name)} begins at byte {entry.begin:,} of the data, and {what}"
-                f" {abs(entry.begin - place):,} bytes.",
+                f"{where}: {printable(name)} begins at byte {begin:,} of the data, and {what}"
+                f" {abs(begin - place):,} bytes.",
                 "HF003",
             )
-        place = entry.end
+        place = end
     return place

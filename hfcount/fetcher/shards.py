@@ -46,18 +46,30 @@ class Shards(Protocol):
         """
 
 
-def shard(name: str, size: int | None, first: bytes, rest: Callable[[int, int], bytes]) -> Shard:
-    """One file from its first bytes; `rest(begin, end)` brings more, where the header is longer than those."""
+def header_bytes(name: str, size: int | None, first: bytes, rest: Callable[[int, int], bytes]) -> bytes:
+    """The header of a file without the 8 bytes before it.
+
+    Args:
+        first: the file's first bytes; `rest(begin, end)` brings more, where the header is longer than those.
+
+    Raises:
+        DocumentError: HF003, it cannot be a safetensors file.
+    """
     where = printable(name)
+    length = header_length(where, first, size)
+    end = LENGTH_BYTES + length
+    raw = first[LENGTH_BYTES:end]
+    if len(first) < end:
+        raw += rest(len(first), end)
+    if len(raw) < length:
+        raise DocumentError(f"{where} ends within its header: {len(raw):,} of {length:,} bytes.", "HF003")
+    return raw
+
+
+def shard(name: str, size: int | None, header: Callable[[], bytes]) -> Shard:
+    """One file, given what brings the bytes of its header; what is wrong with them is its problem."""
     try:
-        length = header_length(where, first, size)
-        end = LENGTH_BYTES + length
-        raw = first[LENGTH_BYTES:end]
-        if len(first) < end:
-            raw += rest(len(first), end)
-        if len(raw) < length:
-            raise DocumentError(f"{where} ends within its header: {len(raw):,} of {length:,} bytes.", "HF003")
-        return Shard(name, size, parse_header(where, raw))
+        return Shard(name, size, parse_header(printable(name), header()))
     except DocumentError as error:
         return Shard(name, size, problem=str(error))
 
@@ -93,7 +105,8 @@ class LocalShards:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
                 raise FetchError("UnreadableFile", f"{printable(name)} is not a regular file.")
-            return shard(name, facts.st_size, file.read(256), lambda begin, end: file.read(end - begin))
+            size, first = facts.st_size, file.read(256)
+            return shard(name, size, lambda: header_bytes(name, size, first, lambda begin, end: file.read(end - begin)))
 
 
 class RecordedShards:

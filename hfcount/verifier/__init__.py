@@ -10,6 +10,7 @@ from hfcount.verifier import checks, headers
 from hfcount.verifier.case import Case
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Outcome
+from hfcount.verifier.names import Match
 from hfcount.verifier.seen import merge
 
 # In the order in which a reader wants to know: names, copies, bytes, claims.
@@ -39,18 +40,23 @@ def verify_index(plan: Blueprint, index: Index, scheme: str | None = None) -> Ou
     else:
         for check in INDEX_CHECKS:
             check(case, outcome)
+        outcome.match = case.match
     checks.check_unread_keys(plan, outcome)
     return outcome
 
 
 def verify_headers(
-    plan: Blueprint, index: Index | None, shards: Mapping[str, Shard], scheme: str | None = None
+    plan: Blueprint,
+    index: Index | None,
+    shards: Mapping[str, Shard],
+    scheme: str | None = None,
+    match: Match | None = None,
 ) -> Outcome:
-    """Files, names, shapes, dtypes and bytes, by the headers."""
+    """Files, names, shapes, dtypes and bytes, by the headers; `match` is that of the index, where it is known."""
     outcome, seen = Outcome(), merge(shards, index)
     headers.check_files(seen, index, outcome)
     headers.check_layout(seen, index, outcome)
-    case = None if scheme else Case.of(plan, index, seen)
+    case = None if scheme else Case.of(plan, index, seen, match)
     scheme = scheme or _packed(case)
     if case is None or scheme:
         _report_scheme(plan, scheme, outcome)
@@ -59,8 +65,7 @@ def verify_headers(
         checks.check_names(case, outcome)
         checks.check_heads(case, outcome)
         checks.check_copies(case, outcome)
-        headers.check_shapes(case, seen, outcome)
-        headers.check_dtypes(case, seen, outcome)
+        headers.check_tensors(case, seen, outcome)
         headers.check_bytes(case, seen, index, outcome)
         checks.check_total_parameters(case, outcome)
     checks.check_unread_keys(plan, outcome)

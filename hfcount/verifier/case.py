@@ -33,13 +33,19 @@ class Case:
     spelling: Mapping[str, str]
 
     @classmethod
-    def of(cls, plan: Blueprint, index: Index | None, seen: Seen | None = None) -> "Case":
-        """Matches the names, and reads the bytes where every listed tensor is known."""
+    def of(cls, plan: Blueprint, index: Index | None, seen: Seen | None = None, match: Match | None = None) -> "Case":
+        """Matches the names, and reads the bytes where every listed tensor is known.
+
+        Args:
+            match: of the index's names, where an earlier step has it.
+        """
         listed: Mapping[str, object] = index.weight_map if index else seen.entries if seen else {}
         if index and seen and seen.omitted:
             finder = Finder(plan.leaves)
             listed = dict(listed) | {name: None for name, _ in seen.omitted if finder.find(name)}
-        match, declared = names.match(plan.leaves, listed, plan.head, plan.other_heads), dtypes.code(plan.spec.dtype)
+            match = None
+        match = match or names.match(plan.leaves, listed, plan.head, plan.other_heads)
+        declared = dtypes.code(plan.spec.dtype)
         reading = None
         if index and index.total_size and not match.unexpected:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)

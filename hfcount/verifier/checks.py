@@ -200,14 +200,7 @@ def _sizes_seen(case: Case, names: list[str]) -> tuple[int | None, int | None]:
     """Elements and bytes of tensors that only the headers know."""
     if case.seen is None:
         return None, None
-    entries = [case.seen.entries[name] for name in names if name in case.seen.entries]
-    elements = 0
-    for entry in entries:
-        size = 1
-        for dim in entry.shape:
-            size *= dim
-        elements += size
-    return elements, sum(entry.end - entry.begin for entry in entries)
+    return case.seen.sizes(names)
 
 
 def _total_bytes(case: Case, found: list[tuple[Leaf, int]]) -> int | None:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hfcount.text import printable
 from hfcount.tree.block import is_index
 from hfcount.tree.indices import Indices
 from hfcount.verifier.rules import RULES, Rule
+
+if TYPE_CHECKING:
+    from hfcount.verifier.names import Match
 
 _ROWS = 100  # folded names that a finding lists
 
@@ -54,6 +58,7 @@ class Outcome:
         stored: elements in the checkpoint, and `dtypes` the same by dtype; None when nothing tells them.
         proven: whether the bytes were held against an exact number.
         settled: whether names and bytes agree exactly, so that there is no need to look further.
+        match: how the names agree, for a step that looks further.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -62,6 +67,7 @@ class Outcome:
     dtypes: dict[str, int] | None = None
     proven: bool = False
     settled: bool = False
+    match: "Match | None" = None
 
     def report(
         self,

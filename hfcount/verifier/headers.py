@@ -41,15 +41,13 @@ def check_layout(seen: Seen, index: Index | None, outcome: Outcome) -> None:
     """HF205, HF206: the index against the headers, both ways, and tensors that are in two files."""
     if seen.twice:
         name, one, other = seen.twice[0]
-        entries = [seen.entries[name] for name, _, _ in seen.twice]
         outcome.report(
             "HF206",
             f"{plural(len(seen.twice), 'tensor')} in two files, such as {printable(name, 120)} in {printable(one)} and"
             f" {printable(other)}: loaders take either. Delete the files that are out of date.",
             fold(name for name, _, _ in seen.twice),
             len(seen.twice),
-            sum(prod(entry.shape) for entry in entries),
-            sum(entry.end - entry.begin for entry in entries),
+            *seen.sizes(name for name, _, _ in seen.twice),
         )
     doubled = {name for name, _, _ in seen.twice}
     omitted = [(name, file) for name, file in seen.omitted if name not in doubled]
@@ -75,79 +73,86 @@ def check_layout(seen: Seen, index: Index | None, outcome: Outcome) -> None:
             f"it omits {plural(len(omitted), 'tensor')} that the headers have, such as {printable(name, 120)} in"
             f" {printable(file)}"
         )
-    stored = [seen.entries[name] for name in names if name in seen.entries]
     outcome.report(
         "HF205",
         f"the index lists {len(index.weight_map):,} tensors and the headers hold {len(seen.entries):,}:"
         f" {'; '.join(parts)}. Write the index again from the shards.",
         fold(names),
         len(names),
-        sum(prod(entry.shape) for entry in stored),
-        sum(entry.end - entry.begin for entry in stored),
+        *seen.sizes(names),
     )
 
 
-def check_shapes(case: Case, seen: Seen, outcome: Outcome) -> None:
-    """HF301: stored shapes against the blueprint's."""
+def check_tensors(case: Case, seen: Seen, outcome: Outcome) -> None:
+    """HF301, HF302: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     wrong: list[tuple[Leaf, tuple[int, ...]]] = []
     agreeing: list[Leaf] = []
-    rows: list[str] = []
+    misshapen: list[str] = []
+    retyped: list[str] = []
+    spell, entries = case.spelling, seen.entries
     for leaf, count in case.match.listed:
-        if not count or leaf.kind == "legacy":  # loaders skip a legacy buffer, whatever its shape
+        # A buffer may be F32 in any model, and loaders skip a legacy one, whatever its shape.
+        dtype = None if leaf.kind in BUFFERS else case.declared
+        shape = None if leaf.kind == "legacy" else tuple(map(int, leaf.shape))
+        if not count or not (dtype or shape):
             continue
-        odd = [
-            name
-            for name in leaf.names()
-            if (entry := seen.entries.get(case.spelling.get(name, name))) is not None and entry.shape != leaf.shape
-        ]
-        if odd:
-            wrong.append((leaf, seen.entries[case.spelling.get(odd[0], odd[0])].shape))
-            rows += odd
-        else:
+        odd = None
+        for name in leaf.names():
+            entry = entries.get(spell.get(name, name) if spell else name)
+            if entry is None:
+                continue
+            if shape is not None and entry[1] != shape:
+                misshapen.append(name)
+                odd = odd or entry[1]
+            if dtype is not None and entry[0] != dtype:
+                retyped.append(name)
+        if odd is not None:
+            wrong.append((leaf, odd))
+        elif shape is not None:
             agreeing.append(leaf)
-    if not wrong:
-        return
+    if wrong:
+        _report_shapes(case, seen, misshapen, wrong, agreeing, outcome)
+    if retyped:
+        _report_dtypes(case, seen, retyped, outcome)
+
+
+def _report_shapes(
+    case: Case,
+    seen: Seen,
+    names: list[str],
+    wrong: list[tuple[Leaf, tuple[int, ...]]],
+    agreeing: list[Leaf],
+    outcome: Outcome,
+) -> None:
     leaf, found = wrong[0]
-    stored = [seen.entries[case.spelling.get(name, name)] for name in rows]
     hint = hints.shape(wrong, agreeing)
     if not hint and any(0 in shape for _, shape in wrong):
         hint = " A size of 0 is what one rank saves of weights that ZeRO-3 has partitioned."
+    rows = fold(names)
     outcome.report(
         "HF301",
-        f"{plural(len(rows), 'tensor')} of another shape than {case.subject} gives, such as {first(fold(rows)[:1])}:"
+        f"{plural(len(names), 'tensor')} of another shape than {case.subject} gives, such as {first(rows[:1])}:"
         f" expected {_shape(leaf.shape)}, stored {_shape(found)}.{hint} Correct the config, or convert again.",
-        fold(rows),
-        len(rows),
-        sum(prod(entry.shape) for entry in stored),
-        sum(entry.end - entry.begin for entry in stored),
+        rows,
+        len(names),
+        *seen.sizes(case.spelling.get(name, name) for name in names),
     )
 
 
-def check_dtypes(case: Case, seen: Seen, outcome: Outcome) -> None:
-    """HF302: stored dtypes against the declared one. A buffer may be F32 in any model."""
-    if case.declared is None:
-        return
-    other = [
-        stored
-        for leaf, count in case.match.listed
-        if count and leaf.kind not in BUFFERS
-        for name in leaf.names()
-        if (entry := seen.entries.get(stored := case.spelling.get(name, name))) and entry.dtype != case.declared
-    ]
-    if not other:
-        return
-    kinds = ", ".join(sorted({seen.entries[name].dtype for name in other}))
-    elements = sum(prod(seen.entries[name].shape) for name in other)
-    rows = fold(other)
+def _report_dtypes(case: Case, seen: Seen, names: list[str], outcome: Outcome) -> None:
+    stored = [case.spelling.get(name, name) for name in names]
+    kinds = ", ".join(sorted({seen.entries[name].dtype for name in stored}))
+    elements, size = seen.sizes(stored)
+    rows = fold(names)
     outcome.report(
         "HF302",
-        f"the config declares {case.plan.spec.dtype} ({case.declared}), and {plural(len(other), 'tensor')} of"
-        f" {plural(elements, 'element')} {'is' if len(other) == 1 else 'are'} stored as {kinds}: {first(rows)}."
+        f"the config declares {case.plan.spec.dtype} ({case.declared}), and {plural(len(names), 'tensor')} of"
+        f" {plural(elements, 'element')} {'is' if len(names) == 1 else 'are'} stored as {kinds}: {first(rows)}."
         " Set dtype to what is stored, or convert them.",
         rows,
-        len(other),
+        len(names),
         elements,
-        sum(seen.entries[name].end - seen.entries[name].begin for name in other),
+        size,
     )
 
 
@@ -165,16 +170,15 @@ def check_bytes(case: Case | None, seen: Seen, index: Index | None, outcome: Out
     if not index.total_size:
         report_no_total_size(index.total_size, outcome)
         return
-    claim, listed = index.total_size, 0
     if not seen.complete:
         return  # what is not there cannot be added up; the files' own findings say so
-    for name, entry in seen.entries.items():
-        if name in index.weight_map:
-            listed += entry.end - entry.begin
-    data = seen.data_bytes
+    claim, data = index.total_size, seen.data_bytes
+    listed = data
+    if seen.omitted or seen.twice:
+        listed = sum(entry.end - entry.begin for name, entry in seen.entries.items() if name in index.weight_map)
     width = dtypes.width(case.declared) if case and case.declared else 0
     # Tensors that are missing, doubled or omitted have a finding of their own, which explains the sum, too.
-    explained = {listed, data, sum(entry.end - entry.begin for entry in seen.entries.values())}
+    explained = {listed, data, seen.sizes(seen.entries)[1] if seen.twice else data}
     if case and width:
         find = Finder(case.plan.leaves).find
         gone = sum(leaf.size for leaf in map(find, seen.gone) if leaf)

@@ -1,10 +1,12 @@
 """What the headers show, and where they and the index say different things."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from hfcount.fetcher.safetensors import Entry
 from hfcount.fetcher.shards import Shard
+from hfcount.storage.dtypes import BITS
 from hfcount.verifier.evidence import Index
 
 
@@ -41,14 +43,16 @@ class Seen:
 
     @property
     def elements(self) -> dict[str, int]:
-        """Elements by dtype, one that is in two files once."""
+        """Elements by dtype, the most first; one that is in two files once."""
         sums: dict[str, int] = {}
-        for entry in self.entries.values():
-            size = 1
-            for dim in entry.shape:
-                size *= dim
-            sums[entry.dtype] = sums.get(entry.dtype, 0) + size
-        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+        for dtype, _, begin, end in self.entries.values():
+            sums[dtype] = sums.get(dtype, 0) + end - begin
+        return {dtype: sums[dtype] * 8 // BITS[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
+
+    def sizes(self, names: Iterable[str]) -> tuple[int, int]:
+        """Elements and bytes of those of `names` that are stored, in all."""
+        entries = [self.entries[name] for name in names if name in self.entries]
+        return sum(prod(entry.shape) for entry in entries), sum(entry.end - entry.begin for entry in entries)
 
 
 def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
@@ -57,8 +61,8 @@ def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
     place: dict[str, str] = {}
     for name, shard in sorted(shards.items()):
         tensors = shard.header.tensors if shard.header else {}
-        for tensor in place.keys() & tensors.keys():
-            seen.twice.append((tensor, place[tensor], name))
+        if not place.keys().isdisjoint(tensors):
+            seen.twice += [(tensor, place[tensor], name) for tensor in tensors if tensor in place]
         seen.entries.update(tensors)
         place.update(dict.fromkeys(tensors, name))
     if index is None:

@@ -1,0 +1,190 @@
+"""Benchmarks, run by hand: `python tests/benchmarks/run.py [--rounds N] [--oracle PYTHON] [WORD ...]`.
+
+Each compares hfcount with a peer that does a comparable thing on the same machine in the same run, by turns, and prints
+the ratio of the medians; nothing fails by the clock. WORD picks the measures whose name contains one. `--oracle` is an
+interpreter with torch and transformers, when this one has none.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from hub import lay_out, serving
+from measuring import MB, Row, alone, compare, peak, process
+
+import hfcount
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+DENSE, ROUTED = "Qwen/Qwen3-32B", "Qwen/Qwen3-235B-A22B"
+INDEX = "model.safetensors.index.json"
+
+_SAFETENSORS_METADATA = """
+import sys, huggingface_hub
+found = huggingface_hub.get_safetensors_metadata(sys.argv[1])
+assert (len(found.files_metadata), len(found.weight_map)) == (14, 707)
+"""
+_META_DEVICE = """
+import sys, torch
+from transformers import AutoConfig, AutoModelForCausalLM
+with torch.device("meta"):
+    model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(sys.argv[1]))
+assert sum(parameter.numel() for parameter in model.parameters()) == int(sys.argv[2])
+"""
+
+
+def command(model: str, fixtures: Path = FIXTURES) -> list[str]:
+    """hfcount's command line on a fixture, as a user runs it."""
+    script = Path(sys.executable).with_name("hfcount")
+    start = [str(script)] if script.exists() else [sys.executable, "-m", "hfcount"]
+    return [*start, "--fixtures", str(fixtures), "--format", "json", model]
+
+
+def config(model: str) -> dict[str, object]:
+    """A fixture's config."""
+    values: dict[str, object] = json.loads((FIXTURES / model / "config.json").read_bytes())
+    return values
+
+
+def totals(values: dict[str, object]) -> object:
+    """Everything that is counted of a config."""
+    plan = hfcount.blueprint(values)
+    return plan.total, plan.active, plan.active_without_embedding, plan.by_component
+
+
+def verified(model: str, fixtures: Path) -> None:
+    """The whole way to a verdict, from the files of a fixture."""
+    assert hfcount.verify(model, fixtures=fixtures).verdict == "verified"
+
+
+# --- whole processes ---
+
+
+def against_safetensors_metadata(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """The peer reads the headers of 14 shards from a loopback Hub, its index cached after the first turn."""
+    source, values = FIXTURES / DENSE, config(DENSE)
+    shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(values).tensors()}
+    lay_out(scratch / DENSE, (source / "config.json").read_bytes(), (source / INDEX).read_bytes(), shapes, "BF16")
+    with serving(scratch) as environment:
+        yield compare(
+            "whole process, Qwen3-32B fixture",
+            process(command(DENSE)),
+            process([sys.executable, "-c", _SAFETENSORS_METADATA, DENSE], environment),
+            called="get_safetensors_metadata",
+            rounds=options.rounds,
+            at_most=0.75,
+        )
+        # What reads headers over the network is measured here: `scratch` holds a checkpoint, `environment` its Hub.
+
+
+def against_meta_device(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """The peer builds the model without weights and sums its parameters."""
+    measure = "whole process, Qwen3-32B config"
+    probe = [options.oracle, "-c", "import torch, transformers"]
+    if subprocess.run(probe, capture_output=True).returncode:
+        yield Row(measure, "skipped", f"{options.oracle} has no torch and transformers; give --oracle PYTHON")
+        return
+    yield compare(
+        measure,
+        process([*command(DENSE), "--depth", "config"]),
+        process(
+            [options.oracle, "-c", _META_DEVICE, str(FIXTURES / DENSE), str(hfcount.blueprint(config(DENSE)).total)]
+        ),
+        called="transformers on the meta device",
+        rounds=min(options.rounds, 5),
+        at_most=0.05,
+    )
+
+
+# --- in this process ---
+
+
+def config_to_totals(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """From a parsed config to every count."""
+    for model, below in ((DENSE, 0.001), (ROUTED, 0.003)):
+        run = partial(totals, config(model))
+        yield alone(f"config to totals, {model.split('/')[1]}", run, rounds=100 * options.rounds, below=below)
+
+
+def index_against_json(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """The whole way of verifying, from the files on, against parsing the bytes of the index alone."""
+    raw = (FIXTURES / ROUTED / INDEX).read_bytes()
+    yield compare(
+        "verify 36,945 names, Qwen3-235B-A22B",
+        partial(verified, ROUTED, FIXTURES),
+        partial(json.loads, raw),
+        called="json.loads of the index",
+        rounds=3 * options.rounds,
+        at_most=3,
+    )
+
+
+def peak_memory(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """The most that the process holds while it verifies 36,945 names."""
+    yield peak("peak memory, Qwen3-235B-A22B fixture", command(ROUTED), at_most=150 * MB)
+
+
+def half_a_million(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """An index of 500,583 tensors: 324 layers of 512 experts."""
+    values = config(ROUTED) | {"num_hidden_layers": 324, "num_experts": 512}
+    size = lay_out_index(scratch / "large", values, shards=1_001)
+    raw = (scratch / "large" / INDEX).read_bytes()
+    yield compare(
+        f"verify 500,583 names, an index of {size / MB:.0f} MB",
+        partial(verified, "large", scratch),
+        partial(json.loads, raw),
+        called="json.loads of the index",
+        rounds=min(options.rounds, 5),
+        at_most=8,
+    )
+    yield peak("peak memory, 500,583 names", command("large", scratch), at_most=1_000 * MB)
+
+
+def lay_out_index(folder: Path, values: dict[str, object], shards: int) -> int:
+    """Writes the config and index of a checkpoint, as transformers does; returns the size of the index in bytes."""
+    plan = hfcount.blueprint(values)
+    names = sorted(tensor.name for tensor in plan.tensors())
+    weight_map = {
+        name: f"model-{1 + place * shards // len(names):05d}-of-{shards:05d}.safetensors"
+        for place, name in enumerate(names)
+    }
+    index = {"metadata": {"total_parameters": plan.total, "total_size": 2 * plan.total}, "weight_map": weight_map}
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(values, indent=2))
+    return (folder / INDEX).write_text(json.dumps(index, indent=2) + "\n")
+
+
+MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
+    against_safetensors_metadata,
+    against_meta_device,
+    config_to_totals,
+    index_against_json,
+    peak_memory,
+    half_a_million,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD", help=", ".join(one.__name__ for one in MEASURES))
+    parser.add_argument("--rounds", type=int, default=11, help="turns of each measure (default: 11)")
+    parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch and transformers")
+    options = parser.parse_args()
+    line = "{:<46} {:>9}  {:<46} {:>6}  {:<10} {}"
+    print(line.format("measure", "ours", "peer", "ratio", "target", "").rstrip())
+    for measure in MEASURES:
+        if options.words and not any(word in measure.__name__ for word in options.words):
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            for row in measure(options, Path(scratch)):
+                ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
+                met = {True: "met", False: "missed", None: ""}[row.met]
+                print(line.format(row.measure, row.ours, row.peer, ratio, row.target, met).rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

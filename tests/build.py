@@ -1,0 +1,97 @@
+"""Small checkpoints: a tiny config of each family, the index that belongs to it, and folders that hold both."""
+
+import json
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import hfcount
+
+Json = dict[str, Any]
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+_FRAME: Json = {
+    "dtype": "bfloat16",
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "tie_word_embeddings": False,
+}
+
+# No two sizes are alike, so that no test passes with one in place of another.
+TINY: Mapping[str, Json] = {
+    "llama": {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **_FRAME},
+    "mistral": {"architectures": ["MistralForCausalLM"], "model_type": "mistral", **_FRAME},
+    "mixtral": {
+        "architectures": ["MixtralForCausalLM"],
+        "model_type": "mixtral",
+        **_FRAME,
+        "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+    },
+    "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", **_FRAME},
+    "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", **_FRAME, "head_dim": 6},
+    "qwen3_moe": {
+        "architectures": ["Qwen3MoeForCausalLM"],
+        "model_type": "qwen3_moe",
+        **_FRAME,
+        "head_dim": 6,
+        "moe_intermediate_size": 10,
+        "num_experts": 8,
+        "num_experts_per_tok": 2,
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": [],
+    },
+}
+
+FAMILIES = tuple(TINY)
+
+
+def config(family: str, *without: str, **changes: Any) -> Json:
+    """The family's tiny config, less the keys `without` and with `changes`."""
+    return {key: value for key, value in TINY[family].items() if key not in without} | changes
+
+
+def index(values: Json, width: int = 2) -> Json:
+    """The index that a current writer saves for a config, every element `width` bytes wide."""
+    plan = hfcount.blueprint(values)
+    return {
+        "metadata": {"total_size": plan.total * width},
+        "weight_map": {tensor.name: "model-00001-of-00001.safetensors" for tensor in plan.tensors()},
+    }
+
+
+def save(folder: Path, values: Json | bytes, listed: Json | bytes | None = None) -> Path:
+    """A checkpoint's folder, with these two documents in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_bytes(raw(values))
+    if listed is not None:
+        (folder / "model.safetensors.index.json").write_bytes(raw(listed))
+    return folder
+
+
+def save_tiny(folder: Path, family: str = "llama", **changes: Any) -> Path:
+    """A checkpoint's folder that holds exactly what its tiny config says."""
+    values = config(family, **changes)
+    return save(folder, values, index(values))
+
+
+def shard(shapes: Mapping[str, tuple[int, ...]], dtype: str = "BF16", width: int = 2) -> bytes:
+    """A safetensors file of zeros; `width` is the bytes of one element."""
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        begin, end = end, end + prod(shape) * width
+        header[name] = {"dtype": dtype, "shape": [int(size) for size in shape], "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + bytes(end)
+
+
+def raw(value: Json | bytes) -> bytes:
+    """A document's bytes."""
+    return value if isinstance(value, bytes) else json.dumps(value).encode()

@@ -1,0 +1,653 @@
+"""Small checkpoints, one defect each: what is wrong, and what must be said of it."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from build import Json, config
+from loopback import WIDTHS
+
+import hfcount
+
+INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
+FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
+
+EMBED, HEAD, NORM = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight"
+LAYER = "model.layers.1."
+
+Tensors = dict[str, tuple[str, tuple[int, ...]]]
+"""dtype and shape by name."""
+
+
+@dataclass
+class Checkpoint:
+    """What a folder holds.
+
+    Args:
+        shards: the tensors of each file.
+        weight_map: the index's, made from the shards when None; `{}` stands for no index.
+        metadata: the index's; total_size is added unless it is there, and left out when it is None.
+        bytes: what becomes of a file's bytes on their way to the disk; None leaves the file out.
+    """
+
+    config: Json
+    shards: dict[str, Tensors] = field(default_factory=dict)
+    weight_map: dict[str, str] | None = None
+    metadata: Json = field(default_factory=dict)
+    bytes: dict[str, Callable[[bytes], bytes] | None] = field(default_factory=dict)
+
+    @property
+    def tensors(self) -> Tensors:
+        """All tensors, of all shards."""
+        return {name: one for shard in self.shards.values() for name, one in shard.items()}
+
+    @property
+    def data(self) -> int:
+        """Bytes of all tensors."""
+        return sum(size(*one) for shard in self.shards.values() for one in shard.values())
+
+    def map(self) -> dict[str, str]:
+        """The weight_map, to be changed."""
+        if self.weight_map is None:
+            self.weight_map = {name: file for file, tensors in self.shards.items() for name in tensors}
+        return self.weight_map
+
+    def change(self, edit: Callable[[str, str, tuple[int, ...]], tuple[str, tuple[int, ...]] | None]) -> None:
+        """Stores each tensor as `edit(name, dtype, shape)` says, or leaves it out where that is None."""
+        for tensors in self.shards.values():
+            for name, one in list(tensors.items()):
+                edited = edit(name, *one)
+                if edited is None:
+                    del tensors[name]
+                else:
+                    tensors[name] = edited
+
+    def rename(self, edit: Callable[[str], str]) -> None:
+        for file, tensors in self.shards.items():
+            self.shards[file] = {edit(name): one for name, one in tensors.items()}
+
+    def add(self, tensors: Mapping[str, tuple[str, tuple[int, ...]]], file: str = "") -> None:
+        """Into a shard, the last when none is named."""
+        self.shards[file or list(self.shards)[-1]].update(tensors)
+
+    def write(self, folder: Path) -> Path:
+        folder.mkdir(parents=True)
+        files = {file: raw(tensors) for file, tensors in self.shards.items()}
+        if self.weight_map != {}:
+            metadata = {"total_size": self.data} | self.metadata
+            metadata = {key: value for key, value in metadata.items() if value is not None}
+            files[INDEX] = json.dumps({"metadata": metadata, "weight_map": self.map()}).encode()
+        files["config.json"] = json.dumps(self.config).encode()
+        for name, content in files.items():
+            damage = self.bytes.get(name, lambda content: content)
+            if damage is not None:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(damage(content))
+        return folder
+
+
+@dataclass(frozen=True)
+class Case:
+    """A checkpoint with what must be said of it.
+
+    Args:
+        make: a good checkpoint, to be spoilt by `spoil`.
+        codes: of all findings; says: what their messages must hold, between them.
+        unseen: on the Hub, where files cannot be listed, it is unverified for this reason instead.
+        unlisted: files on disk that the index does not name.
+    """
+
+    verdict: str
+    codes: str = ""
+    says: tuple[str, ...] = ()
+    make: Callable[[], Checkpoint] = lambda: sharded()
+    spoil: Callable[[Checkpoint], object] = lambda checkpoint: None
+    unseen: str | None = None
+    unlisted: tuple[str, ...] = ()
+
+
+def size(dtype: str, shape: tuple[int, ...]) -> int:
+    """Bytes of a tensor."""
+    return WIDTHS[dtype] * prod(shape)
+
+
+def raw(tensors: Tensors) -> bytes:
+    """A safetensors file of zeros."""
+    header: Json = {"__metadata__": {"format": "pt"}}
+    end = 0
+    for name, one in tensors.items():
+        begin, end = end, end + size(*one)
+        header[name] = {"dtype": one[0], "shape": list(one[1]), "data_offsets": [begin, end]}
+    return with_header(b"", json.dumps(header, separators=(",", ":")).encode(), bytes(end))
+
+
+def with_header(file: bytes, header: bytes, data: bytes | None = None) -> bytes:
+    """A file with another header, padded, before its data."""
+    header += b" " * (-len(header) % 8)
+    if data is None:
+        data = file[8 + int.from_bytes(file[:8], "little") :]
+    return len(header).to_bytes(8, "little") + header + data
+
+
+def header_of(file: bytes) -> bytes:
+    return file[8 : 8 + int.from_bytes(file[:8], "little")].rstrip()
+
+
+# Good checkpoints
+
+
+def stored(values: Json, dtype: str = "BF16") -> Tensors:
+    return {one.name: (dtype, tuple(map(int, one.shape))) for one in hfcount.blueprint(values).tensors()}
+
+
+def sharded(family: str = "llama", names: tuple[str, ...] = (FIRST, SECOND, THIRD), **changes: Any) -> Checkpoint:
+    """A family's tiny model in some shards; all sizes differ."""
+    values = config(family, **({"head_dim": 6} | changes))
+    tensors = list(stored(values).items())
+    share = -(-len(tensors) // len(names))
+    return Checkpoint(values, {name: dict(tensors[i * share :][:share]) for i, name in enumerate(names)})
+
+
+def single(**changes: Any) -> Checkpoint:
+    """One file, and no index."""
+    checkpoint = sharded(names=(SINGLE,), **changes)
+    checkpoint.weight_map = {}
+    return checkpoint
+
+
+def tied() -> Checkpoint:
+    return sharded("qwen3", tie_word_embeddings=True)
+
+
+def zero_based() -> Checkpoint:
+    return sharded(names=tuple(f"model-0000{number}-of-00003.safetensors" for number in range(3)))
+
+
+def six_digits() -> Checkpoint:
+    return sharded(names=("model-00001-of-000002.safetensors", "model-00002-of-000002.safetensors"))
+
+
+def one_each() -> Checkpoint:
+    whole = sharded()
+    return Checkpoint(whole.config, {f"{name}.safetensors": {name: one} for name, one in whole.tensors.items()})
+
+
+def in_folders() -> Checkpoint:
+    return sharded(names=("weights/a.safetensors", "weights/more/b #1?.safetensors", "c d+e&f.safetensors"))
+
+
+def float16() -> Checkpoint:
+    checkpoint = sharded()
+    checkpoint.change(lambda name, dtype, shape: ("F16", shape))
+    return checkpoint
+
+
+# Edits that several rows share
+
+
+def into(dtype: str, *ends: str) -> Callable[[Checkpoint], None]:
+    """Stores the tensors whose names end so in another dtype."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.change(lambda name, own, shape: (dtype if name.endswith(ends) else own, shape))
+
+    return spoil
+
+
+def says(**changes: Any) -> Callable[[Checkpoint], None]:
+    """The config says other than what is stored."""
+    return lambda checkpoint: checkpoint.config.update(changes)
+
+
+def file(damage: Callable[[bytes], bytes] | None, *names: str) -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.bytes.update(dict.fromkeys(names or (SECOND,), damage))
+
+
+def edit_header(edit: Callable[[Json], object]) -> Callable[[Checkpoint], None]:
+    """Changes the entries of the second shard's header."""
+
+    def damage(content: bytes) -> bytes:
+        header = json.loads(header_of(content))
+        edit(header)
+        return with_header(content, json.dumps(header).encode())
+
+    return file(damage)
+
+
+def entries(header: Json) -> list[Json]:
+    """In the order of the data."""
+    return [entry for name, entry in header.items() if name != "__metadata__"]
+
+
+def without(*starts: str) -> Callable[[Checkpoint], None]:
+    """The tensors whose names begin so are nowhere."""
+    return lambda checkpoint: checkpoint.change(lambda name, *one: None if name.startswith(starts) else one)
+
+
+def claims(**metadata: Any) -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.metadata.update(metadata)
+
+
+def twice(dtype: str = "BF16", shape: tuple[int, ...] = (12,)) -> Callable[[Checkpoint], None]:
+    """The final norm is in the first file, too; the index names the last."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.map()
+        checkpoint.metadata["total_size"] = checkpoint.data
+        checkpoint.add({NORM: (dtype, shape)}, FIRST)
+
+    return spoil
+
+
+def index_says(name: str, place: str | None) -> Callable[[Checkpoint], None]:
+    def spoil(checkpoint: Checkpoint) -> None:
+        if place is None:
+            del checkpoint.map()[name]
+        else:
+            checkpoint.map()[name] = place
+
+    return spoil
+
+
+def lost(name: str, file: str) -> Callable[[Checkpoint], None]:
+    """The index and its sum still have a tensor that the shard has lost."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.map()
+        checkpoint.metadata["total_size"] = checkpoint.data
+        del checkpoint.shards[file][name]
+
+    return spoil
+
+
+def another_layer(checkpoint: Checkpoint) -> None:
+    checkpoint.add(
+        {name.replace(LAYER, "model.layers.3."): one for name, one in checkpoint.tensors.items() if LAYER in name}
+    )
+
+
+def frequencies(dtype: str) -> Callable[[Checkpoint], None]:
+    """What transformers before 4.32 wrote beside each layer's attention."""
+    return lambda checkpoint: checkpoint.add(
+        {f"model.layers.{number}.self_attn.rotary_emb.inv_freq": (dtype, (3,)) for number in range(3)}
+    )
+
+
+def copy_of_the_head(counted: bool = True) -> Callable[[Checkpoint], None]:
+    def spoil(checkpoint: Checkpoint) -> None:
+        if not counted:
+            checkpoint.metadata["total_size"] = checkpoint.data
+        checkpoint.add({HEAD: ("BF16", (50, 12))})
+
+    return spoil
+
+
+def packed(**parts: tuple[str, tuple[int, ...]]) -> Callable[[Checkpoint], None]:
+    """Every projection of the layers is stored in parts, `weight` among them where it stays."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        for tensors in checkpoint.shards.values():
+            for name in [name for name in tensors if name.endswith("_proj.weight")]:
+                del tensors[name]
+                tensors.update({name.replace("weight", part): one for part, one in parts.items()})
+
+    return spoil
+
+
+GPTQ = packed(qweight=("I32", (3, 12)), qzeros=("I32", (1, 3)), scales=("F16", (1, 12)), g_idx=("I32", (12,)))
+FP8 = packed(weight=("F8_E4M3", (12, 12)), weight_scale_inv=("F32", (1, 1)))
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 4976698672\n"
+PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
+
+
+def both(*spoils: Callable[[Checkpoint], object]) -> Callable[[Checkpoint], None]:
+    def spoil(checkpoint: Checkpoint) -> None:
+        for one in spoils:
+            one(checkpoint)
+
+    return spoil
+
+
+def stale_files(checkpoint: Checkpoint) -> None:
+    """Another conversion of the same model, in two shards, lies beside it."""
+    checkpoint.map()
+    checkpoint.metadata["total_size"] = checkpoint.data
+    checkpoint.shards |= sharded(intermediate_size=99, names=UNLISTED).shards
+
+
+def sum_of_file_sizes(checkpoint: Checkpoint) -> None:
+    checkpoint.metadata["total_size"] = sum(len(raw(tensors)) for tensors in checkpoint.shards.values())
+
+
+UNLISTED = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+TOTAL = 2 * 50 * 12 + 3 * (2 * 24 * 12 + 2 * 12 * 12 + 3 * 20 * 12 + 2 * 12) + 12
+"""Parameters of the tiny llama, counted by hand."""
+
+VECTORS = 7 * 12
+
+CASES: dict[str, Case] = {
+    # Nothing is wrong
+    "three shards": Case("verified"),
+    "one file without an index": Case("verified", make=single),
+    "one file with an index": Case("verified", make=lambda: sharded(names=("model-00001-of-00001.safetensors",))),
+    "tied": Case("verified", make=tied),
+    "mixtral": Case("verified", make=lambda: sharded("mixtral")),
+    "qwen2": Case("verified", make=lambda: sharded("qwen2")),
+    "qwen3-moe": Case("verified", make=lambda: sharded("qwen3_moe")),
+    "the base model alone": Case("verified", make=lambda: sharded(architectures=["LlamaModel"])),
+    "shards numbered from 0": Case("verified", make=zero_based),
+    "six digits": Case("verified", make=six_digits),
+    "one file for each tensor": Case("verified", make=one_each),
+    "files in folders": Case("verified", make=in_folders),
+    "float16, and the config names no dtype": Case("verified", make=float16, spoil=says(dtype=None)),
+    "total_parameters": Case("verified", spoil=claims(total_parameters=TOTAL)),
+    "total_size is a float": Case("verified", spoil=claims(total_size=2.0 * TOTAL)),
+    "metadata null in a header": Case("verified", spoil=edit_header(lambda header: header.update(__metadata__=None))),
+    "further fields": Case("verified", spoil=edit_header(lambda header: entries(header)[0].update(strides=[1]))),
+    "a header in another order": Case(
+        "verified",
+        spoil=edit_header(lambda header: header.update({name: header.pop(name) for name in list(header)[:3]})),
+    ),
+    "a header padded to 64 kB": Case(
+        "verified", spoil=file(lambda content: with_header(content, header_of(content).ljust(70_000)))
+    ),
+    "two sets of shards": Case("verified", spoil=stale_files, unlisted=UNLISTED),
+    "a key that nobody reads": Case("verified", "HF102", ("num_towers",), spoil=says(num_towers=3)),
+    # Files
+    "truncated": Case(
+        "mismatch", "HF004", (SECOND, "7 are missing", "1 tensor lies"), spoil=file(lambda content: content[:-7])
+    ),
+    "truncated to its header": Case(
+        "mismatch", "HF004", (SECOND,), spoil=file(lambda content: content[: 8 + int.from_bytes(content[:8], "little")])
+    ),
+    "padded": Case("mismatch", "HF004", (SECOND, "512 too many"), spoil=file(lambda content: content + bytes(512))),
+    "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
+    "all shards but one are missing": Case("mismatch", "HF005", (SECOND, THIRD), spoil=file(None, SECOND, THIRD)),
+    "Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS"), spoil=file(lambda content: LFS)),
+    "Git LFS pointers": Case("mismatch", "HF003 HF003 HF003", spoil=file(lambda content: LFS, FIRST, SECOND, THIRD)),
+    "HTML page": Case("mismatch", "HF003", (SECOND, "HTML"), spoil=file(lambda content: PAGE)),
+    "an empty file": Case("mismatch", "HF003", (SECOND, "0 bytes"), spoil=file(lambda content: b"")),
+    "five bytes": Case("mismatch", "HF003", (SECOND, "5 bytes"), spoil=file(lambda content: content[:5])),
+    "cut off within the header": Case(
+        "mismatch", "HF003", (SECOND, "cut off"), spoil=file(lambda content: content[:99])
+    ),
+    # Headers
+    "a length beyond the file": Case(
+        "mismatch", "HF003", (SECOND,), spoil=file(lambda content: (10**6).to_bytes(8, "little") + content[8:])
+    ),
+    "a length beyond the format": Case(
+        "mismatch", "HF003", (SECOND,), spoil=file(lambda content: content[:8][::-1] + content[8:])
+    ),
+    "a length that is short": Case(
+        "mismatch", "HF003", (SECOND,), spoil=file(lambda content: (64).to_bytes(8, "little") + content[8:])
+    ),
+    "a hole": Case(
+        "mismatch",
+        "HF003",
+        (SECOND, "hole"),
+        spoil=edit_header(lambda header: entries(header)[0].update(shape=[1], data_offsets=[2, 4])),
+    ),
+    "an overlap": Case(
+        "mismatch",
+        "HF003",
+        (SECOND, "overlap"),
+        spoil=edit_header(
+            lambda header: entries(header)[1].update(
+                {key: entries(header)[0][key] for key in ("shape", "data_offsets")}
+            )
+        ),
+    ),
+    "a shape of another size": Case(
+        "mismatch", "HF003", (SECOND,), spoil=edit_header(lambda header: entries(header)[0].update(shape=[1]))
+    ),
+    "an unknown dtype": Case(
+        "mismatch", "HF003", (SECOND, "X7"), spoil=edit_header(lambda header: entries(header)[0].update(dtype="X7"))
+    ),
+    "a name twice in a header": Case(
+        "mismatch",
+        "HF003",
+        (SECOND, "twice"),
+        spoil=file(lambda content: with_header(content, b'{"__metadata__":{},' + header_of(content)[1:])),
+    ),
+    # Index and headers
+    "a tensor in two files": Case("mismatch", "HF206", (NORM, FIRST, THIRD), spoil=twice()),
+    "a tensor in two files, counted twice": Case(
+        "mismatch", "HF206", (NORM,), spoil=both(twice(), claims(total_size=2 * TOTAL + 24))
+    ),
+    "a tensor in the wrong file": Case(
+        "mismatch", "HF205", (NORM, f"{FIRST}, which is in {THIRD}"), spoil=index_says(NORM, FIRST)
+    ),
+    "a tensor that the index omits": Case("mismatch", "HF205", (NORM, "omits 1 tensor"), spoil=index_says(NORM, None)),
+    "a tensor that no header has": Case("mismatch", "HF205", (NORM, "no header"), spoil=lost(NORM, THIRD)),
+    "a tensor that nothing has but the index": Case(
+        "mismatch", "HF202 HF205", ("model.vision.weight",), spoil=index_says("model.vision.weight", FIRST)
+    ),
+    "no weight_map": Case("mismatch", "HF001", ("weight_map",), spoil=file(lambda content: b"{}", INDEX)),
+    "an index that is cut off": Case(
+        "mismatch", "HF001", ("not JSON",), spoil=file(lambda content: content[:-9], INDEX)
+    ),
+    "a name twice in the index": Case(
+        "mismatch",
+        "HF001",
+        ("twice",),
+        spoil=file(
+            lambda content: content.replace(b'"weight_map": {', b'"weight_map": {"lm_head.weight": "x",'), INDEX
+        ),
+    ),
+    "a file outside the repo": Case(
+        "mismatch", "HF002", ("Nothing was requested",), spoil=index_says(NORM, "../../api/whoami-v2?.safetensors")
+    ),
+    "several files without an index": Case("mismatch", "HF001", (INDEX,), spoil=file(None, INDEX), unseen="NoHeaders"),
+    # Names
+    "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),
+    "a tensor is missing, and counted": Case(
+        "mismatch", "HF201", (NORM,), spoil=both(without(NORM), claims(total_size=2 * TOTAL))
+    ),
+    "a tensor too many": Case(
+        "mismatch", "HF202", ("model.extra",), spoil=lambda checkpoint: checkpoint.add({"model.extra": ("BF16", (3,))})
+    ),
+    "biases that nobody announced": Case(
+        "mismatch",
+        "HF202",
+        ("q_proj.bias",),
+        spoil=lambda checkpoint: checkpoint.add({f"{LAYER}self_attn.q_proj.bias": ("BF16", (24,))}),
+    ),
+    "the last layer is missing": Case(
+        "mismatch",
+        "HF201",
+        ("num_hidden_layers was read as 3, and 2 would fit",),
+        spoil=without("model.layers.2."),
+    ),
+    "a layer within is missing": Case("mismatch", "HF201", ("model.layers.1.",), spoil=without(LAYER)),
+    "a layer too many": Case(
+        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 would fit",), spoil=another_layer
+    ),
+    "an expert is missing": Case(
+        "mismatch",
+        "HF201",
+        ("experts.7.w1",),
+        make=lambda: sharded("mixtral"),
+        spoil=without(*(f"model.layers.{number}.block_sparse_moe.experts.7." for number in range(3))),
+    ),
+    "untied, and no head": Case(
+        "mismatch",
+        "HF201",
+        (HEAD, "tie_word_embeddings was read as false"),
+        make=tied,
+        spoil=says(tie_word_embeddings=False),
+    ),
+    "tied, and a copy of the head": Case("explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head()),
+    "tied, and a copy that is not counted": Case(
+        "mismatch", "HF203 HF401", ("leaves out the tied copy",), make=tied, spoil=copy_of_the_head(counted=False)
+    ),
+    "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
+    "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
+    "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
+    "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
+    "language_model. before every name": Case(
+        "explained",
+        "HF209",
+        ("language_model.",),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: f"language_model.{name}"),
+    ),
+    "model. before no name": Case(
+        "explained",
+        "HF209",
+        ("embed_tokens.weight",),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
+    ),
+    "model. before the base model's names": Case(
+        "explained",
+        "HF209",
+        (EMBED,),
+        make=lambda: sharded(architectures=["LlamaModel"]),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: f"model.{name}"),
+    ),
+    "another head beside": Case(
+        "explained",
+        "HF210",
+        ("score.weight",),
+        spoil=lambda checkpoint: checkpoint.add({"score.weight": ("BF16", (2, 12))}),
+    ),
+    "another head instead": Case(
+        "explained", "HF210", (HEAD, "score.weight"), spoil=says(architectures=["LlamaForSequenceClassification"])
+    ),
+    # Shapes, each with the one value that would fit
+    "key/value heads": Case(
+        "mismatch",
+        "HF301",
+        ("num_key_value_heads was read as 4, and 2 would fit",),
+        spoil=says(num_key_value_heads=4),
+    ),
+    "rows of the vocabulary": Case(
+        "mismatch", "HF301", ("vocab_size was read as 56, and 50 would fit",), spoil=says(vocab_size=56)
+    ),
+    "head width": Case(
+        "mismatch",
+        "HF301",
+        ("head_dim was read as 8, and 6 would fit",),
+        make=lambda: sharded("qwen3"),
+        spoil=says(head_dim=8),
+    ),
+    "heads": Case(
+        "mismatch",
+        "HF301",
+        ("num_attention_heads was read as 6, and 4 would fit",),
+        spoil=says(num_attention_heads=6),
+    ),
+    "width of the feed-forward network": Case(
+        "mismatch", "HF301", ("intermediate_size was read as 24, and 20 would fit",), spoil=says(intermediate_size=24)
+    ),
+    "width of the model": Case(
+        "mismatch", "HF301", ("hidden_size was read as 16, and 12 would fit",), spoil=says(hidden_size=16)
+    ),
+    "one file, and another width": Case(
+        "mismatch",
+        "HF301",
+        ("intermediate_size was read as 24, and 20 would fit",),
+        make=single,
+        spoil=says(intermediate_size=24),
+    ),
+    "transposed": Case(
+        "mismatch",
+        "HF301",
+        ("o_proj",),
+        spoil=lambda checkpoint: checkpoint.change(
+            lambda name, dtype, shape: (dtype, shape[::-1] if "o_proj" in name else shape)
+        ),
+    ),
+    "flat, as ZeRO-3 partitions": Case(
+        "mismatch",
+        "HF301",
+        (EMBED,),
+        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (prod(shape),))),
+    ),
+    "empty, as ZeRO-3 leaves them": Case(
+        "mismatch",
+        "HF301",
+        (EMBED, "ZeRO-3"),
+        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (0,))),
+    ),
+    # Dtypes
+    "norms in float32": Case("explained", "HF302", ("F32", "7 tensors"), spoil=into("F32", "norm.weight")),
+    "all in float16": Case("explained", "HF302", ("F16",), make=float16),
+    "all in float32": Case("explained", "HF302", ("F32",), spoil=into("F32", "")),
+    "one file in float32": Case("explained", "HF302", ("F32",), make=single, spoil=into("F32", "")),
+    # Claims
+    "total_size is stale": Case(
+        "mismatch", "HF401", (f"{2 * TOTAL - 10:,}", f"{2 * TOTAL:,}"), spoil=claims(total_size=2 * TOTAL - 10)
+    ),
+    "total_size is of float32": Case("mismatch", "HF401", (f"{4 * TOTAL:,}",), spoil=claims(total_size=4 * TOTAL)),
+    "total_size is 0": Case("explained", "HF402", ("gives 0",), spoil=claims(total_size=0)),
+    "no total_size": Case("explained", "HF402", ("no metadata.total_size",), spoil=claims(total_size=None)),
+    "no metadata": Case(
+        "explained",
+        "HF402",
+        spoil=file(lambda content: json.dumps({"weight_map": json.loads(content)["weight_map"]}).encode(), INDEX),
+    ),
+    "total_size is the sum of the file sizes": Case(
+        "mismatch", "HF401", ("sum of the file sizes, headers included",), spoil=sum_of_file_sizes
+    ),
+    "total_size is negative": Case("mismatch", "HF001", ("total_size",), spoil=claims(total_size=-1)),
+    "total_parameters counts the tied head twice": Case(
+        "explained",
+        "HF403",
+        ("counts the tied head twice",),
+        make=tied,
+        spoil=lambda checkpoint: checkpoint.metadata.update(total_parameters=checkpoint.data // 2 + 600),
+    ),
+    "total_parameters counts vectors alone": Case(
+        "explained", "HF403", ("ZeRO-3",), spoil=claims(total_parameters=VECTORS)
+    ),
+    "total_parameters is off": Case("explained", "HF403", ("5 more",), spoil=claims(total_parameters=TOTAL + 5)),
+    # Quantised
+    "GPTQ": Case(
+        "unverified",
+        "HF501",
+        ("gptq",),
+        spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
+    ),
+    "GPTQ that the config does not announce": Case("unverified", "HF501", ("GPTQ",), spoil=GPTQ),
+    "FP8 that the config does not announce": Case("unverified", "HF501", ("FP8",), spoil=FP8),
+    "FP8 in one file": Case("unverified", "HF501", ("FP8",), make=single, spoil=FP8),
+    "GPTQ, and truncated": Case(
+        "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+    ),
+    # The config
+    "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "heads that cannot be shared": Case(
+        "mismatch", "HF103", ("num_key_value_heads",), spoil=says(num_key_value_heads=3)
+    ),
+    # One file
+    "one file, truncated": Case(
+        "mismatch", "HF004", (SINGLE,), make=single, spoil=file(lambda content: content[:-1], SINGLE)
+    ),
+    "one file, and it is a Git LFS pointer": Case(
+        "mismatch", "HF003", (SINGLE, "Git LFS"), make=single, spoil=file(lambda content: LFS, SINGLE)
+    ),
+    "one file, and a tensor is missing": Case("mismatch", "HF201", (NORM,), make=single, spoil=without(NORM)),
+    "one file, and a tensor too many": Case(
+        "mismatch", "HF202", ("extra",), make=single, spoil=lambda checkpoint: checkpoint.add({"extra": ("BF16", (1,))})
+    ),
+    # Several at once
+    "truncated, and a layer is missing": Case(
+        "mismatch", "HF004 HF201", spoil=both(without("model.layers.2."), file(lambda content: content[:-1]))
+    ),
+    "in float32, with frequencies and a copy of the head": Case(
+        "explained", "HF203 HF204 HF302", make=tied, spoil=both(into("F32", ""), copy_of_the_head(), frequencies("F32"))
+    ),
+    "a stale sum, and norms in float32": Case(
+        "mismatch", "HF302 HF401", spoil=both(into("F32", "norm.weight"), claims(total_size=2 * TOTAL - 10))
+    ),
+}
+
+
+def write(name: str, folder: Path) -> Path:
+    """The checkpoint of a case, in a folder."""
+    case = CASES[name]
+    checkpoint = case.make()
+    case.spoil(checkpoint)
+    return checkpoint.write(folder)

@@ -1,0 +1,96 @@
+"""Sizes that remember their formula: the number and the text agree, whatever is done to them."""
+
+import operator
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hfcount.tree.dims import Atom, Dim, atoms, evaluate, polynomial, render, render_factored
+
+N, D, F, V = (Dim.named(*pair) for pair in (("N", 3), ("d", 8), ("d_ff", 20), ("|V|", 1000)))
+
+
+@pytest.mark.parametrize(
+    ("dim", "value", "text"),
+    [
+        (D, 8, "d"),
+        (D + F, 28, "d + d_ff"),
+        (D + 3, 11, "d + 3"),
+        (3 + D, 11, "d + 3"),
+        (D - F, -12, "d - d_ff"),
+        (D - D, 0, "0"),
+        (D - 1, 7, "d - 1"),
+        (D + D, 16, "2·d"),
+        (F * D, 160, "d·d_ff"),
+        (V * D * N, 24_000, "N·d·|V|"),
+        (D * D, 64, "d·d"),
+        (2 * D, 16, "2·d"),
+        (D * 2, 16, "2·d"),
+        (D * 0, 0, "0"),
+        (D * 1000, 8000, "1,000·d"),
+        ((D + F) * (D - F), -336, "d·d - d_ff·d_ff"),
+        ((D + 1) * (D + 1), 81, "d·d + 2·d + 1"),
+        (D // 3, 2, "(d/3)"),
+        (F // D * 4, 8, "4·(d_ff/d)"),
+    ],
+    ids=str,
+)
+def test_arithmetic_keeps_the_number_and_its_formula(dim: int, value: int, text: str) -> None:
+    assert (int(dim), evaluate(polynomial(dim)), render(polynomial(dim))) == (value, value, text)
+
+
+@pytest.mark.parametrize(
+    "dim",
+    [D // 3, D * F // N, F // D * 4, (D + F) // 5, (D + F) // 5 + D, F // (N * D), F // (N + D)],
+    ids=lambda dim: render(polynomial(dim)),
+)
+def test_the_text_of_a_quotient_evaluates_to_it(dim: int) -> None:
+    text = render(polynomial(dim)).replace("·", "*").replace("/", "//")
+    assert eval(text, {"N": 3, "d": 8, "d_ff": 20}) == int(dim)
+
+
+@pytest.mark.parametrize(
+    ("value", "terms"), [(0, {}), (7, {(): 7}), (-7, {(): -7}), (D, {(Atom("d", 8),): 1})], ids=str
+)
+def test_a_plain_number_is_a_constant(value: int, terms: dict[tuple[Atom, ...], int]) -> None:
+    assert polynomial(value) == terms
+
+
+@pytest.mark.parametrize(
+    ("dim", "text"),
+    [
+        (D * F, "d·d_ff"),
+        (2 * D + D * F, "d·(2 + d_ff)"),
+        (2 * N * D + N * D * F + D, "N·d·(2 + d_ff) + d"),
+        (D + N * D, "N·d + d"),
+        (N * D + N * F, "N·(d + d_ff)"),
+        (D + F, "d + d_ff"),
+        (V * D + D, "d·(|V| + 1)"),
+        (D - D, "0"),
+    ],
+    ids=str,
+)
+def test_what_all_layers_share_is_written_once(dim: int, text: str) -> None:
+    assert render_factored(polynomial(dim), {atom: atom.symbol for atom in atoms(polynomial(dim))}) == text
+
+
+def test_two_values_of_one_symbol_stay_two_symbols() -> None:
+    wide, narrow = Dim.named("d_ff", 20), Dim.named("d_ff", 10)
+    assert atoms((wide + narrow).terms) == {Atom("d_ff", 20), Atom("d_ff", 10)}
+    assert evaluate((wide + narrow).terms) == 30
+
+
+_LEAVES = st.one_of(
+    st.integers(-9, 9),
+    st.builds(Dim.named, st.sampled_from(["N", "d", "d_ff", "|V|"]), st.integers(1, 2**32)),
+)
+_OPERATORS: list[Callable[[int, int], int]] = [operator.add, operator.sub, operator.mul]
+
+
+@given(
+    st.recursive(_LEAVES, lambda inner: st.builds(lambda f, a, b: f(a, b), st.sampled_from(_OPERATORS), inner, inner))
+)
+def test_every_polynomial_evaluates_to_its_number(value: int) -> None:
+    assert evaluate(polynomial(value)) == int(value)

@@ -1,0 +1,66 @@
+"""Finding a family: by its file's name, and never by anything else that a config might say."""
+
+import sys
+
+import pytest
+from build import FAMILIES, config
+
+import hfcount
+from hfcount import families
+from hfcount.errors import ConfigError, UnknownArchitecture
+
+
+@pytest.mark.parametrize("model_type", FAMILIES)
+def test_a_family_is_found_by_its_type(model_type: str) -> None:
+    family = families.find(model_type)
+    assert family is not None
+    assert model_type in family.MODEL_TYPES
+
+
+def test_every_type_is_found_and_belongs_to_one_family() -> None:
+    everything = families.all_types()
+    assert len(everything) == len(set(everything))
+    assert [one for one in everything if one not in getattr(families.find(one), "MODEL_TYPES", ())] == []
+
+
+def test_every_family_says_what_it_is() -> None:
+    assert [family for family in families.everyone() if not (family.__doc__ or "").strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("model_type", "nearest"),
+    [("qwen33", "qwen3"), ("lama", "llama"), ("Qwen3", "qwen3"), ("mixtrall", "mixtral"), ("QWEN3_MOE", "qwen3_moe")],
+)
+def test_an_unknown_type_names_the_nearest(model_type: str, nearest: str) -> None:
+    with pytest.raises(UnknownArchitecture, match=rf"Nearest known: (\w+, )*{nearest}\b"):
+        hfcount.blueprint(config("llama", model_type=model_type))
+
+
+@pytest.mark.parametrize(
+    "model_type",
+    [
+        *"os sys __init__ __main__ ../x ./qwen3 qwen3.py qwen3/ hfcount.families.qwen3 .qwen3 qwen3.spec".split(),
+        *["qwen3\n", " qwen3", "qwen3\0", "a" * 10_000, "\x1b[31mqwen3", "\u202eqwen3", "\ud800", "ｑwen3", "{0}", "%s"],
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_a_hostile_type_is_merely_unknown(model_type: str) -> None:
+    before = set(sys.modules)
+    with pytest.raises(UnknownArchitecture) as raised:
+        hfcount.blueprint(config("llama", model_type=model_type))
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 500
+    assert {name for name in set(sys.modules) - before if not name.startswith("hfcount.families.")} == set()
+
+
+@pytest.mark.parametrize("values", [{}, {"model_type": None}, {"model_type": ""}], ids=["absent", "null", "empty"])
+def test_no_type_is_an_unknown_architecture(values: dict[str, object]) -> None:
+    with pytest.raises(UnknownArchitecture, match="no model_type"):
+        hfcount.blueprint(values)
+
+
+@pytest.mark.parametrize("model_type", [3, True, ["llama"], {"llama": 1}], ids=repr)
+def test_a_type_that_is_no_text_is_malformed(model_type: object) -> None:
+    with pytest.raises(ConfigError) as raised:
+        hfcount.blueprint({"model_type": model_type})
+    assert raised.value.code == "HF001"

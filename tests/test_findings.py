@@ -1,0 +1,67 @@
+"""Folding names: the fewest rows, and never a name gained or lost."""
+
+from collections.abc import Iterable
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hfcount.verifier.findings import Outcome, fold
+
+
+def _names(template: str, *ranges: Iterable[int]) -> list[str]:
+    return [template.format(*numbers) for numbers in product(*ranges)]
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ([], []),
+        (["lm_head.weight"], ["lm_head.weight"]),
+        (["b", "a"], ["b", "a"]),
+        (["a.5.w"], ["a.5.w"]),
+        (_names("a.{}.w", range(3)), ["a.{0-2}.w"]),
+        (_names("a.{}.w", [7, 0, 1, 3]), ["a.{0-1,3,7}.w"]),
+        (_names("a.{}.w", range(3)) + _names("a.{}.b", range(2)), ["a.{0-2}.w", "a.{0-1}.b"]),
+        (_names("a.{}.e.{}.w", range(3), range(8)), ["a.{0-2}.e.{0-7}.w"]),
+        (_names("a.{}.e.{}.w", [0, 1], range(8)) + ["a.2.e.5.w"], ["a.{0-1}.e.{0-7}.w", "a.2.e.5.w"]),
+        (_names("{}", range(2)), ["{0-1}"]),
+        (["a.01.w", "a.1.w"], ["a.01.w", "a.1.w"]),
+        (["a.0.w", "a.0"], ["a.0.w", "a.0"]),
+        (["", ".", "a..b"], ["", ".", "a..b"]),
+    ],
+    ids=(
+        "none plain order-kept one-index range gaps two-templates product ragged-product bare-index leading-zero lengths"
+        " empty-segments"
+    ).split(),
+)
+def test_fold(names: list[str], rows: list[str]) -> None:
+    assert fold(names) == rows
+
+
+def test_a_name_of_nothing_but_indices_folds() -> None:
+    name = ".".join("0" * 500)
+    assert fold([name]) == [name]
+
+
+_PLACES = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1)
+
+
+@given(_PLACES)
+def test_rows_stand_for_exactly_the_names_that_were_folded(places: set[tuple[int, int]]) -> None:
+    rows = fold(f"a.{first}.b.{second}" for first, second in sorted(places))
+    unfolded = [pair for row in rows for pair in product(*(_unfold(row.split(".")[place]) for place in (1, 3)))]
+    assert sorted(unfolded) == sorted(places)
+
+
+def _unfold(segment: str) -> list[int]:
+    spans = [span.partition("-") for span in segment.strip("{}").split(",")]
+    return [number for low, _, high in spans for number in range(int(low), int(high or low) + 1)]
+
+
+def test_a_finding_lists_a_hundred_rows_and_counts_the_others() -> None:
+    outcome = Outcome()
+    outcome.report("HF202", "message", [f"name{chr(97 + n % 26)}{n}" for n in range(150)], 150)
+    assert len(outcome.findings[0].tensors) == 101
+    assert (outcome.findings[0].tensors[-1], outcome.findings[0].count) == ("... and 50 more rows", 150)

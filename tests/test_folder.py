@@ -1,0 +1,240 @@
+"""Checkpoints on disk: a local folder, a fixture tree, the cache; and what is in their place instead."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import COMMIT, TINY, config, index, raw, save, save_tiny, shard
+from huggingface_hub import constants
+
+import hfcount
+from hfcount.errors import FetchError
+from hfcount.fetcher import Request, fetch
+from hfcount.fetcher.documents import CAPS
+from hfcount.fetcher.folder import all_fixtures
+
+CONFIG, INDEX = "config.json", "model.safetensors.index.json"
+
+
+def _kind(model: str, **where: Any) -> str:
+    with pytest.raises(FetchError) as raised:
+        fetch(Request(model, **where))
+    assert str(raised.value).isprintable()
+    return raised.value.kind
+
+
+def test_a_local_folder(tmp_path: Path) -> None:
+    documents = fetch(Request(str(save_tiny(tmp_path / "m"))))
+    assert (documents.source, documents.revision, documents.config.raw) == ("folder", None, raw(TINY["llama"]))
+    assert documents.index is not None
+    assert documents.index.raw == raw(index(TINY["llama"]))
+
+
+def test_a_folder_wins_over_a_repo_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_tiny(tmp_path / "org" / "name")
+    assert fetch(Request("org/name")).source == "folder"
+
+
+def test_fixtures_win_over_a_folder_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_tiny(tmp_path / "org" / "name")
+    save_tiny(tmp_path / "fixtures" / "org" / "name", "qwen2")
+    documents = fetch(Request("org/name", fixtures=Path("fixtures")))
+    assert (documents.source, documents.config.raw) == ("fixtures", raw(TINY["qwen2"]))
+
+
+def test_a_subfolder(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "org" / "name" / "transformer")
+    assert fetch(Request(str(tmp_path / "org" / "name"), subfolder="transformer")).config.raw == raw(TINY["llama"])
+    assert fetch(Request("org/name", subfolder="transformer", fixtures=tmp_path)).config.raw == raw(TINY["llama"])
+
+
+def test_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    save_tiny(tmp_path / "m")
+    assert fetch(Request("~/m")).source == "folder"
+
+
+@pytest.mark.parametrize(
+    "model", ["a", "org/name", "org/name/deeper/still", "no repo id: at all! (1)", "ünï", "-x", "datasets/a", "."]
+)
+def test_a_fixture_goes_by_any_path(tmp_path: Path, model: str) -> None:
+    save_tiny(tmp_path / model)
+    assert hfcount.verify(model, fixtures=tmp_path).verdict == "verified"
+
+
+@pytest.mark.parametrize("model", ["..", "../m", "org/../../m", "org/..", "/", "/etc", "a\0b", "./../m"])
+def test_a_fixture_stays_below_its_folder(tmp_path: Path, model: str) -> None:
+    save_tiny(tmp_path / "m")
+    (tmp_path / "fixtures" / "org").mkdir(parents=True)
+    assert _kind(model, fixtures=tmp_path / "fixtures") == "BadName"
+
+
+def test_a_fixtures_subfolder_stays_below_its_folder(tmp_path: Path) -> None:
+    (save_tiny(tmp_path / "m").parent / "fixtures" / "org").mkdir(parents=True)
+    assert _kind("org", subfolder="../../m", fixtures=tmp_path / "fixtures") == "BadName"
+
+
+ABSENT: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no such path": ("./nowhere", {}, "NoSuchFolder"),
+    "no such absolute path": ("/nowhere/at/all", {}, "NoSuchFolder"),
+    "no such path at home": ("~/nowhere", {}, "NoSuchFolder"),
+    "no such user": ("~nobody-of-that-name/m", {}, "NoSuchFolder"),
+    "a file": ("./file", {}, "NoSuchFolder"),
+    "no name": ("", {}, "NoConfig"),
+    "a path of Windows": ("a\\b", {}, "NoSuchFolder"),
+    "NUL": ("./a\0b", {}, "NoSuchFolder"),
+    "a path too long": ("./" + "a" * 5000, {}, "NoSuchFolder"),
+    "a name too long": ("a" * 5000, {"offline": True}, "NotCached"),
+    "an empty folder": ("./empty", {}, "NoConfig"),
+    "no such subfolder": ("./empty", {"subfolder": "x"}, "NoSuchFolder"),
+    "no such fixture": ("nowhere", {"fixtures": Path("empty")}, "NoSuchFolder"),
+    "no such folder of fixtures": ("empty", {"fixtures": Path("nowhere")}, "NoSuchFolder"),
+    "a fixture without a config": ("empty", {"fixtures": Path(".")}, "NoConfig"),
+    "a fixture's name too long": ("a" * 5000, {"fixtures": Path("empty")}, "NoSuchFolder"),
+    "control characters": ("./\x1b[31m\n\ud800", {}, "NoSuchFolder"),
+}
+
+
+@pytest.mark.parametrize(("model", "where", "kind"), ABSENT.values(), ids=ABSENT)
+def test_what_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, where: dict[str, Any], kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    assert _kind(model, **where) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("adapter_config.json", "adapter"), ("model_index.json", "--subfolder"), ("params.json", "own layout")],
+)
+def test_a_folder_without_a_config_says_what_it_has_instead(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(FetchError, match=said):
+        fetch(Request(str(tmp_path)))
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(CAPS[path.name] + 1)
+
+
+IN_ITS_PLACE: dict[str, Callable[[Path], None]] = {
+    "a FIFO": os.mkfifo,
+    "a folder": Path.mkdir,
+    "more than is read": _sparse,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+}
+
+
+@pytest.mark.parametrize("name", [CONFIG, INDEX])
+@pytest.mark.parametrize("put", IN_ITS_PLACE.values(), ids=IN_ITS_PLACE)
+def test_what_cannot_be_read(tmp_path: Path, put: Callable[[Path], None], name: str) -> None:
+    save_tiny(tmp_path / "m")
+    (tmp_path / "m" / name).unlink()
+    put(tmp_path / "m" / name)
+    assert _kind(str(tmp_path / "m")) == "UnreadableFile"
+    assert _kind("m", fixtures=tmp_path) == "UnreadableFile"
+
+
+def test_as_much_as_is_read_is_read(tmp_path: Path) -> None:
+    text = raw(TINY["llama"])
+    save(tmp_path, text + b" " * (CAPS[CONFIG] - len(text)))
+    assert hfcount.verify(str(tmp_path), depth="config").parameters is not None
+
+
+def test_a_dangling_link_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / CONFIG).symlink_to("nowhere")
+    assert _kind(str(tmp_path)) == "NoConfig"
+
+
+def test_all_fixtures_are_found_at_any_depth_in_order(tmp_path: Path) -> None:
+    for model in ("b/c", "a", "a/deeper", "b/a"):
+        save_tiny(tmp_path / model)
+    (tmp_path / "empty").mkdir()
+    assert all_fixtures(tmp_path) == ["a", "a/deeper", "b/a", "b/c"]
+
+
+@pytest.mark.parametrize(("folder", "kind"), [("nowhere", "NoSuchFolder"), ("empty", "NoConfig")])
+def test_no_fixtures(tmp_path: Path, folder: str, kind: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FetchError) as raised:
+        all_fixtures(tmp_path / folder)
+    assert raised.value.kind == kind
+
+
+def _cached(home: Path, revision: str = "main", commit: str = COMMIT) -> None:
+    """org/name in the layout of the standard cache."""
+    repo = home / "models--org--name"
+    documents = {CONFIG: raw(TINY["llama"]), INDEX: raw(index(TINY["llama"]))}
+    snapshot = repo / "snapshots" / commit
+    for folder in (repo / "blobs", snapshot, (repo / "refs" / revision).parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, content in documents.items():
+        (repo / "blobs" / f"etag-{name}").write_bytes(content)
+        (snapshot / name).symlink_to(Path("..", "..", "blobs", f"etag-{name}"))
+    (repo / "refs" / revision).write_text(commit)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked"), [("main", None), ("main", "main"), ("main", COMMIT), ("v1", "v1"), ("refs/pr/1", "refs/pr/1")]
+)
+def test_the_cache_offline(cache: Path, recorded: str, asked: str | None) -> None:
+    _cached(cache, recorded)
+    documents = fetch(Request("org/name", revision=asked, offline=True))
+    assert (documents.source, documents.revision, documents.config.raw) == ("cache", COMMIT, raw(TINY["llama"]))
+    assert hfcount.verify("org/name", revision=asked, offline=True).verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("model", "revision", "kind"),
+    [
+        ("org/other", None, "NotCached"),
+        ("name", None, "NotCached"),
+        ("org/name", "v2", "NotCached"),
+        ("org/name", "f" * 40, "NotCached"),
+        ("org/name", COMMIT[:7], "NotCached"),
+        ("org/name", "../refs/main", "NotCached"),
+        ("org/name", "/etc/hostname", "NotCached"),
+        ("org/name", "a\0b", "NotCached"),
+        ("org/name", "", "NotCached"),
+        ("org/name/more", None, "BadName"),
+        ("org/..", None, "BadName"),
+        ("org name", None, "BadName"),
+        ("org/na\0me", None, "BadName"),
+        ("org/name\n", None, "BadName"),
+    ],
+    ids=ascii,
+)
+def test_what_is_not_in_the_cache(cache: Path, model: str, revision: str | None, kind: str) -> None:
+    _cached(cache, "v1")
+    assert _kind(model, revision=revision, offline=True) == kind
+
+
+@pytest.mark.parametrize("commit", ["", "../../..", "main", "g" * 40, "\ufeff" + COMMIT])
+def test_a_broken_reference_is_not_cached(cache: Path, commit: str) -> None:
+    _cached(cache)
+    (cache / "models--org--name" / "refs" / "main").write_text(commit, encoding="utf-8")
+    assert _kind("org/name", offline=True) == "NotCached"
+
+
+def test_where_headers_cost_nothing_they_are_read(tmp_path: Path) -> None:
+    save_tiny(tmp_path)
+    shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(config("llama")).tensors()}
+    assert hfcount.verify(str(tmp_path)).depth == "index"
+    (tmp_path / "model-00001-of-00001.safetensors").write_bytes(shard(shapes))
+    report = hfcount.verify(str(tmp_path))
+    assert (report.depth, report.verdict) == ("headers", "verified")

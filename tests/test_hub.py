@@ -1,0 +1,454 @@
+"""The command against a Hub: what it reads, what it says when it cannot, and who gets the token."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CLOSED, Run
+from loopback import Fault, Hub, Server, write_checkpoint
+
+CONFIG = {
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
+    "torch_dtype": "bfloat16",
+    "vocab_size": 512,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "tie_word_embeddings": False,
+}
+WIDER = CONFIG | {"intermediate_size": 192}
+
+# Counted by hand: two matrices of embeddings, and for each layer q and o, k and v, the MLP, two norms and two of heads.
+TOTAL = 2 * 512 * 64 + 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 2 * 64 + 2 * 16) + 64
+
+MODEL, CONFIG_NAME, INDEX_NAME = "org/tiny", "config.json", "model.safetensors.index.json"
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A checkpoint of CONFIG, in two shards."""
+    return write_checkpoint(tmp_path / "tiny", CONFIG)
+
+
+def folder_of(path: Path, **files: str) -> Path:
+    """A folder with these files; `__` in a name stands for its dot."""
+    path.mkdir()
+    for name, text in files.items():
+        (path / name.replace("__", ".")).write_text(text)
+    return path
+
+
+def resolved(hub: Hub, method: str) -> list[str]:
+    """`revision/file` of every request for a file."""
+    return [path.partition("/resolve/")[2] for path in hub.paths(method) if "/resolve/" in path]
+
+
+# What is read
+
+
+def test_a_repo_is_verified_at_one_commit_by_its_index(hub: Hub, run: Run, tiny: Path) -> None:
+    commit = hub.publish(MODEL, tiny)
+    code, report = (result := run(MODEL)).code, result.report
+    assert (code, report["verdict"], report["source"], report["depth"]) == (0, "verified", "hub", "index")
+    assert (report["model"], report["revision"], report["family"]) == (MODEL, commit, "qwen3")
+    assert (report["parameters"]["total"], report["parameters"]["stored"]) == (TOTAL, TOTAL)
+    assert (report["evidence"]["total_size"], report["evidence"]["shards"]) == (2 * TOTAL, 2)
+    # The config by the name that was asked for, so that the cache learns its commit; the index by that commit.
+    assert sorted(resolved(hub, "GET")) == sorted([f"main/{CONFIG_NAME}", f"{commit}/{INDEX_NAME}"])
+
+
+@pytest.mark.parametrize(
+    ("revision", "total_of"),
+    [
+        pytest.param(None, "main", id="main is the default"),
+        pytest.param("main", "main", id="branch"),
+        pytest.param("v2.0", "other", id="tag"),
+        pytest.param("refs/pr/1", "other", id="pull request"),
+        pytest.param("commit", "other", id="commit"),
+    ],
+)
+def test_revision_chooses_the_commit(
+    hub: Hub, run: Run, tiny: Path, tmp_path: Path, revision: str | None, total_of: str
+) -> None:
+    commits = {"main": hub.publish(MODEL, tiny)}
+    commits["other"] = hub.publish(MODEL, write_checkpoint(tmp_path / "wider", WIDER), ref="v2.0")
+    hub.repos[MODEL].refs["refs/pr/1"] = [commits["other"]]
+    asked = [] if revision is None else ["--revision", commits["other"] if revision == "commit" else revision]
+    report = run(MODEL, *asked).report
+    total = {"main": TOTAL, "other": TOTAL + 2 * 3 * 64 * 64}[total_of]
+    assert (report["revision"], report["parameters"]["total"]) == (commits[total_of], total)
+    assert report["verdict"] == "verified"
+
+
+def test_subfolder_is_read_in_place_of_the_root(hub: Hub, run: Run, tiny: Path) -> None:
+    write_checkpoint(tiny / "text" / "large", WIDER)
+    hub.publish(MODEL, tiny)
+    report = run(MODEL, "--subfolder", "text/large").report
+    assert (report["model"], report["verdict"]) == (f"{MODEL}/text/large", "verified")
+    assert report["parameters"]["total"] == TOTAL + 2 * 3 * 64 * 64
+    assert all(path.partition("/")[2].startswith("text/large/") for path in resolved(hub, "GET"))
+
+
+def test_a_difference_is_a_mismatch(hub: Hub, run: Run, tiny: Path) -> None:
+    (tiny / CONFIG_NAME).write_text(json.dumps(CONFIG | {"num_hidden_layers": 3}))
+    hub.publish(MODEL, tiny)
+    result = run(MODEL)
+    assert (result.code, result.report["verdict"]) == (1, "mismatch")
+    assert "HF201" in [finding["code"] for finding in result.report["findings"]]
+
+
+def test_the_worst_of_several_models_decides(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    result = run(MODEL, "org/absent")
+    assert result.code == 3
+    assert [report["verdict"] for report in result.reports] == ["verified", "unverified"]
+
+
+@pytest.mark.parametrize("late", [CONFIG_NAME, INDEX_NAME])
+def test_a_push_between_two_requests_mixes_no_commits(
+    hub: Hub, run: Run, tiny: Path, tmp_path: Path, late: str
+) -> None:
+    """The file that is late is seen at the newer commit, whose sizes differ."""
+    hub.publish(MODEL, tiny)
+    hub.publish(MODEL, write_checkpoint(tmp_path / "wider", WIDER))
+    hub.faults[late] = [Fault(delay=0.4, times=1)]
+    report = run(MODEL).report
+    assert report["verdict"] == "verified"
+    assert f"{report['revision']}/{INDEX_NAME}" in resolved(hub, "GET")
+
+
+def test_an_index_that_comes_with_a_push_is_seen(hub: Hub, run: Run, tiny: Path, tmp_path: Path) -> None:
+    """It is looked for before the push, the config after it."""
+    hub.publish(MODEL, folder_of(tmp_path / "bare", config__json=json.dumps(CONFIG)))
+    pushed = hub.publish(MODEL, tiny)
+    hub.faults[CONFIG_NAME] = [Fault(delay=0.4, times=1)]
+    report = run(MODEL).report
+    assert (report["verdict"], report["revision"]) == ("verified", pushed)
+
+
+# What cannot be read
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "options", "says"),
+    [
+        pytest.param("NoSuchRepo", "org/absent", [], "org/absent", id="no such repo"),
+        pytest.param("NoSuchRepo", "org/private", [], "HF_TOKEN", id="a private repo, without a token"),
+        pytest.param("GatedRepo", "org/gated", [], "Accept its terms", id="a gated repo"),
+        pytest.param("NoSuchRevision", MODEL, ["--revision", "v9"], "v9", id="no such revision"),
+        pytest.param("NoSuchRevision", MODEL, ["--revision", "0" * 40], "0" * 40, id="no such commit"),
+        pytest.param("NoConfig", MODEL, ["--subfolder", "vae"], "vae", id="no such subfolder"),
+        pytest.param("NoConfig", "org/readme", [], "config.json", id="no config.json"),
+        pytest.param("NoConfig", "org/adapter", [], "base model", id="only an adapter"),
+        pytest.param("NoConfig", "org/pipeline", [], "--subfolder", id="a pipeline of several models"),
+        pytest.param("NoConfig", "org/own", [], "params.json", id="weights in their author's own layout"),
+    ],
+)
+def test_says_why_it_could_not_look(
+    hub: Hub, run: Run, tiny: Path, tmp_path: Path, kind: str, model: str, options: list[str], says: str
+) -> None:
+    hub.publish(MODEL, tiny)
+    hub.publish("org/private", tiny, access="private")
+    hub.publish("org/gated", tiny, access="gated")
+    hub.publish("org/readme", folder_of(tmp_path / "readme", README__md="# Tiny"))
+    hub.publish("org/adapter", folder_of(tmp_path / "adapter", adapter_config__json="{}"))
+    hub.publish("org/pipeline", folder_of(tmp_path / "pipeline", model_index__json="{}"))
+    hub.publish("org/own", folder_of(tmp_path / "own", params__json="{}"))
+    assert_not_looked(run(model, *options), kind, says)
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        pytest.param({}, "safetensors", id="no weights at all"),
+        pytest.param({"pytorch_model__bin": "PK"}, ".bin", id="pickled weights"),
+        pytest.param({"tiny-Q4_0__gguf": "GGUF"}, "GGUF", id="GGUF"),
+    ],
+)
+def test_a_repo_without_an_index_is_counted_and_unverified(
+    hub: Hub, run: Run, tmp_path: Path, files: dict[str, str], says: str
+) -> None:
+    hub.publish(MODEL, folder_of(tmp_path / "bare", config__json=json.dumps(CONFIG), **files))
+    result = run(MODEL)
+    assert (result.code, result.report["verdict"]) == (3, "unverified")
+    assert result.report["parameters"]["total"] == TOTAL
+    assert says in result.report["error"]["message"]
+
+
+NAMES = {
+    "a/b/c": "BadName",
+    "foo--bar": "BadName",
+    "foo..bar/baz": "BadName",
+    "org/tiny?download=true": "BadName",
+    "org/%2e%2e": "BadName",
+    "https://huggingface.co/org/tiny": "BadName",
+    "org/" + "n" * 97: "BadName",
+    "org/\x1b[31mred": "BadName",
+    "../x": "NoSuchFolder",
+    "./org/tiny": "NoSuchFolder",
+}
+
+
+@pytest.mark.parametrize("where", [[], ["--offline"]], ids=["online", "offline"])
+def test_a_name_that_no_repo_can_have_is_not_asked_for(hub: Hub, run: Run, where: list[str]) -> None:
+    result = run(*where, *NAMES)
+    kinds = [report["error"]["kind"] for report in result.reports]
+    assert (result.code, dict(zip(NAMES, kinds, strict=True))) == (3, NAMES)
+    assert resolved(hub, "HEAD") == []
+    assert not any("\x1b" in report["error"]["message"] for report in result.reports)
+
+
+@pytest.mark.parametrize("subfolder", ["..", "../other", "text/../../other", "/etc", "../../../../api/whoami-v2"])
+def test_a_subfolder_stays_in_its_repo(hub: Hub, run: Run, tiny: Path, subfolder: str) -> None:
+    hub.publish(MODEL, tiny)
+    assert_not_looked(run(MODEL, "--subfolder", subfolder), "BadName")
+    assert resolved(hub, "HEAD") == []
+
+
+# A network that is not there, and one that is not well
+
+
+def test_no_network_is_said_at_once(run: Run) -> None:
+    """huggingface_hub alone would retry for more than 20 seconds."""
+    assert_not_looked(run(MODEL, endpoint=CLOSED, timeout=3), "NoNetwork", CLOSED)
+
+
+ONCE = {
+    "429": Fault(status=429, times=1),
+    "429 twice, with Retry-After": Fault(status=429, headers={"Retry-After": "0"}, times=2),
+    "500": Fault(status=500, times=1),
+    "slow": Fault(delay=0.3),
+    "closed half-way": Fault(cut=0.5, method="GET", times=1),
+    "closed before the first byte": Fault(cut=0.0, method="GET", times=1),
+    "compressed": Fault(gzip=True, method="GET"),
+}
+
+
+@pytest.mark.parametrize("fault", ONCE.values(), ids=list(ONCE))
+def test_a_fault_that_passes_changes_nothing(hub: Hub, run: Run, tiny: Path, fault: Fault) -> None:
+    commit = hub.publish(MODEL, tiny)
+    hub.faults = {CONFIG_NAME: [fault], INDEX_NAME: [fault]}
+    result = run(MODEL)
+    assert (result.code, result.report["verdict"], result.report["revision"]) == (0, "verified", commit)
+
+
+GOOD_ONCE = Fault(method="HEAD", times=1)
+NOT_VALID = {"X-Error-Message": "Invalid credentials in Authorization header"}
+DISABLED = {"X-Error-Message": "Access to this resource is disabled."}
+GONE = {"X-Error-Code": "EntryNotFound"}
+
+
+@pytest.mark.parametrize(
+    ("faults", "kind", "says"),
+    [
+        pytest.param([Fault(status=403)], "HubError", "403", id="403"),
+        pytest.param([Fault(status=418)], "HubError", "418", id="a status without a meaning"),
+        pytest.param([Fault(status=503, method="GET")], "HubError", "503", id="503 for the body"),
+        pytest.param([Fault(status=401, headers=NOT_VALID)], "HubError", "HF_TOKEN", id="a token that is not valid"),
+        pytest.param([Fault(status=403, headers=DISABLED)], "HubError", "disabled", id="a disabled repo"),
+        pytest.param([GOOD_ONCE, Fault(status=403)], "HubError", "403", id="403 between two requests"),
+        pytest.param([GOOD_ONCE, Fault(status=404, headers=GONE)], "HubError", "gone", id="gone between two requests"),
+        pytest.param([Fault(headers={"X-Repo-Commit": None})], "HubError", "commit", id="no commit"),
+        pytest.param([Fault(headers={"X-Repo-Commit": "../../x"})], "HubError", "commit", id="a commit that is a path"),
+        pytest.param([Fault(headers={"ETag": None})], "HubError", MODEL, id="no ETag"),
+        pytest.param([Fault(status=302, headers={"Location": ""})], "HubError", "redirect", id="a redirect to itself"),
+        pytest.param([Fault(short=0.5, method="GET")], "HubError", MODEL, id="shorter than announced"),
+        pytest.param([Fault(body=b"[]" * 9999, method="GET")], "HubError", MODEL, id="longer than announced"),
+        pytest.param([Fault(headers={"Content-Encoding": "gzip"})], "HubError", MODEL, id="said to be compressed"),
+        pytest.param(
+            [Fault(headers={"Content-Length": "300000000"}, method="HEAD")],
+            "UnreadableFile",
+            "300,000,000",
+            id="too big",
+        ),
+    ],
+)
+def test_a_fault_that_stays_is_named(hub: Hub, run: Run, tiny: Path, faults: list[Fault], kind: str, says: str) -> None:
+    """The index is never taken for absent."""
+    hub.publish(MODEL, tiny)
+    hub.faults[INDEX_NAME] = faults
+    assert_not_looked(run(MODEL), kind, says)
+
+
+@pytest.mark.slow
+def test_503_for_ever_is_a_hub_error(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    hub.faults[CONFIG_NAME] = [Fault(status=503, headers={"Retry-After": "0"})]
+    assert_not_looked(run(MODEL), "HubError", "503")
+
+
+def test_an_html_page_in_place_of_the_config_is_malformed(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    hub.faults[CONFIG_NAME] = [Fault(body=b"<!DOCTYPE html><title>Please log in</title>")]
+    result = run(MODEL)
+    (finding,) = result.report["findings"]
+    assert (result.code, result.report["verdict"], finding["code"]) == (1, "mismatch", "HF001")
+    assert "HTML" in finding["message"]
+
+
+def test_a_login_page_in_place_of_the_hub_is_no_finding(hub: Hub, run: Run, tiny: Path) -> None:
+    """It says nothing of the model."""
+    hub.publish(MODEL, tiny)
+    page = Fault(body=b"<!DOCTYPE html>", headers={"X-Repo-Commit": None, "ETag": None})
+    hub.faults = {CONFIG_NAME: [page], INDEX_NAME: [page]}
+    assert_not_looked(run(MODEL), "HubError", hub.url)
+
+
+# Documents kept: the cache, --save
+
+
+OFFLINE: list[Any] = [
+    pytest.param(["--offline"], {}, id="--offline"),
+    pytest.param([], {"HF_HUB_OFFLINE": "1"}, id="HF_HUB_OFFLINE"),
+]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param([], id="main"),
+        pytest.param(["--revision", "v2"], id="tag"),
+        pytest.param(["--revision", "refs/pr/1"], id="pull request"),
+        pytest.param(["--revision", "commit"], id="commit"),
+        pytest.param(["--subfolder", "text"], id="subfolder"),
+    ],
+)
+@pytest.mark.parametrize(("offline", "env"), OFFLINE)
+def test_offline_reads_what_an_online_run_left(
+    hub: Hub, run: Run, tiny: Path, options: list[str], offline: list[str], env: dict[str, str]
+) -> None:
+    write_checkpoint(tiny / "text", WIDER)
+    commit = hub.publish(MODEL, tiny)
+    hub.repos[MODEL].refs |= {"v2": [commit], "refs/pr/1": [commit]}
+    asked = [commit if option == "commit" else option for option in options]
+    online = run(MODEL, *asked).report
+    hub.requests.clear()
+    result = run(MODEL, *asked, *offline, env=env)
+    assert (result.code, result.report) == (0, online | {"source": "cache"})
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(("offline", "env"), OFFLINE)
+def test_offline_says_what_is_not_cached(
+    hub: Hub, run: Run, tiny: Path, offline: list[str], env: dict[str, str]
+) -> None:
+    hub.publish(MODEL, tiny)
+    assert_not_looked(run(MODEL, *offline, env=env), "NotCached", "without --offline")
+    assert hub.requests == []
+
+
+def test_a_second_run_reads_the_newer_commit(hub: Hub, run: Run, tiny: Path, tmp_path: Path) -> None:
+    """The cache saves the download, not the question."""
+    hub.publish(MODEL, tiny)
+    before = run(MODEL).report
+    hub.repos.clear()
+    commit = hub.publish(MODEL, write_checkpoint(tmp_path / "wider", WIDER))
+    after = run(MODEL).report
+    assert (before["parameters"]["total"], after["parameters"]["total"]) == (TOTAL, TOTAL + 2 * 3 * 64 * 64)
+    assert after["revision"] == commit
+
+
+def test_a_second_run_downloads_nothing_again(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    first = run(MODEL).report
+    hub.requests.clear()
+    assert run(MODEL).report == first
+    assert resolved(hub, "GET") == []
+
+
+@pytest.mark.parametrize(
+    ("config", "verdict", "subfolder"),
+    [
+        pytest.param(CONFIG, "verified", None, id="verified"),
+        pytest.param(CONFIG | {"torch_dtype": "float32"}, "explained", None, id="explained"),
+        pytest.param(CONFIG | {"num_hidden_layers": 3}, "mismatch", None, id="mismatch"),
+        pytest.param(CONFIG, "verified", "text", id="a subfolder"),
+    ],
+)
+def test_save_then_fixtures_says_the_same(
+    hub: Hub, run: Run, tiny: Path, tmp_path: Path, config: dict[str, Any], verdict: str, subfolder: str | None
+) -> None:
+    place = write_checkpoint(tiny / subfolder, CONFIG) if subfolder else tiny
+    (place / CONFIG_NAME).write_text(json.dumps(config))
+    hub.publish(MODEL, tiny)
+    options = ["--subfolder", subfolder] if subfolder else []
+    online = run(MODEL, *options, "--save", tmp_path / "saved")
+    hub.requests.clear()
+    replay = run(MODEL, *options, "--fixtures", tmp_path / "saved")
+    assert online.report["verdict"] == verdict
+    assert (replay.code, replay.report) == (online.code, online.report | {"source": "fixtures"})
+    assert hub.requests == []
+
+
+# The token
+
+TOKEN = {"HF_TOKEN": Hub.token}
+
+
+def bearers(server: Server) -> set[str | None]:
+    """What the requests for files, and no others, had for authorization."""
+    return {seen.headers["Authorization"] for seen in server.requests if not seen.path.startswith("/api/")}
+
+
+def test_the_token_opens_a_private_repo(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny, access="private")
+    result = run(MODEL, env=TOKEN)
+    assert result.report["verdict"] == "verified"
+    assert bearers(hub) == {f"Bearer {Hub.token}"}
+    assert Hub.token not in result.out + result.err
+
+
+def test_without_a_token_none_is_sent(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    assert run(MODEL).code == 0
+    assert bearers(hub) == {None}
+
+
+@pytest.mark.parametrize("name", [CONFIG_NAME, INDEX_NAME])
+def test_a_file_on_another_host_is_read_without_the_token(hub: Hub, run: Run, tiny: Path, name: str) -> None:
+    hub.publish(MODEL, tiny, access="private")
+    hub.on_cdn = (name,)
+    result = run(MODEL, env=TOKEN)
+    assert (result.code, result.report["verdict"]) == (0, "verified")
+    assert [f"/{name}?" in path for path in hub.cdn.paths()] == [True]
+    assert (bearers(hub), bearers(hub.cdn)) == ({f"Bearer {Hub.token}"}, {None})
+
+
+@pytest.mark.parametrize("shards", [1, 2], ids=["one file without an index", "two shards"])
+def test_headers_on_another_host_are_read_without_the_token(hub: Hub, run: Run, tmp_path: Path, shards: int) -> None:
+    hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG, shards), access="private")
+    hub.on_cdn = (".safetensors",)
+    report = run(MODEL, "--depth", "headers", env=TOKEN).report
+    assert (report["verdict"], report["depth"], report["evidence"]["shards"]) == ("verified", "headers", shards)
+    assert (bearers(hub), bearers(hub.cdn)) == ({f"Bearer {Hub.token}"}, {None})
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "faults"),
+    [
+        pytest.param("NoSuchRepo", "org/absent", [], id="no such repo"),
+        pytest.param("GatedRepo", MODEL, [Fault(status=403, headers={"X-Error-Code": "GatedRepo"})], id="gated"),
+        pytest.param("HubError", MODEL, [Fault(status=418)], id="an odd status"),
+        pytest.param("HubError", MODEL, [Fault(status=503, method="GET")], id="503 for the body"),
+    ],
+)
+def test_no_message_holds_the_token(hub: Hub, run: Run, tiny: Path, kind: str, model: str, faults: list[Fault]) -> None:
+    hub.publish(MODEL, tiny)
+    hub.faults[CONFIG_NAME] = faults
+    result = run(model, env=TOKEN)
+    assert_not_looked(result, kind)
+    assert bearers(hub) == {f"Bearer {Hub.token}"}
+    assert Hub.token not in result.out + result.err
+
+
+def assert_not_looked(result: Any, kind: str, says: str = "") -> None:
+    """Exit code 3 and a report that gives the reason; nothing but warnings beside it."""
+    assert "Traceback" not in result.err
+    report = result.report
+    assert (result.code, report["verdict"], report["error"]["kind"]) == (3, "unverified", kind)
+    assert says in report["error"]["message"]

@@ -1,0 +1,282 @@
+"""The conventional key groups: nothing is guessed, contradictions are named, and the head is what the class says."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from build import FAMILIES, TINY, Json, config
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hfcount
+from hfcount.errors import ConfigError, UnknownArchitecture
+
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+MOE = {"mixtral": "num_local_experts", "qwen3_moe": "num_experts"}
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    with pytest.raises(ConfigError) as raised:
+        hfcount.blueprint(values)
+    return raised.value.code
+
+
+def _names(values: Mapping[str, Any]) -> set[str]:
+    return {row.name for row in hfcount.blueprint(values).rows() if row.kind == "parameter"}
+
+
+@pytest.mark.parametrize("key", SIZES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sizes_are_never_defaulted(family: str, key: str) -> None:
+    assert (_code(config(family, key)), _code(config(family, **{key: None}))) == ("HF101", "HF101")
+
+
+@pytest.mark.parametrize(
+    ("family", "key"),
+    [
+        *[(family, "num_key_value_heads") for family in FAMILIES if family != "llama"],
+        ("mixtral", "num_local_experts"),
+        ("mixtral", "num_experts_per_tok"),
+        ("qwen3_moe", "num_experts"),
+        ("qwen3_moe", "num_experts_per_tok"),
+        ("qwen3_moe", "moe_intermediate_size"),
+    ],
+)
+def test_other_keys_that_a_family_needs(family: str, key: str) -> None:
+    assert _code(config(family, key)) == "HF101"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_error_names_the_key_and_the_family(family: str) -> None:
+    with pytest.raises(ConfigError, match=f"no vocab_size, and {family} needs it"):
+        hfcount.blueprint(config(family, "vocab_size"))
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [("5120", "HF001"), (1.5, "HF001"), (True, "HF001"), (0, "HF103"), (-1, "HF103"), (10**30, "HF103")],
+    ids=repr,
+)
+@pytest.mark.parametrize("key", SIZES)
+@pytest.mark.parametrize("family", ["llama", "qwen3_moe"])
+def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, code: str) -> None:
+    assert _code(config(family, **{key: value})) == code
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("llama", {"hidden_size": 13}),
+        ("llama", {"num_attention_heads": 5, "num_key_value_heads": 5}),
+        ("llama", {"num_key_value_heads": 3}),
+        ("llama", {"num_key_value_heads": 8}),
+        ("qwen3", {"num_key_value_heads": 3}),
+        ("mixtral", {"num_experts_per_tok": 9}),
+        ("mixtral", {"num_experts": 9}),
+        ("qwen3_moe", {"num_experts_per_tok": 9}),
+        ("qwen3_moe", {"num_experts_per_tok": 0}),
+        ("qwen3_moe", {"num_local_experts": 9}),
+        ("qwen3_moe", {"decoder_sparse_step": 0}),
+        ("qwen3_moe", {"decoder_sparse_step": -1}),
+        ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
+        ("llama", {"torch_dtype": "float16"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]}" for key in value),
+)
+def test_contradictions(family: str, changes: Json) -> None:
+    assert _code(config(family, **changes)) == "HF103"
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("llama", {"attention_bias": 1}),
+        ("llama", {"mlp_bias": "false"}),
+        ("llama", {"tie_word_embeddings": 0}),
+        ("llama", {"architectures": "LlamaForCausalLM"}),
+        ("llama", {"architectures": [None]}),
+        ("llama", {"model_type": 3}),
+        ("llama", {"head_dim": "3"}),
+        ("llama", {"dtype": ["bfloat16"]}),
+        ("qwen3_moe", {"mlp_only_layers": 1}),
+        ("qwen3_moe", {"mlp_only_layers": ["1"]}),
+        ("qwen3_moe", {"mlp_only_layers": [True]}),
+        ("qwen3_moe", {"decoder_sparse_step": 1.0}),
+        ("mixtral", {"num_local_experts": "8"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]!r}" for key in value),
+)
+def test_wrong_types(family: str, changes: Json) -> None:
+    assert _code(config(family, **changes)) == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("family", "values", "heads"),
+    [
+        ("llama", config("llama"), (4, 2, 3)),
+        ("llama", config("llama", "num_key_value_heads"), (4, 4, 3)),
+        ("llama", config("llama", num_key_value_heads=1), (4, 1, 3)),
+        ("llama", config("llama", head_dim=7), (4, 2, 7)),
+        ("llama", config("llama", head_dim=None), (4, 2, 3)),
+        ("llama", config("llama", hidden_size=13, head_dim=7), (4, 2, 7)),
+        ("mistral", config("mistral", num_key_value_heads=None), (4, 4, 3)),
+        ("qwen2", config("qwen2", head_dim=7), (4, 2, 7)),
+        ("qwen3", config("qwen3", "head_dim"), (4, 2, 128)),
+        ("qwen3", config("qwen3"), (4, 2, 6)),
+        ("qwen3_moe", config("qwen3_moe", "head_dim"), (4, 2, 3)),
+    ],
+    ids=(
+        "grouped llama-omits-kv-heads multi-query own-width null-width own-width-needs-no-division null-kv-heads"
+        " qwen2-own-width qwen3-default-128 qwen3-own-width qwen3_moe-derives"
+    ).split(),
+)
+def test_heads(family: str, values: Json, heads: tuple[int, int, int]) -> None:
+    mixer = hfcount.blueprint(values).spec.layers[0].layer.mixer
+    assert (mixer.heads, mixer.kv_heads, mixer.head_dim) == heads
+
+
+@pytest.mark.parametrize("name", ["num_experts", "num_local_experts"])
+@pytest.mark.parametrize("family", MOE)
+def test_the_number_of_experts_goes_by_either_name(family: str, name: str) -> None:
+    values = config(family, MOE[family], **{name: 8})
+    assert hfcount.blueprint(values).total == hfcount.blueprint(TINY[family]).total
+
+
+@pytest.mark.parametrize(
+    ("changes", "routed", "dense"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5], []),
+        ({"decoder_sparse_step": 2}, [1, 3, 5], [0, 2, 4]),
+        ({"decoder_sparse_step": 6}, [5], [0, 1, 2, 3, 4]),
+        ({"decoder_sparse_step": 7}, [], [0, 1, 2, 3, 4, 5]),
+        ({"decoder_sparse_step": 10**18}, [], [0, 1, 2, 3, 4, 5]),
+        ({"decoder_sparse_step": None, "mlp_only_layers": None}, [0, 1, 2, 3, 4, 5], []),
+        ({"mlp_only_layers": [0]}, [1, 2, 3, 4, 5], [0]),
+        ({"mlp_only_layers": [5, 0, 0]}, [1, 2, 3, 4], [0, 5]),
+        ({"mlp_only_layers": [99, -1]}, [0, 1, 2, 3, 4, 5], []),
+        ({"mlp_only_layers": [0, 1, 2, 3, 4, 5]}, [], [0, 1, 2, 3, 4, 5]),
+        ({"mlp_only_layers": [0, 1], "decoder_sparse_step": 2}, [3, 5], [0, 1, 2, 4]),
+        ({"num_experts": 0}, [], [0, 1, 2, 3, 4, 5]),
+    ],
+    ids=lambda value: ",".join(f"{key}={value[key]}" for key in value) if isinstance(value, dict) else str(value),
+)
+def test_which_layers_have_experts(changes: Json, routed: list[int], dense: list[int]) -> None:
+    plan = hfcount.blueprint(config("qwen3_moe", **{"num_hidden_layers": 6, **changes}))
+    found = {tensor.name for tensor in plan.tensors()}
+    assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.gate.weight" in found] == routed
+    assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.up_proj.weight" in found] == dense
+    assert plan.spec.depth == 6
+
+
+@pytest.mark.parametrize(
+    ("task", "base", "head"),
+    [
+        ("ForCausalLM", "model.", {"lm_head.weight"}),
+        ("Model", "", set()),
+        ("ForSequenceClassification", "model.", {"score.weight"}),
+        ("ForTokenClassification", "model.", {"score.weight", "score.bias"}),
+        ("ForQuestionAnswering", "transformer.", {"qa_outputs.weight", "qa_outputs.bias"}),
+    ],
+)
+def test_architectures_decide_the_head(task: str, base: str, head: set[str]) -> None:
+    names = _names(config("llama", architectures=["Llama" + task, "LlamaForCausalLM"]))
+    assert {name for name in names if not name.startswith(f"{base}layers.")} == {
+        f"{base}embed_tokens.weight",
+        f"{base}norm.weight",
+        *head,
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("absent", [None, []], ids=["null", "empty"])
+def test_without_architectures_it_is_the_causal_class(family: str, absent: object) -> None:
+    assert _names(config(family, architectures=absent)) == _names(TINY[family])
+
+
+@pytest.mark.parametrize("name", ["LlamaForMaskedLM", "Llama", "", "ModelLlama", "LlamaForCausalLM2", "\x1b[31m\ud800"])
+def test_an_unknown_head_is_an_unknown_architecture(name: str) -> None:
+    with pytest.raises(UnknownArchitecture) as raised:
+        hfcount.blueprint(config("llama", architectures=[name]))
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("changes", "labels"),
+    [
+        ({}, 2),
+        ({"num_labels": 5}, 5),
+        ({"id2label": {"0": "a", "1": "b", "2": "c"}}, 3),
+        ({"id2label": {"0": "a"}, "num_labels": 1}, 1),
+        ({"id2label": {}}, 2),
+        ({"id2label": None, "num_labels": None}, 2),
+    ],
+    ids=["two-when-unsaid", "num_labels", "id2label", "both-agree", "empty", "null"],
+)
+def test_labels_give_the_width_of_a_classification_head(changes: Json, labels: int) -> None:
+    plan = hfcount.blueprint(config("llama", architectures=["LlamaForSequenceClassification"], **changes))
+    assert next(tensor.shape for tensor in plan.tensors() if tensor.name == "score.weight") == (labels, 12)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "names"),
+    [
+        ("llama", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+        ("llama", {"mlp_bias": True}, {"gate_proj", "up_proj", "down_proj"}),
+        ("mistral", {}, set()),
+        ("mixtral", {}, set()),
+        ("qwen2", {}, {"q_proj", "k_proj", "v_proj"}),
+        ("qwen3", {}, set()),
+        ("qwen3", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+        ("qwen3_moe", {"attention_bias": True}, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+    ],
+)
+def test_biases(family: str, changes: Json, names: set[str]) -> None:
+    assert {name.split(".")[-2] for name in _names(config(family, **changes)) if name.endswith(".bias")} == names
+
+
+@pytest.mark.parametrize(("tied", "kind"), [(True, "tied"), (False, "parameter"), (None, "parameter")])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ties(family: str, tied: bool | None, kind: str) -> None:
+    rows = hfcount.blueprint(config(family, tie_word_embeddings=tied)).rows()
+    assert next(row.kind for row in rows if row.name == "lm_head.weight") == kind
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "unread"),
+    [
+        *[(family, {}, ()) for family in FAMILIES],
+        ("mistral", {"attention_bias": True}, ("attention_bias",)),
+        ("qwen2", {"head_count": 3, "hidden_act": "silu", "rope_scaling": {"factor": 2}}, ("head_count",)),
+        ("llama", {"num_experts": 8, "layer_widths": [1]}, ("num_experts", "layer_widths")),
+    ],
+)
+def test_unread_keys(family: str, changes: Json, unread: tuple[str, ...]) -> None:
+    assert hfcount.blueprint(config(family, **changes)).unread == unread
+
+
+_VALUES = st.sampled_from(
+    [None, 0, -1, 1, 2, 3, 2**31, 2**32 + 1, 2**62, 10**30, 1.5, float("inf"), True, False, "", "5120", "\ud800", "\0"]
+    + [[], [1], ["x"], [None], [[]], {}, {"a": 1}]
+)
+_MISSING = object()
+
+
+@given(
+    family=st.sampled_from(FAMILIES),
+    task=st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]),
+    data=st.data(),
+)
+def test_any_damage_is_a_blueprint_or_an_error_on_purpose(family: str, task: str, data: st.DataObject) -> None:
+    values = {**deepcopy(dict(TINY[family])), "architectures": [family + task], "id2label": {"0": "a"}}
+    keys = st.lists(st.sampled_from([*values, "num_labels", "head_dim", "attention_bias"]), min_size=1, max_size=3)
+    for key in data.draw(keys):
+        values[key] = data.draw(st.one_of(st.just(_MISSING), _VALUES))
+    damaged = {key: value for key, value in values.items() if value is not _MISSING}
+    try:
+        plan = hfcount.blueprint(damaged)
+    except (ConfigError, UnknownArchitecture) as error:
+        assert str(error).isprintable()
+    else:
+        assert 0 < plan.active <= plan.total == sum(row.elements for row in plan.rows() if row.kind == "parameter")
+        assert str(plan.formula())

@@ -1,0 +1,131 @@
+"""Every published component: how many parameters, by which formula, under which names."""
+
+import pytest
+
+from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
+from hfcount.tree.block import Block, block, leaves
+from hfcount.tree.dims import Dim, polynomial, render
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+
+D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
+HEADS = {"heads": 6, "kv_heads": 2, "head_dim": 4}
+MOE = MoE(experts=16, active=3, width=5)
+
+
+def _parameters(tree: Block) -> tuple[int, str]:
+    found = [leaf for leaf in leaves(tree) if leaf.kind == "parameter"]
+    return sum(leaf.elements for leaf in found), render(polynomial(sum(leaf.formula for leaf in found)))
+
+
+@pytest.mark.parametrize(
+    ("part", "count", "formula"),
+    [
+        (rms_norm(D), 8, "d"),
+        (swiglu(D, F), 480, "3·d·d_ff"),
+        (swiglu(D, F, bias=True), 528, "3·d·d_ff + 2·d_ff + d"),
+        (gqa(D, GQA(**HEADS)), 512, "2·h·h_d·d + 2·h_kv·h_d·d"),
+        (gqa(D, GQA(**HEADS, qkv_bias=True)), 552, "2·h·h_d·d + h·h_d + 2·h_kv·h_d·d + 2·h_kv·h_d"),
+        (gqa(D, GQA(**HEADS, out_bias=True)), 520, "2·h·h_d·d + 2·h_kv·h_d·d + d"),
+        (gqa(D, GQA(**HEADS, qk_norm=True)), 520, "2·h·h_d·d + 2·h_kv·h_d·d + 2·h_d"),
+        (moe(D, MOE, swiglu(D, MOE.width)), 128 + 16 * 120, "n·d + 3·n·d·d_ff"),
+    ],
+    ids="rms_norm swiglu swiglu-bias gqa gqa-qkv-bias gqa-out-bias gqa-qk-norm moe".split(),
+)
+def test_parameters_and_formula(part: Block, count: int, formula: str) -> None:
+    assert _parameters(part) == (count, formula)
+
+
+@pytest.mark.parametrize(
+    ("part", "names"),
+    [
+        (rms_norm(D), "weight"),
+        (swiglu(D, F), "gate_proj.weight up_proj.weight down_proj.weight"),
+        (
+            gqa(D, GQA(**HEADS, qkv_bias=True, out_bias=True, qk_norm=True)),
+            "q_proj.weight q_proj.bias k_proj.weight k_proj.bias v_proj.weight v_proj.bias o_proj.weight o_proj.bias"
+            " q_norm.weight k_norm.weight rotary_emb.inv_freq",
+        ),
+        (
+            moe(D, MOE, swiglu(D, MOE.width)),
+            "gate.weight experts.{0-15}.gate_proj.weight experts.{0-15}.up_proj.weight experts.{0-15}.down_proj.weight",
+        ),
+    ],
+    ids="rms_norm swiglu gqa moe".split(),
+)
+def test_names(part: Block, names: str) -> None:
+    assert [leaf.name for leaf in leaves(part)] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("q_proj.weight", (24, 8)),
+        ("k_proj.weight", (8, 8)),
+        ("v_proj.weight", (8, 8)),
+        ("o_proj.weight", (8, 24)),
+        ("rotary_emb.inv_freq", (2,)),
+    ],
+)
+def test_attention_shapes(name: str, shape: tuple[int, ...]) -> None:
+    assert {leaf.name: leaf.shape for leaf in leaves(gqa(D, GQA(**HEADS)))}[name] == shape
+
+
+def test_the_rotary_frequencies_are_a_legacy_buffer() -> None:
+    assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.kind == "legacy"] == ["rotary_emb.inv_freq"]
+
+
+def test_a_token_passes_through_the_whole_router_and_some_experts() -> None:
+    found = {leaf.role: (leaf.count, leaf.active) for leaf in leaves(moe(D, MOE, block("experts", w=rms_norm(D))))}
+    assert found == {"router": (1, 1), "experts": (16, 3)}
+
+
+def _spec(head: Head, tied: bool = False) -> Spec:
+    layer = Layer(mixer=GQA(**HEADS), ffn=Dense(width=20))
+    layers = (Layers(indices=Indices.upto(3), layer=layer),)
+    return Spec(
+        family="any", architecture="", dtype=None, vocab=50, hidden=8, layers=layers, head=head, tied=tied, labels=7
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("base", "embed_tokens.weight layers.{0-2}.weight norm.weight"),
+        ("causal_lm", "model.embed_tokens.weight model.layers.{0-2}.weight model.norm.weight lm_head.weight"),
+        (
+            "sequence_classification",
+            "model.embed_tokens.weight model.layers.{0-2}.weight model.norm.weight score.weight",
+        ),
+        (
+            "token_classification",
+            "model.embed_tokens.weight model.layers.{0-2}.weight model.norm.weight score.weight score.bias",
+        ),
+        (
+            "question_answering",
+            "base.embed_tokens.weight base.layers.{0-2}.weight base.norm.weight qa_outputs.weight qa_outputs.bias",
+        ),
+    ],
+)
+def test_the_head_decides_the_prefix_and_what_follows(head: Head, expected: str) -> None:
+    tree = decoder(_spec(head), lambda _: rms_norm(D), question_answering="base")
+    assert [leaf.name for leaf in leaves(tree)] == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "shape"),
+    [
+        ("causal_lm", "lm_head.weight", (50, 8)),
+        ("sequence_classification", "score.weight", (7, 8)),
+        ("token_classification", "score.bias", (7,)),
+        ("question_answering", "qa_outputs.weight", (2, 8)),
+    ],
+)
+def test_head_shapes(head: Head, name: str, shape: tuple[int, ...]) -> None:
+    found = {leaf.name: leaf.shape for leaf in leaves(decoder(_spec(head), lambda _: rms_norm(D)))}
+    assert found[name] == shape
+
+
+def test_a_tied_head_is_a_second_name_of_the_embedding() -> None:
+    last = leaves(decoder(_spec("causal_lm", tied=True), lambda _: rms_norm(D)))[-1]
+    assert (last.name, last.kind, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")

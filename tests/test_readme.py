@@ -1,0 +1,42 @@
+"""README.md tells the truth: generated parts are current, commands parse, and every rule and option is there."""
+
+import re
+import shlex
+
+import click
+import pytest
+from readme import README, generated
+
+from hfcount.cli import main
+from hfcount.verifier.rules import RULES
+
+TEXT = README.read_text()
+COMMANDS = re.findall(r"^(?:python3 .*/)?hfcount (.+)$", TEXT, re.MULTILINE)
+
+
+def test_generated_parts_are_current() -> None:
+    assert generated(TEXT) == TEXT, "run `python tests/readme.py`"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_parses(command: str) -> None:
+    assert main.make_context("hfcount", shlex.split(command)).params["models"]
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_is_there(code: str) -> None:
+    assert f"| {code} | {RULES[code].name} |" in TEXT
+
+
+@pytest.mark.parametrize("option", [option for option in main.params if isinstance(option, click.Option)])
+def test_every_option_has_help(option: click.Option) -> None:
+    assert option.help
+    assert option.opts[-1] in TEXT
+
+
+def test_both_commands_are_one_line_and_set_up_all_they_need() -> None:
+    lines = [line for line in TEXT.splitlines() if line.startswith("python3 -m venv")]
+    assert [line.rpartition(" && ")[2] for line in lines] == [
+        ".venv/bin/hfcount --fixtures fixtures Qwen/Qwen3-32B",
+        ".venv/bin/pytest",
+    ]

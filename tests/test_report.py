@@ -1,0 +1,196 @@
+"""The report as programs read it: its keys, their types, and the exit code."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import COMMIT, TINY, Json, config, index, save
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArchitecture
+from hfcount.errors import FetchError
+from hfcount.fetcher import Request
+from hfcount.pipeline import AskedDepth, Options, failed, inspect
+from hfcount.report import Depth, Failure, Verdict, worst
+
+KEYS = (
+    "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
+    " evidence checks findings"
+).split()
+
+INNER = {
+    "parameters": "total active active_without_embedding stored",
+    "components": "name total active",
+    "auxiliary": "mtp",
+    "evidence": "total_size total_parameters tensors shards dtypes unlisted",
+    "checks": "name expected observed agrees text",
+    "findings": "code name severity message tensors count parameters bytes",
+    "tensors": "name count shape component kind elements",
+    "formula": "parts legend",
+    "error": "kind message",
+}
+
+
+def _report(folder: Path, values: Json, listed: Json | None = None, depth: AskedDepth = "auto", **more: Any) -> Report:
+    save(folder / "org" / "name", values, listed)
+    return inspect(Request("org/name", fixtures=folder), Options(depth, **more))
+
+
+def _dumped(report: Report) -> dict[str, Any]:
+    line = report.to_json()
+    assert line.isascii()
+    assert line.isprintable()  # and so one line
+    result = json.loads(line)
+    assert isinstance(result, dict)
+    return result
+
+
+def test_every_key_and_no_other(tmp_path: Path) -> None:
+    values = config("llama", tie_word_embeddings=True)
+    listed = index(values)
+    listed["weight_map"]["lm_head.weight"] = "model.safetensors"
+    dumped = _dumped(_report(tmp_path, values, listed))
+    assert list(dumped) == KEYS
+    for key in INNER.keys() & dumped.keys():
+        parts = dumped[key] if isinstance(dumped[key], list) else [dumped[key]]
+        assert [list(part) for part in parts] == [INNER[key].split()] * len(parts), key
+
+
+def test_what_is_asked_for_besides(tmp_path: Path) -> None:
+    dumped = _dumped(_report(tmp_path, TINY["llama"], index(TINY["llama"]), extras=("tensors", "formula")))
+    assert list(dumped) == [*KEYS, "tensors", "formula"]
+    assert [list(row) for row in dumped["tensors"]] == [INNER["tensors"].split()] * len(dumped["tensors"])
+    assert list(dumped["formula"]) == INNER["formula"].split()
+    assert dumped["formula"]["parts"][-1] == {
+        "component": "total",
+        "symbols": "N·d·(2 + 2·h·h_d + 2·h_kv·h_d + 3·d_ff) + d·(2·|V| + 1)",
+        "numbers": "3·12·(2 + 2·4·3 + 2·2·3 + 3·20) + 12·(2·50 + 1)",
+        "value": 4740,
+    }
+    assert dumped["formula"]["legend"] == {"N": 3, "d": 12, "d_ff": 20, "h": 4, "h_d": 3, "h_kv": 2, "|V|": 50}
+
+
+def test_values(tmp_path: Path) -> None:
+    save(tmp_path / "org" / "name", TINY["llama"])
+    (tmp_path / "org" / "name" / "headers.json").write_text(json.dumps({"revision": COMMIT}))
+    assert _dumped(_report(tmp_path, TINY["llama"], {**index(TINY["llama"])})) == {
+        "schema": 1,
+        "model": "org/name",
+        "revision": COMMIT,
+        "source": "fixtures",
+        "family": "llama",
+        "architecture": "LlamaForCausalLM",
+        "dtype": "bfloat16",
+        "depth": "index",
+        "depth_reason": None,
+        "verdict": "verified",
+        "parameters": {"total": 4740, "active": 4740, "active_without_embedding": 4140, "stored": 4740},
+        "components": [
+            {"name": "embedding", "total": 600, "active": 600},
+            {"name": "norm", "total": 84, "active": 84},
+            {"name": "attention", "total": 1296, "active": 1296},
+            {"name": "mlp", "total": 2160, "active": 2160},
+            {"name": "lm_head", "total": 600, "active": 600},
+        ],
+        "auxiliary": {"mtp": 0},
+        "evidence": {
+            "total_size": 9480,
+            "total_parameters": None,
+            "tensors": 30,
+            "shards": 1,
+            "dtypes": {"BF16": 4740},
+            "unlisted": [],
+        },
+        "checks": [
+            {"name": "tensors", "expected": 30, "observed": 30, "agrees": True, "text": ""},
+            {"name": "total_size", "expected": 9480, "observed": 9480, "agrees": True, "text": "4,740 × 2 (BF16)"},
+        ],
+        "findings": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "architecture", "dtype"),
+    [
+        ({"architectures": None}, None, "bfloat16"),
+        ({"dtype": None}, "LlamaForCausalLM", None),
+        ({"dtype": "\x1b[31m\ud800"}, "LlamaForCausalLM", r"\x1b[31m\ud800"),
+        ({"architectures": ["\x1b[31mForCausalLM"]}, r"\x1b[31mForCausalLM", "bfloat16"),
+    ],
+    ids=["no-architecture", "no-dtype", "hostile-dtype", "hostile-architecture"],
+)
+def test_what_the_config_says_of_itself(
+    tmp_path: Path, changes: Json, architecture: str | None, dtype: str | None
+) -> None:
+    report = _report(tmp_path, config("llama", **changes), depth="config")
+    assert (report.architecture, report.dtype) == (architecture, dtype)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FetchError("GatedRepo", "org/name is gated."),
+        UnknownArchitecture("no family"),
+        DocumentError("cut off"),
+        ConfigError("no vocab_size"),
+        HfcountError("other"),
+    ],
+    ids=lambda error: error.kind,
+)
+def test_a_run_that_could_not_look_prints_the_same_object(error: HfcountError) -> None:
+    report = failed("org/\x1b[31m\ud800", error)
+    dumped = _dumped(report)
+    assert list(dumped) == [*KEYS, "error"]
+    assert (dumped["model"], dumped["verdict"], report.exit_code) == (r"org/\x1b[31m\ud800", "unverified", 3)
+    assert dumped["error"] == {"kind": error.kind, "message": str(error)}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "depth", "error", "code"),
+    [
+        ("verified", "index", None, 0),
+        ("verified", "headers", None, 0),
+        ("explained", "index", None, 0),
+        ("mismatch", "index", None, 1),
+        ("mismatch", "config", None, 1),
+        ("mismatch", "index", Failure(kind="NoIndex", message=""), 1),
+        ("unverified", "config", None, 0),
+        ("unverified", "config", Failure(kind="NoIndex", message=""), 3),
+        ("unverified", "index", None, 3),
+        ("unverified", None, Failure(kind="GatedRepo", message=""), 3),
+    ],
+)
+def test_exit_codes(verdict: Verdict, depth: Depth | None, error: Failure | None, code: int) -> None:
+    assert Report(model="m", verdict=verdict, depth=depth, error=error).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"),
+    [([], 0), ([0], 0), ([0, 0], 0), ([0, 3], 3), ([3, 0, 1], 1), ([1, 3], 1), ([3, 3], 3), ([0, 1, 0], 1)],
+)
+def test_the_worst_of_several(codes: list[int], code: int) -> None:
+    assert worst(codes) == code
+
+
+_KEYS = st.text("ab \n\x1b\u202e\u2028\ud800`|<&", min_size=1, max_size=8)
+
+
+@given(names=st.lists(_KEYS, max_size=3), keys=st.lists(_KEYS, max_size=3), dtype=_KEYS, architecture=_KEYS)
+def test_nothing_foreign_is_reported_raw(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], keys: list[str], dtype: str, architecture: str
+) -> None:
+    values = config("llama", dtype=dtype, architectures=[architecture + "ForCausalLM"]) | dict.fromkeys(keys, 1)
+    listed = index(TINY["llama"])
+    listed["weight_map"] |= dict.fromkeys(names, "model.safetensors")
+    for text in _texts(_report(tmp_path_factory.mktemp("m"), values, listed).model_dump()):
+        assert text.isprintable()
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.items() for part in one for text in _texts(part)]
+    if isinstance(value, (list, tuple)):
+        return [text for one in value for text in _texts(one)]
+    return [value] if isinstance(value, str) else []

@@ -1,0 +1,184 @@
+"""The report for people: within 80 columns, and never as a carrier of somebody else's markup."""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import FAMILIES, TINY, Json, config, index, save
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from hfcount import Report
+from hfcount.fetcher import Request
+from hfcount.pipeline import Options, failed, inspect
+from hfcount.reporters import markdown, table
+from hfcount.reporters.words import share, verdict
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "\x1b]8;;https://elsewhere\x07link",
+    "\r\x08\x9b2J",
+    "line\nbreak\u2028here",
+    "\u202eright-to-left\u2066",
+    "\ud800",
+    "[bold red]markup[/bold red]",
+    "a|b`c``d|e",
+    "<script>alert(1)</script>&lt;b&gt;",
+    "**bold** _it_ [a](https://elsewhere) ![i](x) # ~~s~~ \\",
+    "x" * 1000,
+    "model.layers." + "7" * 19 + ".very.long.name" * 20,
+]
+
+
+def _report(folder: Path, values: Json, listed: Json | None, **options: Any) -> Report:
+    save(folder / "org" / "name", values, listed)
+    return inspect(Request("org/name", fixtures=folder), Options(**options))
+
+
+def _hostile(folder: Path) -> Report:
+    """A checkpoint with every hostile text wherever a checkpoint may have one."""
+    listed = index(TINY["llama"])
+    listed["weight_map"] |= dict.fromkeys(HOSTILE, "model.safetensors")
+    values = config("llama", dtype=HOSTILE[0], architectures=[HOSTILE[0] + "ForCausalLM"])
+    return _report(folder, values | dict.fromkeys(HOSTILE, 1), listed)
+
+
+def _table(report: Report, colour: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=80, highlight=False, force_terminal=colour, color_system="standard" if colour else None)
+    for part in table.details(report):
+        console.print(part)
+    return out.getvalue()
+
+
+def _wide(text: str) -> list[str]:
+    return [line for line in text.splitlines() if len(line) > 80]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_line_of_the_table_is_longer_than_80_columns(tmp_path: Path, family: str) -> None:
+    text = _table(_report(tmp_path, TINY[family], index(TINY[family]), extras=("tensors", "formula")))
+    assert _wide(text) == []
+    assert "verified" in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_layers": 10**9},
+        {"num_hidden_layers": 10**9, "hidden_size": 2**32, "vocab_size": 2**32, "intermediate_size": 2**32},
+        {"num_hidden_layers": 2**62, "hidden_size": 2**32, "vocab_size": 2**32, "intermediate_size": 2**32},
+    ],
+    ids=["a-billion-layers", "and-wide", "as-large-as-may-be"],
+)
+def test_no_digit_is_lost_in_80_columns(tmp_path: Path, changes: Json) -> None:
+    report = _report(tmp_path, config("llama", **changes), index(TINY["llama"]), extras=("tensors", "formula"))
+    text = _table(report)
+    assert _wide(text) == []
+    assert "…" not in text
+    assert report.parameters is not None
+    assert f"{report.parameters.total:,}" in re.sub(r"\s+", "", text)
+
+
+def test_the_table_shows_hostile_names_escaped(tmp_path: Path) -> None:
+    text = _table(_hostile(tmp_path))
+    assert _wide(text) == []
+    assert [line for line in text.split("\n") if not line.isprintable()] == []
+    assert "[bold red]markup[/bold red]" in text
+
+
+def test_the_only_escapes_on_a_terminal_are_our_own(tmp_path: Path) -> None:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", _table(_hostile(tmp_path), colour=True))
+    assert [line for line in text.split("\n") if not line.isprintable()] == []
+
+
+@pytest.mark.parametrize("colour", [False, True], ids=["piped", "terminal"])
+def test_colours_only_on_a_terminal(tmp_path: Path, colour: bool) -> None:
+    report = _report(tmp_path, TINY["llama"], index(TINY["llama"]))
+    assert ("\x1b[" in _table(report, colour)) is colour
+
+
+def test_a_summary_fits_80_columns() -> None:
+    reports = [Report(model="org/" + "long-name-" * 12, verdict="mismatch"), Report(model="[red]m", verdict="verified")]
+    out = io.StringIO()
+    Console(file=out, width=80).print(table.summary(reports))
+    assert _wide(out.getvalue()) == []
+    assert "[red]m" in out.getvalue()
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.isprintable() and len(text) < 100], ids=ascii)
+def test_markdown_shows_foreign_text_as_it_is(text: str) -> None:
+    assert _rendered(markdown.escape(text)) == text
+    assert _rendered(markdown.code(text)) == text
+
+
+@pytest.mark.parametrize("text", ["`", "``", "a`", "`a", " a ", "", "  "], ids=repr)
+def test_a_code_span_holds_any_backticks(text: str) -> None:
+    assert _rendered("x" + markdown.code(text) + "x") == f"x{text}x"
+
+
+def _rendered(source: str) -> str:
+    """What a reader sees, without the markup."""
+    (block,) = (token for token in MarkdownIt("gfm-like", {"linkify": False}).parse(source) if token.type == "inline")
+    assert [token.type for token in block.children or () if token.type not in ("text", "code_inline", "text_special")] == []
+    return "".join(token.content for token in block.children or ())
+
+
+def test_markdown_has_no_raw_html_and_no_links_of_others(tmp_path: Path) -> None:
+    text = markdown.details(_hostile(tmp_path))
+    types = {token.type for block in MarkdownIt("gfm-like", {"linkify": False}).parse(text) for token in _all(block)}
+    assert types & {"html_block", "html_inline", "link_open", "image", "s_open", "em_open"} == set()
+    assert [line for line in text.split("\n") if not line.isprintable()] == []
+
+
+def _all(token: Any) -> list[Any]:
+    return [token, *(token.children or ())]
+
+
+@pytest.mark.parametrize("name", ["a|b", "a`|b", "|", "a\\|b", "a\\", "`"], ids=ascii)
+def test_a_name_never_breaks_a_row_of_the_summary(name: str) -> None:
+    text = markdown.summary([Report(model=name, verdict="verified"), Report(model="m", verdict="mismatch")])
+    cells = [token for token in MarkdownIt("gfm-like", {"linkify": False}).parse(text) if token.type == "inline"]
+    assert len(cells) == 4 * 3
+    assert cells[4].children is not None
+    assert [(token.type, token.content) for token in cells[4].children] == [("code_inline", name)]
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(0, 10, "0 %"), (0, 0, "0 %"), (10, 10, "100.0 %"), (1, 3, "33.3 %"), (1, 1000, "0.1 %"), (1, 1001, "< 0.1 %")],
+)
+def test_a_share_never_rounds_something_to_nothing(part: int, whole: int, text: str) -> None:
+    assert share(part, whole) == text
+
+
+SENTENCES: dict[str, tuple[Json, Json | None, dict[str, Any], str]] = {
+    "verified": (TINY["llama"], index(TINY["llama"]), {}, "verified: 4,740 parameters = 9,480 bytes / 2"),
+    "mismatch": (
+        config("llama", num_hidden_layers=4),
+        index(TINY["llama"]),
+        {},
+        "mismatch: 1 error (HF201 missing-tensor)",
+    ),
+    "counted": (TINY["llama"], None, {"depth": "config"}, "unverified: counted from the config alone, as asked"),
+}
+
+
+@pytest.mark.parametrize(("values", "listed", "options", "sentence"), SENTENCES.values(), ids=SENTENCES)
+def test_the_verdict_in_words(
+    tmp_path: Path, values: Json, listed: Json | None, options: dict[str, Any], sentence: str
+) -> None:
+    report = _report(tmp_path, values, listed, **options)
+    assert verdict(report) == sentence
+    assert _table(report).rstrip().endswith(sentence)
+    assert markdown.escape(sentence) in markdown.details(report)
+
+
+def test_a_run_that_could_not_look_says_why() -> None:
+    from hfcount.errors import FetchError
+
+    report = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
+    assert "org/name is gated." in _table(report)
+    assert "org/name is gated." in markdown.details(report)
