@@ -30,14 +30,14 @@ class Checkpoint:
         shards: the tensors of each file.
         weight_map: the index's, made from the shards when None; `{}` stands for no index.
         metadata: the index's; total_size is added unless it is there, and left out when it is None.
-        bytes: what becomes of a file's bytes on their way to the disk; None leaves the file out.
+        damage: what becomes of a file's bytes on their way to the disk; None leaves the file out.
     """
 
     config: Json
     shards: dict[str, Tensors] = field(default_factory=dict)
     weight_map: dict[str, str] | None = None
     metadata: Json = field(default_factory=dict)
-    bytes: dict[str, Callable[[bytes], bytes] | None] = field(default_factory=dict)
+    damage: dict[str, Callable[[bytes], bytes] | None] = field(default_factory=dict)
 
     @property
     def tensors(self) -> Tensors:
@@ -82,7 +82,7 @@ class Checkpoint:
             files[INDEX] = json.dumps({"metadata": metadata, "weight_map": self.map()}).encode()
         files["config.json"] = json.dumps(self.config).encode()
         for name, content in files.items():
-            damage = self.bytes.get(name, lambda content: content)
+            damage = self.damage.get(name, bytes)
             if damage is not None:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(damage(content))
@@ -203,7 +203,7 @@ def says(**changes: Any) -> Callable[[Checkpoint], None]:
 
 
 def file(damage: Callable[[bytes], bytes] | None, *names: str) -> Callable[[Checkpoint], None]:
-    return lambda checkpoint: checkpoint.bytes.update(dict.fromkeys(names or (SECOND,), damage))
+    return lambda checkpoint: checkpoint.damage.update(dict.fromkeys(names or (SECOND,), damage))
 
 
 def edit_header(edit: Callable[[Json], object]) -> Callable[[Checkpoint], None]:
@@ -231,15 +231,19 @@ def claims(**metadata: Any) -> Callable[[Checkpoint], None]:
     return lambda checkpoint: checkpoint.metadata.update(metadata)
 
 
-def twice(dtype: str = "BF16", shape: tuple[int, ...] = (12,)) -> Callable[[Checkpoint], None]:
-    """The final norm is in the first file, too; the index names the last."""
+def twice(name: str = NORM, place: str = FIRST, shape: tuple[int, ...] = (12,)) -> Callable[[Checkpoint], None]:
+    """A tensor is in another file, too; the index names the one that is meant."""
 
     def spoil(checkpoint: Checkpoint) -> None:
         checkpoint.map()
         checkpoint.metadata["total_size"] = checkpoint.data
-        checkpoint.add({NORM: (dtype, shape)}, FIRST)
+        checkpoint.add({name: ("BF16", shape)}, place)
 
     return spoil
+
+
+def leftovers(checkpoint: Checkpoint) -> None:
+    checkpoint.add({"mtp.fc.weight": ("BF16", (12, 24))})
 
 
 def index_says(name: str, place: str | None) -> Callable[[Checkpoint], None]:
@@ -367,7 +371,12 @@ CASES: dict[str, Case] = {
     "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
     "all shards but one are missing": Case("mismatch", "HF005", (SECOND, THIRD), spoil=file(None, SECOND, THIRD)),
     "Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS"), spoil=file(lambda content: LFS)),
-    "Git LFS pointers": Case("mismatch", "HF003 HF003 HF003", spoil=file(lambda content: LFS, FIRST, SECOND, THIRD)),
+    "Git LFS pointers": Case(
+        "mismatch",
+        30 * "HF003 ",
+        make=one_each,
+        spoil=lambda checkpoint: file(lambda content: LFS, *checkpoint.shards)(checkpoint),
+    ),
     "HTML page": Case("mismatch", "HF003", (SECOND, "HTML"), spoil=file(lambda content: PAGE)),
     "an empty file": Case("mismatch", "HF003", (SECOND, "0 bytes"), spoil=file(lambda content: b"")),
     "five bytes": Case("mismatch", "HF003", (SECOND, "5 bytes"), spoil=file(lambda content: content[:5])),
@@ -416,6 +425,15 @@ CASES: dict[str, Case] = {
     "a tensor in two files": Case("mismatch", "HF206", (NORM, FIRST, THIRD), spoil=twice()),
     "a tensor in two files, counted twice": Case(
         "mismatch", "HF206", (NORM,), spoil=both(twice(), claims(total_size=2 * TOTAL + 24))
+    ),
+    "a stale copy of another shape in a later file": Case(
+        "mismatch", "HF206", (EMBED, FIRST, THIRD), spoil=twice(EMBED, THIRD, (56, 12))
+    ),
+    "a stale copy of another shape in an earlier file": Case(
+        "mismatch", "HF206", (NORM, FIRST, THIRD), spoil=twice(NORM, FIRST, (16,))
+    ),
+    "leftovers that the index omits": Case(
+        "mismatch", "HF205", ("mtp.fc.weight",), spoil=both(Checkpoint.map, claims(total_size=2 * TOTAL), leftovers)
     ),
     "a tensor in the wrong file": Case(
         "mismatch", "HF205", (NORM, f"{FIRST}, which is in {THIRD}"), spoil=index_says(NORM, FIRST)
@@ -569,7 +587,9 @@ CASES: dict[str, Case] = {
         "mismatch",
         "HF301",
         (EMBED, "ZeRO-3"),
-        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (0,))),
+        spoil=lambda checkpoint: checkpoint.change(
+            lambda name, dtype, shape: (dtype, (0,) if len(shape) > 1 else shape)
+        ),
     ),
     # Dtypes
     "norms in float32": Case("explained", "HF302", ("F32", "7 tensors"), spoil=into("F32", "norm.weight")),

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount.tree.dims import Atom, Dim, atoms, evaluate, polynomial, render, render_factored
@@ -89,6 +89,7 @@ _LEAVES = st.one_of(
 _OPERATORS: list[Callable[[int, int], int]] = [operator.add, operator.sub, operator.mul]
 
 
+@settings(deadline=None)
 @given(
     st.recursive(_LEAVES, lambda inner: st.builds(lambda f, a, b: f(a, b), st.sampled_from(_OPERATORS), inner, inner))
 )

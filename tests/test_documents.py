@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hfcount.errors import DocumentError
@@ -102,7 +102,7 @@ def test_refused(raw: bytes, why: str) -> None:
 @pytest.mark.parametrize("name", ["\x1b[31m", "\u202e", "\ud800", "x" * 5000], ids=ascii)
 def test_a_hostile_name_is_shown_escaped_and_cut(name: str) -> None:
     with pytest.raises(DocumentError) as raised:
-        _parse(f'{{{json.dumps(name)}: 1, {json.dumps(name)}: 2}}'.encode())
+        _parse(f"{{{json.dumps(name)}: 1, {json.dumps(name)}: 2}}".encode())
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 300
 
@@ -141,6 +141,7 @@ def _same(raw: bytes) -> None:
         assert _parse(raw) == expected
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 @example(b'{"a":1}')
 def test_any_bytes_are_an_object_or_an_error_on_purpose(raw: bytes) -> None:
@@ -152,6 +153,7 @@ _TOKENS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_TOKENS, max_size=16).map("".join))
 def test_any_tokens_are_an_object_or_an_error_on_purpose(text: str) -> None:
     _same(text.encode())
@@ -175,6 +177,7 @@ def _text(value: object) -> str:
     return json.dumps(value)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(_NAMES, _VALUES), max_size=4).map(tuple))
 def test_a_document_is_read_as_the_standard_library_reads_it_unless_a_name_stands_twice(value: object) -> None:
     _same(_text(value).encode())

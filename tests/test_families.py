@@ -40,7 +40,18 @@ def test_an_unknown_type_names_the_nearest(model_type: str, nearest: str) -> Non
     "model_type",
     [
         *"os sys __init__ __main__ ../x ./qwen3 qwen3.py qwen3/ hfcount.families.qwen3 .qwen3 qwen3.spec".split(),
-        *["qwen3\n", " qwen3", "qwen3\0", "a" * 10_000, "\x1b[31mqwen3", "\u202eqwen3", "\ud800", "ｑwen3", "{0}", "%s"],
+        *[
+            "qwen3\n",
+            " qwen3",
+            "qwen3\0",
+            "a" * 10_000,
+            "\x1b[31mqwen3",
+            "\u202eqwen3",
+            "\ud800",
+            "ｑwen3",
+            "{0}",
+            "%s",
+        ],
     ],
     ids=lambda value: repr(value)[:30],
 )

@@ -84,7 +84,7 @@ ABSENT: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such path at home": ("~/nowhere", {}, "NoSuchFolder"),
     "no such user": ("~nobody-of-that-name/m", {}, "NoSuchFolder"),
     "a file": ("./file", {}, "NoSuchFolder"),
-    "no name": ("", {}, "NoConfig"),
+    "no name": ("", {}, "BadName"),
     "a path of Windows": ("a\\b", {}, "NoSuchFolder"),
     "NUL": ("./a\0b", {}, "NoSuchFolder"),
     "a path too long": ("./" + "a" * 5000, {}, "NoSuchFolder"),
@@ -190,7 +190,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("recorded", "asked"), [("main", None), ("main", "main"), ("main", COMMIT), ("v1", "v1"), ("refs/pr/1", "refs/pr/1")]
+    ("recorded", "asked"),
+    [("main", None), ("main", "main"), ("main", COMMIT), ("v1", "v1"), ("refs/pr/1", "refs/pr/1")],
 )
 def test_the_cache_offline(cache: Path, recorded: str, asked: str | None) -> None:
     _cached(cache, recorded)

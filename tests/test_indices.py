@@ -1,7 +1,7 @@
 """Sets of layer numbers, held as ranges: they behave as the set they stand for, at any size."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount.tree.indices import Indices
@@ -40,6 +40,7 @@ def test_membership_in_a_billion_but_one(number: int, contained: bool) -> None:
     assert (number in BILLION.less(Indices.of([3]))) is contained
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, 60)), st.lists(st.sets(st.integers(0, 60)), max_size=3), st.booleans())
 def test_it_is_the_set_it_stands_for(numbers: set[int], taken: list[set[int]], whole: bool) -> None:
     base = set(range(61)) if whole else numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from build import FAMILIES, TINY, Json, config
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hfcount
@@ -136,7 +136,9 @@ def _evaluate(text: str, legend: Mapping[str, int]) -> int:
 
 def _formulas_hold(plan: Blueprint) -> None:
     formula, counts = plan.formula(), {role: measure.total for role, measure in plan.by_component.items()}
-    assert {role: _evaluate(formula.text(terms), formula.legend) for role, terms in formula.components.items()} == counts
+    assert {
+        role: _evaluate(formula.text(terms), formula.legend) for role, terms in formula.components.items()
+    } == counts
     assert {role: _evaluate(formula.numbers(terms), {}) for role, terms in formula.components.items()} == counts
     assert _evaluate(str(formula), formula.legend) == plan.total == _evaluate(formula.numbers(formula.total), {})
 
@@ -187,11 +189,13 @@ def _configs(draw: st.DrawFn) -> Json:
     return config(family, **changes)
 
 
+@settings(deadline=None, max_examples=60)
 @given(_configs())
 def test_every_printed_formula_evaluates_to_its_count(values: Json) -> None:
     _formulas_hold(hfcount.blueprint(values))
 
 
+@settings(deadline=None, max_examples=60)
 @given(_configs())
 def test_folds_agree_with_enumeration(values: Json) -> None:
     plan = hfcount.blueprint(values)

@@ -1,5 +1,7 @@
 """Every published component: how many parameters, by which formula, under which names."""
 
+from typing import Any
+
 import pytest
 
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
@@ -9,7 +11,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
-HEADS = {"heads": 6, "kv_heads": 2, "head_dim": 4}
+HEADS: dict[str, Any] = {"heads": 6, "kv_heads": 2, "head_dim": 4}
 MOE = MoE(experts=16, active=3, width=5)
 
 

@@ -97,7 +97,8 @@ class Servers(responses.RequestsMock):
 
 @pytest.fixture
 def servers() -> Iterator[Servers]:
-    with Servers(assert_all_requests_are_fired=False) as mocked:
+    mocked = Servers(assert_all_requests_are_fired=False)
+    with mocked:
         yield mocked
 
 

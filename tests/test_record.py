@@ -60,7 +60,9 @@ def _truncated(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [_bare, _without_index, _mismatch, _malformed, _recorded, _weights, _truncated], ids=lambda make: make.__name__
+    "make",
+    [_bare, _without_index, _mismatch, _malformed, _recorded, _weights, _truncated],
+    ids=lambda make: make.__name__,
 )
 def test_a_replay_says_the_same(tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path / "org" / "name")

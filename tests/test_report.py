@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from build import COMMIT, TINY, Json, config, index, save
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArchitecture
@@ -177,6 +177,7 @@ def test_the_worst_of_several(codes: list[int], code: int) -> None:
 _KEYS = st.text("ab \n\x1b\u202e\u2028\ud800`|<&", min_size=1, max_size=8)
 
 
+@settings(deadline=None, max_examples=40)
 @given(names=st.lists(_KEYS, max_size=3), keys=st.lists(_KEYS, max_size=3), dtype=_KEYS, architecture=_KEYS)
 def test_nothing_foreign_is_reported_raw(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], keys: list[str], dtype: str, architecture: str

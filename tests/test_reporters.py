@@ -3,7 +3,7 @@
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from build import FAMILIES, TINY, Json, config, index, save
@@ -11,10 +11,13 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from hfcount import Report
+from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.reporters import markdown, table
 from hfcount.reporters.words import share, verdict
+
+_MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m",
@@ -47,7 +50,8 @@ def _hostile(folder: Path) -> Report:
 
 def _table(report: Report, colour: bool = False) -> str:
     out = io.StringIO()
-    console = Console(file=out, width=80, highlight=False, force_terminal=colour, color_system="standard" if colour else None)
+    system: Literal["standard"] | None = "standard" if colour else None
+    console = Console(file=out, width=80, highlight=False, force_terminal=colour, color_system=system)
     for part in table.details(report):
         console.print(part)
     return out.getvalue()
@@ -68,10 +72,9 @@ def test_no_line_of_the_table_is_longer_than_80_columns(tmp_path: Path, family: 
     "changes",
     [
         {"num_hidden_layers": 10**9},
-        {"num_hidden_layers": 10**9, "hidden_size": 2**32, "vocab_size": 2**32, "intermediate_size": 2**32},
         {"num_hidden_layers": 2**62, "hidden_size": 2**32, "vocab_size": 2**32, "intermediate_size": 2**32},
     ],
-    ids=["a-billion-layers", "and-wide", "as-large-as-may-be"],
+    ids=["a-billion-layers", "as-large-as-may-be"],
 )
 def test_no_digit_is_lost_in_80_columns(tmp_path: Path, changes: Json) -> None:
     report = _report(tmp_path, config("llama", **changes), index(TINY["llama"]), extras=("tensors", "formula"))
@@ -114,21 +117,21 @@ def test_markdown_shows_foreign_text_as_it_is(text: str) -> None:
     assert _rendered(markdown.code(text)) == text
 
 
-@pytest.mark.parametrize("text", ["`", "``", "a`", "`a", " a ", "", "  "], ids=repr)
+@pytest.mark.parametrize("text", ["`", "``", "a`", "`a", " a ", "  "], ids=repr)
 def test_a_code_span_holds_any_backticks(text: str) -> None:
     assert _rendered("x" + markdown.code(text) + "x") == f"x{text}x"
 
 
 def _rendered(source: str) -> str:
     """What a reader sees, without the markup."""
-    (block,) = (token for token in MarkdownIt("gfm-like", {"linkify": False}).parse(source) if token.type == "inline")
-    assert [token.type for token in block.children or () if token.type not in ("text", "code_inline", "text_special")] == []
+    (block,) = (token for token in _MARKDOWN.parse(source) if token.type == "inline")
+    assert {token.type for token in block.children or ()} <= {"text", "code_inline", "text_special"}
     return "".join(token.content for token in block.children or ())
 
 
 def test_markdown_has_no_raw_html_and_no_links_of_others(tmp_path: Path) -> None:
     text = markdown.details(_hostile(tmp_path))
-    types = {token.type for block in MarkdownIt("gfm-like", {"linkify": False}).parse(text) for token in _all(block)}
+    types = {token.type for block in _MARKDOWN.parse(text) for token in _all(block)}
     assert types & {"html_block", "html_inline", "link_open", "image", "s_open", "em_open"} == set()
     assert [line for line in text.split("\n") if not line.isprintable()] == []
 
@@ -140,7 +143,7 @@ def _all(token: Any) -> list[Any]:
 @pytest.mark.parametrize("name", ["a|b", "a`|b", "|", "a\\|b", "a\\", "`"], ids=ascii)
 def test_a_name_never_breaks_a_row_of_the_summary(name: str) -> None:
     text = markdown.summary([Report(model=name, verdict="verified"), Report(model="m", verdict="mismatch")])
-    cells = [token for token in MarkdownIt("gfm-like", {"linkify": False}).parse(text) if token.type == "inline"]
+    cells = [token for token in _MARKDOWN.parse(text) if token.type == "inline"]
     assert len(cells) == 4 * 3
     assert cells[4].children is not None
     assert [(token.type, token.content) for token in cells[4].children] == [("code_inline", name)]
@@ -177,8 +180,6 @@ def test_the_verdict_in_words(
 
 
 def test_a_run_that_could_not_look_says_why() -> None:
-    from hfcount.errors import FetchError
-
     report = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
     assert "org/name is gated." in _table(report)
     assert "org/name is gated." in markdown.details(report)

@@ -121,7 +121,7 @@ def nested(depth: int) -> list[Any]:
     return [nested(depth - 1)] if depth else []
 
 
-OTHER_THINGS = {"null": None, "number": 1, "text": "x", "list": ["BF16", [4], [0, 8]], "true": True, "empty": {}}
+OTHER_THINGS: Json = {"null": None, "number": 1, "text": "x", "list": ["BF16", [4], [0, 8]], "true": True, "empty": {}}
 
 REFUSED = {
     # The layout of the data

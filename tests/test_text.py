@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount.text import plural, printable, shown
@@ -35,6 +35,7 @@ def test_printable(text: str, written: str) -> None:
 _UNSAFE = "Cc Cf Cs Co Cn Zl Zp".split()
 
 
+@settings(deadline=None)
 @given(st.text("aé \n\0\x1b\x9b\u200f\u202e\u2028\ud800\ue000\U000e0001", max_size=20), st.integers(3, 50))
 def test_what_is_printable_stays_within_its_limit(text: str, limit: int) -> None:
     assert len(printable(text, limit)) <= limit

@@ -22,8 +22,8 @@ from hfcount.text import printable
 
 WORKERS = 8
 PREFETCH = 65_536
-"""Bytes of the first request. Of 28 real checkpoints' shards, 27 in 28 have a header below this; the next power of two
-costs a loopback Hub a tenth more per shard and saves one request in a hundred."""
+"""Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
+half of it."""
 
 DEADLINE = 300.0  # seconds for all shards of a checkpoint
 _CONNECT, _READ = 10.0, 30.0  # seconds

@@ -53,9 +53,15 @@ def alone(measure: str, run: Callable[[], object], *, rounds: int, below: float)
     return Row(measure, show(seconds), target=f"< {show(below)}", met=seconds < below)
 
 
-def peak(measure: str, command: Sequence[str], *, at_most: int) -> Row:
+def peak(measure: str, command: Sequence[str], environment: Mapping[str, str] | None = None, *, at_most: int) -> Row:
     """A line about the most memory that a process has held, in bytes."""
-    found = subprocess.run([sys.executable, "-c", _LAUNCHER, *command], check=True, capture_output=True, text=True)
+    found = subprocess.run(
+        [sys.executable, "-c", _LAUNCHER, *command],
+        env={**os.environ, **(environment or {})},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     code, most = map(int, found.stdout.split())
     _expect(code, command, found.stderr)
     most *= 1 if sys.platform == "darwin" else 1024
@@ -68,6 +74,17 @@ def process(command: Sequence[str], environment: Mapping[str, str] | None = None
     Bytecode is kept from the turn that does not count, whatever the environment says: installed packages have it.
     """
     return partial(_run, command, {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(environment or {})})
+
+
+def inside(command: Sequence[str], environment: Mapping[str, str]) -> Callable[[], float]:
+    """Running a command that measures itself, its imports left out, and prints seconds."""
+
+    def run() -> float:
+        found = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+        _expect(found.returncode, command, found.stderr)
+        return float(found.stdout.split()[-1])
+
+    return run
 
 
 def show(seconds: float) -> str:
@@ -90,5 +107,5 @@ def _expect(code: int, command: Sequence[str], errors: str) -> None:
 
 def _time(run: Callable[[], object]) -> float:
     start = perf_counter()
-    run()
-    return perf_counter() - start
+    reported = run()
+    return reported if isinstance(reported, float) else perf_counter() - start

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from hub import lay_out, serving
-from measuring import MB, Row, alone, compare, peak, process
+from measuring import MB, Row, alone, compare, inside, peak, process
 
 import hfcount
 
@@ -27,6 +27,26 @@ _SAFETENSORS_METADATA = """
 import sys, huggingface_hub
 found = huggingface_hub.get_safetensors_metadata(sys.argv[1])
 assert (len(found.files_metadata), len(found.weight_map)) == (14, 707)
+"""
+_READ_HEADERS = """
+import sys, huggingface_hub
+huggingface_hub.get_safetensors_metadata(sys.argv[1])
+"""
+_INSIDE_OURS = """
+import sys, time
+import hfcount.fetcher.hub, hfcount.fetcher.ranges
+from hfcount import verify
+start = time.perf_counter()
+report = verify(sys.argv[1], depth="headers")
+print(time.perf_counter() - start)
+assert report.verdict == "verified"
+"""
+_INSIDE_THEIRS = """
+import sys, time
+from huggingface_hub import get_safetensors_metadata
+start = time.perf_counter()
+get_safetensors_metadata(sys.argv[1])
+print(time.perf_counter() - start)
 """
 _META_DEVICE = """
 import sys, torch
@@ -78,7 +98,41 @@ def against_safetensors_metadata(options: argparse.Namespace, scratch: Path) -> 
             rounds=options.rounds,
             at_most=0.75,
         )
-        # What reads headers over the network is measured here: `scratch` holds a checkpoint, `environment` its Hub.
+
+
+def headers_from_a_hub(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """Both read every header of a checkpoint from a loopback Hub, with an empty cache; the peer checks nothing."""
+    for model in (DENSE, ROUTED):
+        source, name = FIXTURES / model, model.split("/")[1]
+        shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(config(model)).tensors()}
+        lay_out(scratch / model, (source / "config.json").read_bytes(), (source / INDEX).read_bytes(), shapes, "BF16")
+        with serving(scratch) as environment:
+            ours = [sys.executable, "-m", "hfcount", "--format", "json", "--depth", "headers", model]
+            theirs = [sys.executable, "-c", _READ_HEADERS, model]
+            yield compare(
+                f"whole process, headers of {name}",
+                process(_afresh(ours), environment),
+                process(_afresh(theirs), environment),
+                called="get_safetensors_metadata",
+                rounds=options.rounds,
+                at_most=1.3,
+            )
+            yield compare(
+                f"in process, headers of {name}",
+                inside(_afresh([sys.executable, "-c", _INSIDE_OURS, model]), environment),
+                inside(_afresh([sys.executable, "-c", _INSIDE_THEIRS, model]), environment),
+                called="get_safetensors_metadata",
+                rounds=options.rounds,
+                at_most=1.0,
+            )
+            if model == ROUTED:
+                yield peak(f"peak memory, headers of {name}", ours, environment, at_most=200 * MB)
+
+
+def _afresh(command: list[str]) -> list[str]:
+    """The command with an empty cache of its own."""
+    script = 'rm -rf "$HF_HOME" && exec "$@"'
+    return ["sh", "-c", script, "sh", *command]
 
 
 def against_meta_device(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
@@ -160,6 +214,7 @@ def lay_out_index(folder: Path, values: dict[str, object], shards: int) -> int:
 
 MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
     against_safetensors_metadata,
+    headers_from_a_hub,
     against_meta_device,
     config_to_totals,
     index_against_json,

@@ -1,0 +1,369 @@
+"""The command as a user runs it: what it prints, where, and how it exits."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from build import COMMIT, FAMILIES, TINY, Json, config, index, raw, save, save_tiny
+
+import hfcount
+from hfcount.cli import main, run
+from hfcount.verifier.rules import RULES
+
+
+class Result(NamedTuple):
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        """The JSON objects, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs `hfcount *args` in a folder whose `fixtures` hold one checkpoint of each outcome."""
+    tied = config("llama", tie_word_embeddings=True)
+    copied: Json = {
+        "metadata": {"total_size": 9480},
+        "weight_map": {**index(tied)["weight_map"], "lm_head.weight": "model.safetensors"},
+    }
+    checkpoints: dict[str, tuple[Json | bytes, Json | None]] = {
+        "verified": (TINY["llama"], index(TINY["llama"])),
+        "explained": (tied, copied),
+        "mismatch": (config("llama", num_hidden_layers=4), index(TINY["llama"])),
+        "malformed": (b"[]", None),
+        "unverified": (TINY["llama"], {"weight_map": index(TINY["llama"])["weight_map"]}),
+        "unindexed": (TINY["llama"], None),
+        "unknown": (config("llama", model_type="unheard-of"), None),
+    }
+    for name, documents in checkpoints.items():
+        save(tmp_path / "fixtures" / "org" / name, *documents)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*args: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["hfcount", *map(str, args)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        assert isinstance(ended.value.code, int)
+        return Result(ended.value.code, *capsys.readouterr())
+
+    return run_it
+
+
+FIXTURES = ("--fixtures", "fixtures")
+
+
+@pytest.mark.parametrize("style", ["table", "json", "markdown"])
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("org/verified", 0),
+        ("org/explained", 0),
+        ("org/mismatch", 1),
+        ("org/malformed", 1),
+        ("org/unverified", 3),
+        ("org/unindexed", 3),
+        ("org/unknown", 3),
+        ("org/nowhere", 3),
+        ("../org/verified", 3),
+    ],
+)
+def test_exit_codes_are_those_of_the_verdict_in_every_format(
+    command: Command, model: str, code: int, style: str
+) -> None:
+    result = command(*FIXTURES, model, "--format", style)
+    assert (result.code, bool(result.out), result.err) == (code, True, "")
+
+
+@pytest.mark.parametrize(
+    ("models", "code"),
+    [
+        ("verified explained", 0),
+        ("verified unverified", 3),
+        ("nowhere verified", 3),
+        ("unverified mismatch verified", 1),
+        ("mismatch nowhere", 1),
+    ],
+)
+def test_of_several_models_the_worst_decides(command: Command, models: str, code: int) -> None:
+    result = command(*FIXTURES, "--format", "json", *(f"org/{model}" for model in models.split()))
+    assert result.code == code
+    assert [report["model"] for report in result.reports] == [f"org/{model}" for model in models.split()]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "Name a MODEL"),
+        (["--all"], "--all goes with --fixtures"),
+        ([*FIXTURES, "--all", "org/verified"], "--all goes with --fixtures"),
+        (["--fixtures", "fixtures"], "Name a MODEL"),
+        (["m", "--depth", "deep"], "--depth"),
+        (["m", "--format", "xml"], "--format"),
+        (["m", "--allow", "HF999"], "no rule is called HF999"),
+        (["m", "--allow", "missing tensor"], "no rule is called missing tensor"),
+        (["m", "--allow", "\x1b[31m"], "no rule is called"),
+        (["m", "--nonsense"], "--nonsense"),
+        (["m", "--revision"], "--revision"),
+        (["m", "--save"], "--save"),
+    ],
+    ids=lambda value: ascii(" ".join(value)) if isinstance(value, list) else "",
+)
+def test_wrong_usage(command: Command, args: list[str], said: str) -> None:
+    result = command(*args)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert "\x1b" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--fixtures", "nowhere", "--all"], "nowhere is not a folder"),
+        (["--fixtures", "empty", "--all"], "no config.json anywhere below empty"),
+        (["--fixtures", "nowhere", "org/verified"], "nowhere is not a folder"),
+        (["./nowhere"], "nowhere is not a folder"),
+        (["./empty"], "empty has no config.json"),
+        (["--offline", "org/name"], "not in the cache"),
+        (["--offline", "no repo id"], "no repo id"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_could_not_be_looked_at_is_said_and_exits_3(command: Command, args: list[str], said: str) -> None:
+    result = command(*args)
+    assert result.code == 3
+    assert said in re.sub(r"\s+", " ", result.out + result.err)
+    assert "Traceback" not in result.err
+
+
+def test_json_is_one_line_for_each_model_whatever_comes_of_it(command: Command) -> None:
+    result = command(*FIXTURES, "--all", "--format", "json")
+    assert result.out.isascii()
+    assert {report["model"]: report["verdict"] for report in result.reports} == {
+        "org/verified": "verified",
+        "org/explained": "explained",
+        "org/mismatch": "mismatch",
+        "org/malformed": "mismatch",
+        "org/unverified": "unverified",
+        "org/unindexed": "unverified",
+        "org/unknown": "unverified",
+    }
+    errors = {report["model"]: report["error"]["kind"] for report in result.reports if "error" in report}
+    assert errors.pop("org/unknown") == "UnknownArchitecture"
+    assert list(errors) == ["org/unindexed"]
+    assert result.code == 1
+
+
+@pytest.mark.parametrize("style", ["table", "markdown"])
+def test_several_models_are_summed_up_and_those_that_fail_are_shown_in_full(command: Command, style: str) -> None:
+    result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", style)
+    head, _, details = result.out.partition("\n\n")
+    assert [name in head for name in ("org/verified", "org/mismatch")] == [True, True]
+    assert ["HF201" in details, "org/mismatch" in details, "org/verified" in details] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("model", "args", "code"),
+    [
+        ("explained", ["--strict"], 1),
+        ("explained", ["--strict", "--allow", "HF203"], 0),
+        ("explained", ["--strict", "--allow", "tied-weight-stored"], 0),
+        ("verified", ["--strict"], 0),
+        ("mismatch", ["--allow", "HF201"], 0),
+        ("mismatch", ["--allow", "hf201"], 0),
+        ("mismatch", ["--allow", "missing-tensor"], 0),
+        ("mismatch", ["--allow", "HF202"], 1),
+        ("mismatch", ["--allow", "HF202", "--allow", "HF201"], 0),
+        ("unverified", ["--strict"], 1),
+        ("mismatch", ["--depth", "config"], 0),
+        ("verified", ["--depth", "config", "--strict"], 0),
+        ("malformed", ["--depth", "config"], 1),
+        ("verified", ["--depth", "index"], 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_counts_as_an_error(command: Command, model: str, args: list[str], code: int) -> None:
+    assert command(*FIXTURES, f"org/{model}", *args).code == code
+
+
+@pytest.mark.parametrize("style", ["table", "markdown"])
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("--tensors", "model.layers.{0-2}.mlp.up_proj.weight"), ("--formula", "N·d·(2 + 2·h·h_d + 2·h_kv·h_d + 3·d_ff)")],
+)
+def test_extras_are_printed_when_asked_for(command: Command, option: str, said: str, style: str) -> None:
+    plain, asked = (command(*FIXTURES, "org/verified", "--format", style, *extra) for extra in ([], [option]))
+    assert (said in plain.out, said in asked.out) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "keys"),
+    [
+        ([], set()),
+        (["--tensors"], {"tensors"}),
+        (["--formula"], {"formula"}),
+        (["--formula", "--tensors"], {"tensors", "formula"}),
+    ],
+    ids=["none", "tensors", "formula", "both"],
+)
+def test_extras_are_in_the_json_when_asked_for(command: Command, options: list[str], keys: set[str]) -> None:
+    (report,) = command(*FIXTURES, "org/verified", "--format", "json", *options).reports
+    assert report.keys() & {"tensors", "formula"} == keys
+
+
+def test_a_recording_is_replayed(command: Command) -> None:
+    first = command(*FIXTURES, "--all", "--save", "saved", "--format", "json")
+    again = command("--fixtures", "saved", "--all", "--format", "json")
+    assert (again.code, again.out) == (first.code, first.out)
+
+
+def test_a_local_folder_and_a_subfolder(command: Command) -> None:
+    assert command("./fixtures/org/verified").code == 0
+    assert command("fixtures/org", "--subfolder", "verified").code == 0
+    assert command(*FIXTURES, "org", "--subfolder", "verified").code == 0
+
+
+def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> None:
+    result = command("--help")
+    assert (result.code, result.err, command("-h").out) == (0, "", result.out)
+    assert [part for part in ("Examples:", "Exit codes:", "hfcount Qwen/Qwen3-32B") if part not in result.out] == []
+    assert [name for option in main.params for name in option.opts if name[0] == "-" and name not in result.out] == []
+    assert [line for line in result.out.splitlines() if len(line) > 100] == []
+
+
+def test_version(command: Command) -> None:
+    result = command("--version")
+    assert (result.code, result.out.endswith(f"hfcount {hfcount.__version__}\n")) == (0, True)
+
+
+def test_rules_explains_each(command: Command) -> None:
+    result = command("--rules")
+    assert result.code == 0
+    for rule in RULES.values():
+        assert f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n" in result.out
+
+
+def test_families_names_each(command: Command) -> None:
+    result = command("--families")
+    assert result.code == 0
+    assert [family for family in FAMILIES if not re.search(rf"^(\w+, )*{family}\b.*: \S", result.out, re.M)] == []
+
+
+HOSTILE = "\x1b[31mred\x1b[0m\u202e\u2028\r\x08"
+
+
+@pytest.mark.parametrize("style", ["table", "json", "markdown"])
+def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) -> None:
+    listed = index(TINY["llama"])
+    listed["weight_map"][HOSTILE] = "model.safetensors"
+    values = config("llama", architectures=[HOSTILE + "ForCausalLM"], dtype=HOSTILE, **{HOSTILE: 1})
+    save(Path("fixtures") / "org" / HOSTILE, values, listed)
+    result = command(*FIXTURES, f"org/{HOSTILE}", f"org/{HOSTILE}/nowhere", "--format", style)
+    assert [line for line in (result.out + result.err).split("\n") if not line.isprintable()] == []
+
+
+_NETWORK = {"httpx", "httpx2", "requests", "urllib3", "aiohttp"}
+
+_TELL = """
+import json, sys
+from hfcount.cli import main
+code = main(sys.argv[1:], standalone_mode=False)
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def _cached(home: Path) -> None:
+    repo = home / "hub" / "models--org--name"
+    save_tiny(repo / "snapshots" / COMMIT)
+    (repo / "refs").mkdir()
+    (repo / "refs" / "main").write_text(COMMIT)
+
+
+@pytest.mark.parametrize(
+    ("style", "forbidden"),
+    [
+        ("json", _NETWORK | {"matplotlib", "rich"}),
+        ("markdown", _NETWORK | {"matplotlib", "rich"}),
+        ("table", _NETWORK | {"matplotlib"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "args",
+    [["--fixtures", ".", "m"], ["./m"], ["--offline", "org/name"], ["--fixtures", ".", "m", "--save", "saved"]],
+    ids=["fixtures", "folder", "cache", "save"],
+)
+def test_an_offline_run_imports_no_http_client(
+    tmp_path: Path, args: list[str], style: str, forbidden: set[str]
+) -> None:
+    save_tiny(tmp_path / "m")
+    _cached(tmp_path / "home")
+    done = subprocess.run(
+        [sys.executable, "-c", _TELL, *args, "--format", style],
+        cwd=tmp_path,
+        env=os.environ | {"HF_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stderr)) & forbidden == set()
+
+
+def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "m")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "hfcount", "m", "--fixtures", ".", "--tensors"],
+            cwd=tmp_path,
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8"])
+def test_a_formula_is_printed_on_any_terminal(tmp_path: Path, encoding: str) -> None:
+    save_tiny(tmp_path / "m")
+    done = subprocess.run(
+        [sys.executable, "-m", "hfcount", "./m", "--formula"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        encoding=encoding,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "4,740" in done.stdout
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"\xf0\x9f"], ids=repr)
+def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path, name: bytes) -> None:
+    folder = os.fsencode(tmp_path) + b"/" + name
+    os.mkdir(folder)
+    with open(folder + b"/config.json", "wb") as file:
+        file.write(raw(TINY["llama"]))
+    done = subprocess.run(
+        [sys.executable, "-m", "hfcount", "--format", "json", "--depth", "config", b"./" + name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["model"].startswith("./\\udc")
