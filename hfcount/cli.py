@@ -132,7 +132,13 @@ def main(
     if everything:
         if fixtures is None or models:
             raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
-        models = _all_models(fixtures)
+        try:
+            models = _all_models(fixtures)
+        except HfcountError as error:
+            report = failed(str(fixtures), error)
+            if style == "json":
+                _echo(report.to_json())
+            return _print([report], style)
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     extras: list[Extra] = [name for name, wanted in (("tensors", tensors), ("formula", formula)) if wanted]  # type: ignore[misc]
@@ -148,12 +154,19 @@ def main(
                 report = failed(model, error)
             reports.append(report)
             if style == "json":
-                click.echo(report.to_json())
-    if style == "markdown":
-        _print_markdown(reports)
-    elif style == "table":
-        _print_table(reports)
-    return worst([report.exit_code for report in reports])
+                _echo(report.to_json())
+    return _print(reports, style)
+
+
+class _ReaderGone(Exception):
+    """Whoever reads the output has had enough, as in `hfcount ... | head`."""
+
+
+def _echo(text: str) -> None:
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise _ReaderGone from None
 
 
 def run() -> NoReturn:
@@ -170,7 +183,7 @@ def run() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = 130
-    except BrokenPipeError:  # `hfcount ... | head`: whoever reads has had enough
+    except (_ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
@@ -180,6 +193,15 @@ def _all_models(fixtures: Path) -> tuple[str, ...]:
     from hfcount.fetcher.folder import all_fixtures
 
     return tuple(all_fixtures(fixtures))
+
+
+def _print(reports: Sequence[Report], style: str) -> int:
+    """Prints what is not printed yet, and returns the exit code."""
+    if style == "markdown":
+        _print_markdown(reports)
+    elif style == "table":
+        _print_table(reports)
+    return worst([report.exit_code for report in reports])
 
 
 def _print_table(reports: Sequence[Report]) -> None:
@@ -196,7 +218,7 @@ def _print_table(reports: Sequence[Report]) -> None:
                 console.print()
             for part in table.details(report):
                 console.print(part)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    _echo("\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip())
 
 
 def _print_markdown(reports: Sequence[Report]) -> None:
@@ -204,7 +226,7 @@ def _print_markdown(reports: Sequence[Report]) -> None:
 
     parts = [markdown.summary(reports)] if len(reports) > 1 else []
     parts += [markdown.details(report) for report in reports if len(reports) == 1 or report.exit_code]
-    click.echo("\n\n".join(parts))
+    _echo("\n\n".join(parts))
 
 
 @contextmanager

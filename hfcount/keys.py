@@ -86,8 +86,9 @@ def sparse_steps(c: Config, mixer: GQA, dense: Dense, sparse: Callable[[], MoE])
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.of(range(step - 1, int(every.count), step))
-    routed = stepped.less(Indices.of(number for number in only_dense if number in stepped))
-    kinds = [(routed, sparse()), (every.less(routed), dense)]
+    spared = Indices.of(number for number in only_dense if number in stepped)
+    routed = stepped.less(spared)
+    kinds = [(routed, sparse()), (spared if step == 1 else every.less(routed), dense)]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 
 

@@ -138,6 +138,8 @@ class Config:
                 )
             return default, None
         for value, name in found[1:]:
+            if type(value) is not type(found[0][0]):
+                return value, name  # of the two, the one whose type may be wrong
             if value != found[0][0]:
                 raise ConfigError(
                     f"{self.where}: {found[0][1]} is {shown(found[0][0])} and {name} is {shown(value)}, though both"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from hfcount.errors import ConfigError, DocumentError, HfcountError
+from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.documents import INDEX, Documents, label, parse_object
 from hfcount.fetcher.record import record
@@ -155,7 +155,11 @@ class _Run:
     def _look_at_the_headers(self, plan: Blueprint, packed: str | None) -> None:
         reader, asked = self.documents.shards, self.options.depth == "headers"
         wanted = self.index.shards if self.index else _without_index(self.documents)
-        shards = reader.read(wanted, self.options.progress(len(wanted)))
+        try:
+            shards = reader.read(sorted(wanted), self.options.progress(len(wanted)))
+        except FetchError as error:  # what the index says still stands
+            self.unseen = Failure(kind=error.kind, message=str(error))
+            return
         if not shards and (reader.free or self.index is None):
             self.why = None
             if asked or self.index is None:

@@ -1,19 +1,15 @@
 """How values are written for people: names that are safe on a terminal, numbers with separators."""
 
-import unicodedata
 from typing import Any
 
 _SHOWN = 200  # characters of foreign text that a message repeats
 
 
 def printable(text: str, limit: int | None = _SHOWN) -> str:
-    """`text` with control, format and surrogate characters escaped, cut to `limit` characters."""
-    if not (text.isascii() and text.isprintable()):
-        # Bidirectional marks (Cf) can reorder a line just as control characters can rewrite it.
-        text = "".join(
-            char if not unicodedata.category(char).startswith("C") else char.encode("unicode_escape").decode()
-            for char in text
-        )
+    """`text` with control, format and surrogate characters and odd spaces escaped, cut to `limit` characters."""
+    if not text.isprintable():
+        # Bidirectional marks can reorder a line just as control characters can rewrite it.
+        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
 
 

@@ -88,7 +88,7 @@ ABSENT: dict[str, tuple[str, dict[str, Any], str]] = {
     "a path of Windows": ("a\\b", {}, "NoSuchFolder"),
     "NUL": ("./a\0b", {}, "NoSuchFolder"),
     "a path too long": ("./" + "a" * 5000, {}, "NoSuchFolder"),
-    "a name too long": ("a" * 5000, {"offline": True}, "NotCached"),
+    "a name too long": ("a" * 5000, {"offline": True}, "BadName"),
     "an empty folder": ("./empty", {}, "NoConfig"),
     "no such subfolder": ("./empty", {"subfolder": "x"}, "NoSuchFolder"),
     "no such fixture": ("nowhere", {"fixtures": Path("empty")}, "NoSuchFolder"),

@@ -1,6 +1,5 @@
 """How a checkpoint's names match a blueprint's: exactly, under another prefix, or not."""
 
-import time
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -150,7 +149,7 @@ def test_what_a_huge_model_lacks_is_found_by_subtraction(values: Json, count: in
 
 
 FRUGAL: dict[str, Json] = {
-    "one dense layer of 300,000": config("qwen3_moe", num_hidden_layers=300_000, mlp_only_layers=[3]),
+    "one dense layer of 10^12": config("qwen3_moe", num_hidden_layers=10**12, mlp_only_layers=[3]),
     "2,000 dense layers of 4,000": config(
         "qwen3_moe", num_hidden_layers=4_000, mlp_only_layers=list(range(0, 4_000, 2))
     ),
@@ -159,7 +158,4 @@ FRUGAL: dict[str, Json] = {
 
 @pytest.mark.parametrize("values", FRUGAL.values(), ids=FRUGAL)
 def test_exceptions_among_many_layers_cost_no_walk_through_all(values: Json) -> None:
-    started = time.process_time()
-    found = _match(GOOD, values)
-    assert found.missing_count > 50_000
-    assert time.process_time() - started < 1  # second; a walk for each tensor takes several
+    assert _match(GOOD, values).missing_count > 50_000  # a walk through all would not end

@@ -123,6 +123,13 @@ def test_recording_again_replaces_what_is_of_the_same_kind(tmp_path: Path) -> No
     assert (tmp_path / "saved" / "m" / CONFIG).read_bytes() == raw(TINY["llama"])
 
 
+def test_an_earlier_file_is_replaced_and_not_written_over(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "saved" / "m", "qwen2")
+    (tmp_path / "reader").hardlink_to(tmp_path / "saved" / "m" / CONFIG)
+    _record("m", tmp_path / "saved", save_tiny(tmp_path / "m").parent)
+    assert (tmp_path / "reader").read_bytes() == raw(TINY["qwen2"])
+
+
 @contextmanager
 def _full_disk(after: int) -> Iterator[None]:
     """No file grows beyond so many bytes."""

@@ -1,6 +1,5 @@
 """One defect at a time, put into a good small checkpoint: each is named by its rule and nothing else is said."""
 
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -313,13 +312,11 @@ def test_a_config_of_a_billion_layers_is_answered_like_any_other(tmp_path: Path,
 
 
 def test_headers_of_three_layers_against_a_config_of_a_million_cost_no_walk_through_all(tmp_path: Path) -> None:
-    save(tmp_path, config("llama", num_hidden_layers=10**6), listing())
+    save(tmp_path, config("llama", num_hidden_layers=10**12), listing())
     shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(LLAMA).tensors()}
     (tmp_path / "model.safetensors").write_bytes(shard(shapes))
-    started = time.process_time()
     report = hfcount.verify(str(tmp_path))
     assert (report.depth, [finding.code for finding in report.findings]) == ("headers", ["HF201"])
-    assert time.process_time() - started < 1  # second; a walk for each tensor takes several
 
 
 @pytest.mark.parametrize(

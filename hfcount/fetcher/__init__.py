@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.documents import Documents
-from hfcount.fetcher.folder import check_subfolder, looks_local, read_cache, read_fixture, read_folder
+from hfcount.fetcher.folder import check_subfolder, home, is_folder, looks_local, read_cache, read_fixture, read_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def fetch(request: Request) -> Documents:
     if request.fixtures is not None:
         path = f"{model}/{request.subfolder}" if request.subfolder else model
         return read_fixture(request.fixtures, path)
-    folder = Path(model).expanduser()
-    if looks_local(model) or folder.is_dir():
+    folder = home(model)
+    if looks_local(model) or is_folder(folder):
         return read_folder(folder / request.subfolder if request.subfolder else folder, model, "folder")
 
     check_subfolder(request.subfolder)

@@ -12,6 +12,22 @@ from hfcount.fetcher.shards import LocalShards, read_recording
 from hfcount.text import printable
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; a name that no file system takes is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def home(model: str) -> Path:
+    """The path that MODEL is, with `~` resolved where there is such a user."""
+    try:
+        return Path(model).expanduser()
+    except RuntimeError:
+        return Path(model)
+
+
 def looks_local(model: str) -> bool:
     """Whether a MODEL can only be meant as a path."""
     return model.startswith((".", "/", "~", os.sep)) or "\\" in model
@@ -36,7 +52,7 @@ def read_folder(
     Raises:
         FetchError: NoSuchFolder, NoConfig or UnreadableFile.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise FetchError(
             "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
         )
@@ -57,7 +73,7 @@ def read_folder(
 
 def read_fixture(root: Path, model: str) -> Documents:
     """A checkpoint below a fixture tree, by its path there."""
-    if not root.is_dir():
+    if not is_folder(root):
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
     path = PurePosixPath(model)
     if path.is_absolute() or ".." in path.parts or "\0" in model:
@@ -65,7 +81,7 @@ def read_fixture(root: Path, model: str) -> Documents:
             "BadName", f"{printable(model)} is not a path below {printable(str(root))}. Leave out `..` and `/`."
         )
     folder = root / path
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise FetchError(
             "NoSuchFolder",
             f"{printable(str(folder))} is not a folder. `hfcount --fixtures {printable(str(root))} --all` reads all"
@@ -73,17 +89,17 @@ def read_fixture(root: Path, model: str) -> Documents:
         )
     recorded = _read(folder, HEADERS)
     try:
-        revision, shards = read_recording(recorded) if recorded else (None, None)
+        revision, shards, beside = read_recording(recorded) if recorded else (None, None, [])
     except DocumentError as error:
         raise FetchError("UnreadableFile", str(error)) from None
     # Messages name a recorded document as the run did that recorded it.
     documents = read_folder(folder, model, "fixtures", revision, label(model, revision))
-    return documents if shards is None else replace(documents, shards=shards)
+    return replace(documents, shards=shards or documents.shards, files=[*documents.files, *beside])
 
 
 def all_fixtures(root: Path) -> list[str]:
     """Every path below `root` that holds a config.json."""
-    if not root.is_dir():
+    if not is_folder(root):
         raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
     found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(CONFIG))
     if not found:
@@ -109,7 +125,7 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
         except (OSError, ValueError):
             commit = ""
     folder = home / "snapshots" / commit
-    if not re.fullmatch(r"[0-9a-f]{40}", commit) or not folder.is_dir():
+    if not re.fullmatch(r"[0-9a-f]{40}", commit) or not is_folder(folder):
         raise FetchError(
             "NotCached",
             f"{printable(model)} at {printable(name)} is not in the cache {printable(str(home.parent))}. Run once"

@@ -14,7 +14,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
-from urllib3.util import Retry
+from urllib3.util import Retry, parse_url
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
@@ -52,7 +52,7 @@ class RangeReader:
         adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=_Patience(self._limit))
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
-        self._settings: dict[tuple[str, str | None, int | None], Any] = {}
+        self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
 
     def read(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
         """The shards behind `urls` (name to URL); one that is not there is left out.
@@ -106,12 +106,10 @@ class RangeReader:
         current = url
         for _ in range(_REDIRECTS):
             self._limit.check()
-            response = self._ask(current, begin, end)
+            response = self._ask(name, current, begin, end)
             if response.status_code in (301, 302, 303, 307, 308) and "Location" in response.headers:
-                current = urljoin(current, response.headers["Location"])
+                current = _target(name, current, response.headers["Location"])
                 response.close()
-                if urlsplit(current).scheme not in ("http", "https"):
-                    raise FetchError("HubError", f"{printable(name)}: redirected to {printable(current, 60)}.")
                 continue
             if response.status_code in (200, 206):
                 return response
@@ -129,29 +127,29 @@ class RangeReader:
             raise FetchError("HubError", f"{self._where(current)} answered {status} for {printable(name)}{hint}.")
         raise FetchError("HubError", f"{printable(name)}: more than {_REDIRECTS} redirects from {self._where(url)}.")
 
-    def _ask(self, url: str, begin: int, end: int) -> requests.Response:
+    def _ask(self, name: str, url: str, begin: int, end: int) -> requests.Response:
         """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
-        origin = _origin(url)
+        try:
+            asked = self._session.prepare_request(
+                requests.Request("GET", url, headers={"Range": f"bytes={begin}-{end - 1}"}, auth=self._sign)
+            )
+            origin = _origin(asked.url or "")
+        except (ValueError, requests.RequestException):
+            raise FetchError("HubError", f"{printable(name)}: redirected to {printable(url, 60)}.") from None
         if origin not in self._settings:  # proxies and certificates, which requests would look up each time
-            self._settings[origin] = self._session.merge_environment_settings(url, {}, True, None, None)
-        asked = requests.Request("GET", url, headers={"Range": f"bytes={begin}-{end - 1}"}, auth=self._auth(url))
-        return self._session.send(
-            self._session.prepare_request(asked),
-            allow_redirects=False,
-            timeout=(_CONNECT, _READ),
-            **self._settings[origin],
+            self._settings[origin] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
+        return self._session.get_adapter(asked.url or "").send(
+            asked, timeout=(_CONNECT, _READ), **self._settings[origin]
         )
 
-    def _auth(self, url: str) -> Callable[[Any], Any]:
-        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc."""
-        token = self._token if _origin(url) == self._origin else None
+    def _sign(self, request: Any) -> Any:
+        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc.
 
-        def sign(request: Any) -> Any:
-            if token:
-                request.headers["Authorization"] = f"Bearer {token}"
-            return request
-
-        return sign
+        It sees the address as it will be asked, after all that parsers may make of it.
+        """
+        if self._token and _origin(request.url) == self._origin:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
 
     @staticmethod
     def _where(url: str) -> str:
@@ -206,7 +204,7 @@ def _body(name: str, response: requests.Response, begin: int, end: int, check: C
         size = _content_range(name, response.headers.get("Content-Range", ""), begin, end)
     else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
         length = response.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not re.fullmatch(r"\d{1,19}", length):
             raise FetchError("HubError", f"{printable(name)}: the server ignores Range and gives no Content-Length.")
         size, skip = int(length), begin
     wanted = min(end, size) - begin + skip
@@ -226,7 +224,7 @@ def _exactly(raw: BaseHTTPResponse, wanted: int, check: Callable[[], None]) -> b
 
 def _content_range(name: str, value: str, begin: int, end: int) -> int:
     """The size of the whole file, once the range is the one that was asked for."""
-    parts = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", value)
+    parts = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", value)
     if parts:
         first, last, size = map(int, parts.groups())
         if first == begin and last == min(end, size) - 1:
@@ -269,9 +267,12 @@ class _Patience(Retry):
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
-        asked = super().get_retry_after(response)
+        try:
+            asked = super().get_retry_after(response)
+        except ValueError:  # more digits than a number may have
+            asked = float("inf")
         if asked is None:
-            limit = re.search(r";\s*r=0\s*;\s*t=(\d+)", response.headers.get("RateLimit", ""))
+            limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
             asked = float(limit[1]) + 1 if limit else None
         if asked is None:
             return None
@@ -280,9 +281,19 @@ class _Patience(Retry):
         return asked
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+def _target(name: str, url: str, location: str) -> str:
+    """Where a redirect leads."""
+    with suppress(ValueError, HTTPError):
+        target = urljoin(url, location)
+        if parse_url(target).scheme in ("http", "https") and parse_url(target).host:
+            return target
+    raise FetchError("HubError", f"{printable(name)}: redirected to {printable(location, 60)}.")
+
+
+def _origin(url: str) -> tuple[str | None, str | None, int | None]:
+    """Scheme, host and port, as the library that connects reads them."""
+    parts = parse_url(url)
+    return parts.scheme, parts.host, parts.port or {"https": 443, "http": 80}.get(parts.scheme or "")
 
 
 def _cause(error: BaseException) -> str:

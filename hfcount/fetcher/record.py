@@ -18,10 +18,11 @@ def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path)
         FetchError: NotSaved, when a file cannot be written or an earlier recording of other files is in the way.
     """
     folder = root / _place(documents)
+    beside = documents.files if documents.source == "hub" and documents.index is None and not shards else ()
     files = {
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
-        HEADERS: recording(documents.revision, shards),
+        HEADERS: recording(documents.revision, shards, beside),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ stands twice is refused here, as the README asks and the reference reader does n
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
@@ -144,8 +143,11 @@ def _what_is_wrong(value: Any) -> str:
     shape, offsets = value["shape"], value["data_offsets"]
     if not isinstance(shape, list) or any(type(size) is not int or not 0 <= size < _MAX for size in shape):
         return "has a shape that is not a list of whole numbers below 2^63"
-    if prod(shape[:64]) >= _MAX or len(shape) > 64:
-        return "has a shape of more elements than 2^63"
+    bits = BITS[value["dtype"]]
+    for size in shape:
+        bits *= size
+        if bits >= _MAX_BITS:
+            return "has a shape of 2^63 bytes or more"
     return f"has data_offsets {printable(str(offsets), 60)}, which are not a begin and an end"
 
 

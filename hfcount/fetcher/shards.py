@@ -135,32 +135,40 @@ class RecordedShards:
         # writer: no spaces, padded to a multiple of 8.
         length = recorded.get("length")
         if type(length) is not int:
-            length = -(-len(json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()) // 8) * 8
+            length = (
+                -(-len(json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")) // 8)
+                * 8
+            )
         return Shard(name, size, Header(parsed.tensors, length, parsed.data, parsed.raw))
 
 
-def read_recording(document: Document) -> tuple[str | None, RecordedShards | None]:
-    """The commit and the headers of a headers.json.
+def read_recording(document: Document) -> tuple[str | None, RecordedShards | None, list[str]]:
+    """The commit, the headers and the files beside them of a headers.json.
 
     Raises:
         DocumentError: HF001, it is not what --save writes.
     """
     recording = parse_object(document)
     revision, files = recording.get("revision"), recording.get("files")
+    beside = recording.get("beside", [])
+    if not isinstance(beside, list) or not all(isinstance(name, str) for name in beside):
+        raise DocumentError(f"{document.where}: beside is {shown(beside)}, and must be a list of file names.")
     if revision is not None and not isinstance(revision, str):
         raise DocumentError(f"{document.where}: revision is {shown(revision)}, and must be a commit or null.")
     if files is None:
-        return revision, None
+        return revision, None, beside
     if not isinstance(files, dict) or not all(
         isinstance(one, dict) and type(one.get("bytes")) in (int, type(None)) for one in files.values()
     ):
         raise DocumentError(f"{document.where}: files must give bytes and a header for each name.")
-    return revision, RecordedShards(files)
+    return revision, RecordedShards(files), beside
 
 
-def recording(revision: str | None, shards: Mapping[str, Shard] | None) -> bytes:
-    """What headers.json holds of a run."""
+def recording(revision: str | None, shards: Mapping[str, Shard] | None, beside: Collection[str]) -> bytes:
+    """What headers.json holds of a run; `beside` are the files that were there in place of an index."""
     content: dict[str, Any] = {"revision": revision}
+    if beside:
+        content["beside"] = list(beside)
     if shards is not None:
         content["files"] = {name: _recorded(one) for name, one in sorted(shards.items())}
     return (json.dumps(content, indent=1) + "\n").encode()

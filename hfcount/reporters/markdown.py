@@ -90,13 +90,13 @@ def _table(head: Sequence[str], first: str, rows: Sequence[Sequence[str]]) -> It
 
 def escape(text: str) -> str:
     """Foreign text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", text).replace("\\|", "|")
+    return re.sub(r"([\\`*_{}\[\]<>#~])", r"\\\1", text.replace("&", "&amp;"))
 
 
 def code(text: str) -> str:
     """Foreign text as a code span, whatever backticks it holds."""
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-    space = " " if "`" in text else ""
+    space = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
     return f"{fence}{space}{text}{space}{fence}"
 
 

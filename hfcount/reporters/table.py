@@ -50,8 +50,8 @@ def summary(reports: Sequence[Report]) -> RenderableType:
     """One row for each checkpoint."""
     table = _table()
     table.add_column("model", overflow="fold")
-    table.add_column("parameters", justify="right", no_wrap=True)
-    table.add_column("active", justify="right", no_wrap=True)
+    table.add_column("parameters", justify="right", overflow="fold")
+    table.add_column("active", justify="right", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     for report in reports:
         counts = report.parameters
@@ -70,7 +70,7 @@ def _components(report: Report) -> RenderableType:
     table = _table()
     table.add_column("component")
     for name in ("parameters", "share", "active"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold")
     for component in report.components:
         table.add_row(
             component.name, _number(component.total), share(component.total, whole), _number(component.active)
@@ -86,8 +86,8 @@ def _components(report: Report) -> RenderableType:
 def _checks(report: Report) -> RenderableType:
     table = _table()
     table.add_column("check")
-    table.add_column("expected", justify="right", no_wrap=True)
-    table.add_column("observed", justify="right", no_wrap=True)
+    table.add_column("expected", justify="right", overflow="fold")
+    table.add_column("observed", justify="right", overflow="fold")
     table.add_column("")
     for check in report.checks:
         outcome = Text("agrees", "green") if check.agrees else Text("differs", "red")
@@ -104,7 +104,7 @@ def _tensors(report: Report) -> RenderableType:
     table = _table()
     table.add_column("tensor", overflow="fold")
     table.add_column("shape", justify="right")
-    table.add_column("elements", justify="right", no_wrap=True)
+    table.add_column("elements", justify="right", overflow="fold")
     for row in report.tensors or ():
         kind = "" if row.kind == "parameter" else f" ({row.kind})"
         table.add_row(Text(row.name + kind), "×".join(map(str, row.shape)), _number(row.elements))

@@ -47,7 +47,10 @@ class Dim(int):
 
     def __floordiv__(self, other: int) -> "Dim":
         value = int(self) // int(other)
-        return Dim.named(f"({render(self.terms)}/{render(polynomial(other))})", value)
+        above, below = render(self.terms), render(polynomial(other))
+        above = f"({above})" if " " in above else above
+        below = f"({below})" if " " in below or "·" in below else below
+        return Dim.named(f"({above}/{below})", value)
 
     __radd__ = __add__
     __rmul__ = __mul__

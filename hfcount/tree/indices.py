@@ -1,5 +1,6 @@
 """Sets of layer or expert numbers, held as ranges: a billion layers cost what one does."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -38,7 +39,14 @@ class Indices:
         return Indices(self.base, int(self.count) - sum(other.count for other in others), self.without + others)
 
     def __contains__(self, number: int) -> bool:
-        return number in self.base and not any(number in other for other in self.without)
+        base = self.base
+        if isinstance(base, tuple):
+            place = bisect_left(base, number)
+            if place == len(base) or base[place] != number:
+                return False
+        elif number not in base:
+            return False
+        return not any(number in other for other in self.without)
 
     def __iter__(self) -> Iterator[int]:
         return (number for number in self.base if number in self) if self.without else iter(self.base)

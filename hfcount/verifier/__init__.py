@@ -56,6 +56,9 @@ def verify_headers(
     outcome, seen = Outcome(), merge(shards, index)
     headers.check_files(seen, index, outcome)
     headers.check_layout(seen, index, outcome)
+    if index is None and not seen.complete:
+        checks.check_unread_keys(plan, outcome)
+        return outcome  # no index and no header: there are no names to compare
     case = None if scheme else Case.of(plan, index, seen, match)
     scheme = scheme or _packed(case)
     if case is None or scheme:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.measures import Blueprint
 from hfcount.storage import dtypes
+from hfcount.text import printable
 from hfcount.tree.block import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.evidence import Index
@@ -55,12 +56,12 @@ class Case:
     @property
     def subject(self) -> str:
         """What the blueprint is of, for messages."""
-        return self.plan.spec.architecture or self.plan.spec.family
+        return printable(self.plan.spec.architecture or self.plan.spec.family)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
         """The size of so many tensors of a leaf, where their dtype is known."""
         if self.seen is not None:
-            stored = [self.seen.entries.get(self.spelling.get(name, name)) for name in leaf.names()]
+            stored = [self.seen.entries.get(self.spelling.get(name, name)) for name in self.match.names(leaf)]
             return sum(entry.end - entry.begin for entry in stored if entry)
         elements, buffer = count * leaf.size, leaf.kind in names.BUFFERS
         if self.reading is not None:

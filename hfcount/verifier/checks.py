@@ -140,7 +140,7 @@ def check_total_size(case: Case, outcome: Outcome) -> None:
     outcome.proven = not match.unexpected  # the bytes were compared, and differ
     if match.missing_count and sizes.exact(claim, match.weights + match.missing_elements, match.buffers, case.declared):
         listed += f", and the {match.missing_elements:,} missing make up the rest"
-    elif match.unexpected and claim > expected:
+    elif match.unexpected and claim >= expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
     else:
         outcome.report(

@@ -77,6 +77,7 @@ def is_safe(shard: str) -> bool:
     """Whether a shard's name stays inside the repo, on every system and in every URL."""
     return (
         len(shard) <= 255
+        and shard.isprintable()
         and _SHARD.fullmatch(shard) is not None
         and not any(segment in ("", ".", "..") for segment in shard.split("/"))
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hfcount.verifier.names import Match
 
 _ROWS = 100  # folded names that a finding lists
+_INDICES = 8  # a name with more numbers is no module's, and stands for itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,9 @@ def fold(names: Iterable[str]) -> list[str]:
     groups: dict[tuple[str | None, ...], list[tuple[int, ...]]] = {}
     for name in names:
         segments = name.split(".")
+        if sum(map(is_index, segments)) > _INDICES:
+            groups[(name,)] = [()]
+            continue
         template = tuple(None if is_index(segment) else segment for segment in segments)
         groups.setdefault(template, []).append(tuple(int(segment) for segment in segments if is_index(segment)))
     return [

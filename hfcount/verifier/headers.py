@@ -97,7 +97,7 @@ def check_tensors(case: Case, seen: Seen, outcome: Outcome) -> None:
         if not count or not (dtype or shape):
             continue
         odd = None
-        for name in leaf.names():
+        for name in case.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue

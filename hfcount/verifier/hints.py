@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hfcount.tree.block import Leaf
+from hfcount.tree.block import Leaf, is_index
 from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
 
 # What each symbol is called in most configs.
@@ -25,8 +25,10 @@ def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> str:
     found = 0
     for stack in stacks:
         prefix = ".".join(map(str, stack)) + "."
-        numbers = (name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix))
-        found = max(found, 1 + max((int(number) for number in numbers if number.isdecimal()), default=-1))
+        numbers = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
+        listed = {int(number) for number in numbers if is_index(number)}
+        if listed and len(listed) == max(listed) + 1:  # without a gap, so that it could be a model
+            found = max(found, len(listed))
     if found and found != read:
         return f" num_hidden_layers was read as {read:,}, and {found:,} would fit."
     return ""

@@ -1,7 +1,6 @@
 """Names: what the blueprint has, what the checkpoint lists, and how they match."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -34,6 +33,7 @@ class Match:
     renamed: list[tuple[str, str]] = field(default_factory=list)
     heads: list[Leaf] = field(default_factory=list)
     headless: list[Leaf] = field(default_factory=list)
+    _few: dict[int, list[str]] = field(default_factory=dict)  # listed names of leaves too large to enumerate
 
     @property
     def weights(self) -> int:
@@ -45,6 +45,11 @@ class Match:
     def buffers(self) -> int:
         """Elements of the buffers that are listed."""
         return sum(count * leaf.size for leaf, count in self.listed if leaf.kind in BUFFERS)
+
+    def names(self, leaf: Leaf) -> list[str]:
+        """Names of a leaf that may be listed, in numbers that the checkpoint bounds."""
+        few = self._few.get(id(leaf))
+        return leaf.names() if few is None else few
 
     def of_kind(self, kind: str) -> list[tuple[Leaf, int]]:
         """The leaves of a kind that are listed at all."""
@@ -95,14 +100,17 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
     result, known = Match(), 0
     # A leaf of more tensors than the checkpoint could have is counted from the checkpoint's side, not enumerated.
     few = 2 * len(names) + 1_000
-    huge = Counter[int]()
-    if any(leaf.count > few for leaf in leaves):
+    large = {id(leaf) for leaf in leaves if leaf.count > few}
+    if large:
         finder = Finder(leaves)
-        huge = Counter(id(finder.find(name)) for name in names)
+        result._few = {key: [] for key in large}
+        for name in names:
+            if (key := id(finder.find(name))) in large:
+                result._few[key].append(name)
     for leaf in leaves:
         required = leaf.kind in ("parameter", "buffer")
-        if leaf.count > few:
-            count = huge[id(leaf)]
+        if id(leaf) in large:
+            count = len(result._few[id(leaf)])
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
         else:
             absent = [name for name in leaf.names() if name not in names]

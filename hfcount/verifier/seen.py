@@ -70,6 +70,10 @@ def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
     seen.absent = sorted(index.shards - shards.keys())
     if place != index.weight_map:
         _compare(seen, place, index)
+    for name, one, other in seen.twice:  # of two copies, the one that the index means
+        said = shards.get(index.weight_map.get(name, ""))
+        if said is not None and said.header and said.name in (one, other):
+            seen.entries[name] = said.header.tensors[name]
     return seen
 
 
