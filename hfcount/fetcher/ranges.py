@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from threading import Event
@@ -16,7 +16,7 @@ from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry, parse_url
 
-from hfcount.errors import DocumentError, FetchError
+from hfcount.errors import DocumentError, FetchError, FetchKind
 from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.text import printable
 
@@ -61,14 +61,14 @@ class RangeReader:
             FetchError: a server could not be reached, refused, or does not serve ranges.
         """
         with self._session, ThreadPoolExecutor(WORKERS) as pool:
-            futures = {name: pool.submit(self._fetch, name, url) for name, url in urls.items()}
+            futures = {pool.submit(self._fetch, name, url): name for name, url in urls.items()}
             found = {}
             try:
-                for name, future in futures.items():
+                for future in as_completed(futures):
                     with suppress(_Absent):
                         # Parsed here: workers that parse would take the interpreter's lock from those that wait.
                         size, header = future.result()
-                        found[name] = shard(name, size, header)
+                        found[futures[future]] = shard(futures[future], size, header)
                     done()
             except BaseException:
                 self._limit.stop()
@@ -96,9 +96,8 @@ class RangeReader:
                     return _body(name, response, begin, end, self._limit.check)
             except (_BrokenOff, HTTPError, requests.RequestException) as error:
                 if attempt == 2:
-                    raise FetchError(
-                        "NoNetwork", f"{printable(name)} of {self._where(url)}: {_cause(error)}."
-                    ) from None
+                    kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
+                    raise FetchError(kind, f"{printable(name)} of {self._where(url)}: {_cause(error)}.") from None
         raise AssertionError("unreachable")
 
     def _open(self, name: str, url: str, begin: int, end: int) -> requests.Response:
@@ -120,7 +119,7 @@ class RangeReader:
             if status == 416:
                 raise _Empty
             if status == 403 and _origin(current) != self._origin:
-                raise _BrokenOff("the signed address was refused (403)")
+                raise _Refused("the signed address was refused (403)")
             if reason == "GatedRepo":
                 raise FetchError("GatedRepo", f"{self._where(url)} is gated: accept its terms, and set HF_TOKEN.")
             hint = ", though asked again and again" if status in _RETRY_ON else ""
@@ -135,7 +134,7 @@ class RangeReader:
             )
             origin = _origin(asked.url or "")
         except (ValueError, requests.RequestException):
-            raise FetchError("HubError", f"{printable(name)}: redirected to {printable(url, 60)}.") from None
+            raise FetchError("HubError", f"{printable(name)}: redirected to {_bare(url)}.") from None
         if origin not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[origin] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
         return self._session.get_adapter(asked.url or "").send(
@@ -159,6 +158,10 @@ class RangeReader:
 
 class _BrokenOff(Exception):
     """An answer that ended too early."""
+
+
+class _Refused(_BrokenOff):
+    """An answer of another host that the Hub's own address should not have led to."""
 
 
 class _Empty(Exception):
@@ -269,7 +272,7 @@ class _Patience(Retry):
         """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
         try:
             asked = super().get_retry_after(response)
-        except ValueError:  # more digits than a number may have
+        except (ValueError, HTTPError):  # more digits than a number may have, or none
             asked = float("inf")
         if asked is None:
             limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
@@ -287,7 +290,12 @@ def _target(name: str, url: str, location: str) -> str:
         target = urljoin(url, location)
         if parse_url(target).scheme in ("http", "https") and parse_url(target).host:
             return target
-    raise FetchError("HubError", f"{printable(name)}: redirected to {printable(location, 60)}.")
+    raise FetchError("HubError", f"{printable(name)}: redirected to {_bare(location)}.")
+
+
+def _bare(url: str) -> str:
+    """An address without the query, which may hold a signature."""
+    return printable(url.partition("?")[0], 60)
 
 
 def _origin(url: str) -> tuple[str | None, str | None, int | None]:

@@ -96,7 +96,7 @@ def escape(text: str) -> str:
 def code(text: str) -> str:
     """Foreign text as a code span, whatever backticks it holds."""
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-    space = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    space = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""
     return f"{fence}{space}{text}{space}{fence}"
 
 
