@@ -2,10 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+from typing import NoReturn, get_args
 
 import click
 
@@ -13,12 +12,8 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.pipeline import AskedDepth, Options, failed, inspect
 from hfcount.report import Extra, Report, worst
+from hfcount.reporters.progress import Bar
 from hfcount.verifier.rules import RULES, Policy, lookup
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-_PATIENCE = 1.0  # seconds before a progress bar appears
 
 _EPILOG = """
 \b
@@ -107,7 +102,7 @@ def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[s
 @click.option(
     "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_print_rules, help="Explain every finding."
 )
-@click.version_option(package_name="hfcount", message="%(prog)s %(version)s")
+@click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")
 def main(
     models: tuple[str, ...],
     revision: str | None,
@@ -142,11 +137,11 @@ def main(
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     extras: list[Extra] = [name for name, wanted in (("tensors", tensors), ("formula", formula)) if wanted]  # type: ignore[misc]
-    options = Options(depth, Policy(allow, strict), save, extras)
     reports = []
-    with _progress(len(models)) as step:
+    with Bar(len(models)) as bar:
+        options = Options(depth, Policy(allow, strict), save, extras, bar.files)
         for model in models:
-            step(model)
+            bar.model(model)
             request = Request(model, revision, subfolder, fixtures, offline)
             try:
                 report = inspect(request, options)
@@ -227,42 +222,3 @@ def _print_markdown(reports: Sequence[Report]) -> None:
     parts = [markdown.summary(reports)] if len(reports) > 1 else []
     parts += [markdown.details(report) for report in reports if len(reports) == 1 or report.exit_code]
     _echo("\n\n".join(parts))
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Any]:
-    """A bar on standard error, if that is a terminal and the run takes longer than a moment."""
-    if not sys.stderr.isatty():
-        yield lambda model: None
-        return
-    from threading import Timer
-
-    state: dict[str, Any] = {"done": -1, "model": "", "bar": None}
-
-    def show() -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task(state["model"], total=count, completed=state["done"])
-        state["bar"] = bar
-        bar.start()
-
-    def step(model: str) -> None:
-        state["done"] += 1
-        state["model"] = model
-        bar: Progress | None = state["bar"]
-        if bar:
-            bar.update(bar.task_ids[0], completed=state["done"], description=model)
-
-    timer = Timer(_PATIENCE, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield step
-    finally:
-        timer.cancel()
-        timer.join()
-        if state["bar"]:
-            state["bar"].stop()

@@ -94,8 +94,10 @@ def parse_loosely(document: Document) -> dict[str, Any]:
             f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes."
             " Download it again, or correct it there."
         ) from None
-    except ValueError as error:  # NaN, and numbers of more than 4,300 digits
-        raise DocumentError(f"{where}: {printable(str(error))}.") from None
+    except _NotANumber as error:
+        raise DocumentError(f"{where}: {error} is not a JSON number.") from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise DocumentError(f"{where} has a number of more than 4,300 digits.") from None
     if not isinstance(value, dict):
         raise DocumentError(f"{where} holds {shown(value)}, and must hold an object.")
     return value
@@ -126,8 +128,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+class _NotANumber(ValueError):
+    """NaN or Infinity, which the standard library's parser would take."""
+
+
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is not a JSON number")
+    raise _NotANumber(text)
 
 
 def _names(value: Any) -> int:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hfcount.report import Report
-from hfcount.reporters.words import origin, share, verdict
+from hfcount.reporters.words import origin, remarks, share, verdict
 
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
 
@@ -63,6 +63,9 @@ def _lines(report: Report) -> Iterator[str]:
             for check in report.checks
         ]
         yield from _table(("check", "expected", "observed", ""), ":--", rows)
+    for remark in remarks(report):
+        yield ""
+        yield escape(remark)
     for finding in report.findings:
         yield ""
         yield f"- **{finding.severity} {finding.code} {finding.name}**: {escape(finding.message)}"

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hfcount.report import Report
-from hfcount.reporters.words import origin, share, verdict
+from hfcount.reporters.words import origin, remarks, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
@@ -32,6 +32,9 @@ def details(report: Report) -> Iterator[RenderableType]:
     if report.checks:
         yield Text()
         yield _checks(report)
+    for remark in remarks(report):
+        yield Text()
+        yield Text(remark)
     for finding in report.findings:
         yield Text()
         colour = "red" if finding.severity == "error" else "yellow"

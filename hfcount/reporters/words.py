@@ -29,6 +29,18 @@ def origin(report: Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def remarks(report: Report) -> list[str]:
+    """What a reader should know beside the findings: why headers were read, and files that nobody names."""
+    found = []
+    if report.depth == "headers" and report.depth_reason:
+        found.append(f"The headers were read, since {report.depth_reason}.")
+    unlisted = report.evidence.unlisted if report.evidence else ()
+    if unlisted:
+        shown = ", ".join(unlisted[:3]) + (f" and {len(unlisted) - 3:,} more" if len(unlisted) > 3 else "")
+        found.append(f"Beside the index there is {plural(len(unlisted), 'file')} that it does not name: {shown}.")
+    return found
+
+
 def _because(report: Report) -> str:
     total = report.parameters.total if report.parameters else None
     errors = [finding for finding in report.findings if finding.severity == "error"]

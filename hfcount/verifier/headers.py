@@ -17,7 +17,7 @@ from hfcount.verifier.seen import Seen
 
 def check_files(seen: Seen, index: Index | None, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file is there, whole, and what it should be."""
-    for shard in seen.shards.values():
+    for _, shard in sorted(seen.shards.items()):
         if shard.problem is not None:
             outcome.report("HF003", shard.problem)
         elif shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
