@@ -1,6 +1,7 @@
 """Groups of config keys that many architectures share: attention, feed-forward, the frame around the layers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
@@ -10,11 +11,19 @@ from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
     "ForCausalLM": "causal_lm",
+    "LMHeadModel": "causal_lm",
     "Model": "base",
     "ForSequenceClassification": "sequence_classification",
     "ForTokenClassification": "token_classification",
     "ForQuestionAnswering": "question_answering",
+    "ForMaskedLM": "masked_lm",
+    "ForConditionalGeneration": "conditional_generation",
+    "ForMultipleChoice": "multiple_choice",
+    "ForPreTraining": "pretraining",
 }
+"""How the name of a class ends, and which head it has; the first that fits counts."""
+
+_DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
 def attention(
@@ -92,40 +101,90 @@ def sparse_steps(c: Config, mixer: GQA, dense: Dense, sparse: Callable[[], MoE])
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 
 
-def frame(c: Config, layers: Layer | Sequence[Layers]) -> Spec:
+def by_kind(c: Config, kinds: Mapping[str, Layer], given: Sequence[str], key: str = "layer_types") -> list[Layers]:
+    """Layers by the kind that a list of the config gives each.
+
+    Args:
+        kinds: the layer of each kind; the config's list must name no other.
+        given: what the config's `key` holds, or what the architecture makes of an absent one.
+    """
+    count = layer_count(c)
+    if len(given) != count:
+        raise ConfigError(
+            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
+        )
+    places: dict[str, list[int]] = {}
+    for place, kind in enumerate(given):
+        places.setdefault(kind, []).append(place)
+    for kind in places:
+        if kind not in kinds:
+            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
+    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places.items()]
+
+
+def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
+    """Layers by sets of numbers; a kind without numbers is left out, and its keys are not asked for."""
+    return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
+
+
+def frame(
+    c: Config,
+    layers: Layer | Sequence[Layers],
+    *,
+    tied: bool = False,
+    heads: Sequence[str] = _DECODER_HEADS,
+    whole: Config | None = None,
+    **more: Any,
+) -> Spec:
     """What stands around the layers: vocabulary, width, head, ties, dtype.
 
     Args:
         layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
+        tied: what an absent tie_word_embeddings means.
+        heads: endings of class names that this architecture has, from HEADS.
+        whole: the config that `c` is a part of, where a composite model nests its language model.
+        more: further fields of the Spec.
     """
+    whole = whole or c
     if isinstance(layers, Layer):
         layers = [Layers(indices=Indices.upto(layer_count(c)), layer=layers)]
-    architecture, head = _head(c)
+    architecture, head = _head(whole, heads)
+    fields: dict[str, Callable[[], Any]] = {
+        "vocab": lambda: c.int("vocab_size"),
+        "hidden": lambda: c.int("hidden_size"),
+        "tied": lambda: _tied(whole, c, tied),
+    }
     return Spec(
-        family=c.str("model_type"),
+        family=whole.str("model_type"),
         architecture=architecture,
-        dtype=c.dtype(),
-        vocab=c.int("vocab_size"),
-        hidden=c.int("hidden_size"),
+        dtype=whole.dtype() or c.dtype(),
         layers=tuple(layers),
         head=head,
-        tied=c.bool("tie_word_embeddings", default=False),
-        labels=_labels(c) if head.endswith("_classification") else 2,
+        labels=_labels(whole) if head.endswith("_classification") else 2,
+        **{name: read() for name, read in fields.items() if name not in more},
+        **more,
     )
 
 
-def _head(c: Config) -> tuple[str, Head]:
+def _tied(whole: Config, c: Config, default: bool) -> bool:
+    outer = whole.bool("tie_word_embeddings", default=None)
+    inner = c.bool("tie_word_embeddings", default=None)
+    return next((value for value in (outer, inner) if value is not None), default)
+
+
+def _head(c: Config, heads: Sequence[str]) -> tuple[str, Head]:
     names = c.strs("architectures")
     if not names:
-        return "", "causal_lm"
-    stem, separator, task = names[0].partition("For")
-    head = HEADS.get(separator + task) if separator else HEADS["Model"] if stem.endswith("Model") else None
-    if head is None:
-        raise UnknownArchitecture(
-            f"{c.where}: no head of {c.family} is called {printable(names[0])}. Known are names that end in"
-            f" {', '.join(HEADS)}."
-        )
-    return names[0], head
+        return "", HEADS[heads[0]]
+    for ending in sorted(heads, key=len, reverse=True):
+        stem = names[0].removesuffix(ending)
+        # `XForCausalLMY` and `XForRewardModel` are other classes, whatever they end in.
+        if stem != names[0] and "For" not in stem:
+            return names[0], HEADS[ending]
+    raise UnknownArchitecture(
+        f"{c.where}: no head of {c.family} is called {printable(names[0])}. Known are names that end in"
+        f" {', '.join(heads)}."
+    )
 
 
 def _labels(c: Config) -> int:

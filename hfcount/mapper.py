@@ -51,6 +51,7 @@ class Config:
     def __init__(self, values: Mapping[Str, Any], where: Str = "config.json", family: Str = "this model") -> None:
         self._values = values
         self._read: set[Str] = set()
+        self._parts: dict[Str, Config] = {}
         self.where = where
         self.family = family
 
@@ -89,6 +90,17 @@ class Config:
         """A list of whole numbers; an absent one is empty."""
         return self._list(names, int, "whole numbers")
 
+    def sub(self, *names: Str) -> Config | None:
+        """The config of a part, which shares this one's memory of what was read; None when there is none."""
+        value, name = self._find(names, None)
+        if name is None:
+            return None
+        if not isinstance(value, dict):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+        if name not in self._parts:
+            self._parts[name] = Config(value, f"{self.where}: {name}", self.family)
+        return self._parts[name]
+
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
         value, name = self._find(names, None)
@@ -110,11 +122,12 @@ class Config:
 
     def unread(self) -> list[Str]:
         """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read."""
-        return [
+        own = [
             name
             for name, value in self._values.items()
             if isinstance(value, (int, list)) and name not in self._read and name not in _SHAPELESS
         ]
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), None)

@@ -9,7 +9,7 @@ from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
-from hfcount.tree.block import Block, Kind, Leaf, Role, leaves
+from hfcount.tree.block import Block, Kind, Leaf, Role, asides, leaves
 from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render_factored
 
 LISTING_LIMIT = 5_000_000
@@ -55,7 +55,6 @@ class Blueprint:
 
     spec: Spec
     tree: Block
-    asides: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     @cached_property
@@ -64,12 +63,27 @@ class Blueprint:
         return leaves(self.tree)
 
     @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """The parts that are not described: the prefix of their names, and why."""
+        return asides(self.tree)
+
+    @property
+    def asides(self) -> tuple[str, ...]:
+        """The prefixes of the parts that are not described."""
+        return tuple(f"{prefix}." for prefix in self.reasons)
+
+    @property
+    def mtp(self) -> int:
+        """Elements of the multi-token-prediction layers that the config announces."""
+        return sum(leaf.elements for leaf in self.leaves if leaf.kind == "auxiliary")
+
+    @cached_property
     def by_component(self) -> Mapping[Role, Measure]:
         """Parameters per component, in elements, in the order of the model."""
         sums: dict[Role, Measure] = {}
         for leaf in self._parameters():
             total, active = sums.get(leaf.role, (0, 0))
-            sums[leaf.role] = Measure(total + leaf.elements, active + int(leaf.active) * leaf.size)
+            sums[leaf.role] = Measure(total + leaf.elements, active + leaf.active_elements)
         return sums
 
     @property

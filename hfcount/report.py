@@ -224,7 +224,7 @@ def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dic
             Component(name=role, total=measure.total, active=measure.active)
             for role, measure in plan.by_component.items()
         ),
-        "auxiliary": {"mtp": 0},
+        "auxiliary": {"mtp": plan.mtp},
         "tensors": tuple(
             TensorRow(
                 name=printable(row.name),

@@ -34,7 +34,7 @@ def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
         ),
         (
             (Repeat(Indices.of([0, 2]), block(b=NINE)), Repeat(Indices.of([1]), block(c=NINE))),
-            [("a.{0,2}.b", (3, 3), "parameter", "other", 2, 2), ("a.{1}.c", (3, 3), "parameter", "other", 1, 1)],
+            [("a.{0,2}.b", (3, 3), "parameter", "other", 2, 2), ("a.1.c", (3, 3), "parameter", "other", 1, 1)],
         ),
         (block("norm", b=NINE, c=None), [("a.b", (3, 3), "parameter", "norm", 1, 1)]),
         (block(), []),

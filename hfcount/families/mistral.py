@@ -19,7 +19,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.mixer),
+            self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             mlp=swiglu(d, one.dense.width),
         )

@@ -21,7 +21,7 @@ def blueprint(s: Spec) -> Block:
         expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.mixer),
+            self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=moe(d, one.moe, expert),
         )

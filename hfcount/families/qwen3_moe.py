@@ -22,9 +22,11 @@ def blueprint(s: Spec) -> Block:
         ffn = one.ffn
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.mixer),
+            self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts")) if isinstance(ffn, MoE) else swiglu(d, ffn.width),
+            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts"))
+            if isinstance(ffn, MoE)
+            else swiglu(d, one.dense.width),
         )
 
     return decoder(s, layer, question_answering="transformer")

@@ -30,17 +30,22 @@ Role = Literal[
 ]
 """The component a tensor is counted under."""
 
-Kind = Literal["parameter", "buffer", "legacy", "tied"]
-"""parameter; buffer: stored though no parameter; legacy: written by earlier versions only; tied: a second name."""
+Kind = Literal["parameter", "buffer", "legacy", "tied", "auxiliary"]
+"""What a tensor is to a checkpoint.
+
+parameter: counted and required; buffer: required, though no parameter; legacy: a buffer that earlier versions wrote;
+tied: a second name of a parameter; auxiliary: of a multi-token-prediction layer, which may be stored beside the model.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor, `shape` in elements."""
+    """One tensor, `shape` in elements; with `active` (k, n) a token uses k of every n of them."""
 
     shape: tuple[int, ...]
     kind: Kind = "parameter"
     role: Role | None = None
+    active: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,22 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """A second name, `weight`, for the tensor called `to`; some writers store it again."""
+    """A second name, `weight`, for the tensor called `to`; some writers store it again.
+
+    With `bias` there is one beside it, which is a parameter of its own.
+    """
 
     to: str
     shape: tuple[int, ...]
     role: Role | None = None
+    bias: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A part that is not described; `why` says so."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +95,7 @@ class Block:
     role: Role | None = None
 
 
-Node = Tensor | Linear | Tied | Repeat | Block | tuple["Node", ...]
+Node = Tensor | Linear | Tied | Aside | Repeat | Block | tuple["Node", ...]
 """A tuple holds alternatives under one name: the layers of a stack by kind."""
 
 
@@ -95,7 +111,8 @@ class Leaf:
     Args:
         segments: the name, split at dots; an Indices stands for every number in it.
         shape: of each tensor, in elements.
-        count: how many tensors; active: how many of them a token passes through.
+        count: how many tensors; active: how many of them a token passes through; share: how many of how many of
+            their elements.
         to: for a tied leaf, the name it is tied to.
     """
 
@@ -106,6 +123,7 @@ class Leaf:
     count: int
     active: int
     to: str | None = None
+    share: tuple[int, int] = (1, 1)
 
     @property
     def size(self) -> int:
@@ -118,6 +136,12 @@ class Leaf:
         return int(self.count) * self.size
 
     @property
+    def active_elements(self) -> int:
+        """Elements that a token passes through."""
+        some, of = self.share
+        return int(self.active) * self.size * int(some) // int(of)
+
+    @property
     def formula(self) -> int:
         """`elements` as a Dim where the shape has symbols."""
         return reduce(mul, self.shape, self.count)
@@ -125,7 +149,9 @@ class Leaf:
     @property
     def name(self) -> str:
         """The folded name, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
-        return ".".join(segment if isinstance(segment, str) else f"{{{segment}}}" for segment in self.segments)
+        return ".".join(
+            part if isinstance(part, str) else str(part) if part.count == 1 else f"{{{part}}}" for part in self.segments
+        )
 
     def names(self) -> list[str]:
         """Every name, `count` of them."""
@@ -155,21 +181,45 @@ def _unfold(
         numbers = node.indices
         chosen = numbers.count if node.active is None else node.active
         return _unfold(node.body, (*segments, numbers), role, numbers.count * count, chosen * active)
+    if isinstance(node, Aside):
+        return []
     role = role or node.role
     if isinstance(node, Block):
         return chain.from_iterable(
-            _unfold(child, (*segments, name), role, count, active) for name, child in node.children.items()
+            _unfold(child, (*segments, segment(name)), role, count, active) for name, child in node.children.items()
         )
     known = role or "other"
+    kind: Kind = "auxiliary" if known == "mtp" else "parameter"
     if isinstance(node, Tensor):
-        return [Leaf(segments, node.shape, node.kind, known, count, active)]
-    weight = (*segments, "weight")
+        own = kind if known == "mtp" else node.kind
+        return [Leaf(segments, node.shape, own, known, count, active, share=node.active)]
+    weight, bias = (*segments, "weight"), (*segments, "bias")
     if isinstance(node, Tied):
-        return [Leaf(weight, node.shape, "tied", known, count, active, node.to)]
-    result = [Leaf(weight, (node.outputs, node.inputs), "parameter", known, count, active)]
-    if node.bias:
-        result.append(Leaf((*segments, "bias"), (node.outputs,), "parameter", known, count, active))
-    return result
+        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to)]
+        outputs = node.shape[0]
+    else:
+        result = [Leaf(weight, (node.outputs, node.inputs), kind, known, count, active)]
+        outputs = node.outputs
+    return [*result, Leaf(bias, (outputs,), kind, known, count, active)] if node.bias else result
+
+
+def asides(tree: Block) -> dict[str, str]:
+    """The parts that are not described: the prefix of their names, and why."""
+    return dict(_find_asides(tree, ""))
+
+
+def _find_asides(node: Node, name: str) -> Iterable[tuple[str, str]]:
+    if isinstance(node, Aside):
+        return [(name, node.why)]
+    if isinstance(node, Block):
+        inner = ((child, f"{name}.{key}" if name else key) for key, child in node.children.items())
+        return chain.from_iterable(_find_asides(child, key) for child, key in inner)
+    return []
+
+
+def segment(name: str) -> "str | Indices":
+    """A segment of a name; a number is a set of one, since names are looked up with their numbers taken out."""
+    return Indices.of((int(name),)) if is_index(name) else name
 
 
 class Finder:
@@ -187,8 +237,8 @@ class Finder:
         template = tuple(None if is_index(segment) else segment for segment in segments)
         for leaf in self._by_template.get(template, ()):
             if all(
-                int(segment) in expected
-                for segment, expected in zip(segments, leaf.segments, strict=True)
+                int(found) in expected
+                for found, expected in zip(segments, leaf.segments, strict=True)
                 if isinstance(expected, Indices)
             ):
                 return leaf

@@ -18,6 +18,7 @@ INDEX_CHECKS: tuple[Callable[[Case, Outcome], None], ...] = (
     checks.check_names,
     checks.check_heads,
     checks.check_copies,
+    checks.check_auxiliary,
     checks.check_total_size,
     checks.check_total_parameters,
 )
@@ -68,6 +69,7 @@ def verify_headers(
         checks.check_names(case, outcome)
         checks.check_heads(case, outcome)
         checks.check_copies(case, outcome)
+        checks.check_auxiliary(case, outcome)
         headers.check_tensors(case, seen, outcome)
         headers.check_bytes(case, seen, index, outcome)
         checks.check_total_parameters(case, outcome)

@@ -45,10 +45,10 @@ class Case:
             finder = Finder(plan.leaves)
             listed = dict(listed) | {name: None for name, _ in seen.omitted if finder.find(name)}
             match = None
-        match = match or names.match(plan.leaves, listed, plan.head, plan.other_heads)
+        match = match or names.match(plan.leaves, listed, plan.head, plan.other_heads, plan.asides)
         declared = dtypes.code(plan.spec.dtype)
         reading = None
-        if index and index.total_size and not match.unexpected:
+        if index and index.total_size and not match.unexpected and not plan.asides:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
         spelling = {expected: found for found, expected in match.renamed}
         return cls(plan, index, match, declared, reading, seen, spelling)

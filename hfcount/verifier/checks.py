@@ -89,10 +89,38 @@ def check_copies(case: Case, outcome: Outcome) -> None:
         )
 
 
+def check_auxiliary(case: Case, outcome: Outcome) -> None:
+    """HF207, HF208: multi-token-prediction layers, which are no part of the model proper."""
+    announced = [leaf for leaf, _ in case.match.listed if leaf.kind == "auxiliary"]
+    stored = case.match.of_kind("auxiliary")
+    count, elements = sum(count for _, count in stored), sum(count * leaf.size for leaf, count in stored)
+    if stored:
+        outcome.report(
+            "HF208",
+            f"{plural(count, 'tensor')} of {plural(elements, 'element')} belong to multi-token-prediction layers,"
+            f" stored beside the model: {first([leaf.name for leaf, _ in stored])}. They are counted apart.",
+            [leaf.name for leaf, _ in stored],
+            count,
+            elements,
+            _total_bytes(case, stored),
+        )
+    elif announced:
+        names = [leaf.name for leaf in announced]
+        outcome.report(
+            "HF207",
+            f"the config announces multi-token-prediction layers, and none is stored: {first(names)}. The model proper"
+            " is complete without.",
+            names,
+            sum(int(leaf.count) for leaf in announced),
+            sum(leaf.elements for leaf in announced),
+            None,
+        )
+
+
 def check_total_parameters(case: Case, outcome: Outcome) -> None:
     """HF403: the parameters that the index claims."""
     claim, total = case.index.total_parameters if case.index else None, case.plan.total
-    if claim is None:
+    if claim is None or case.plan.asides:
         return
     outcome.checks.append(Check("total_parameters", total, claim))
     if claim == total:
@@ -131,6 +159,8 @@ def check_total_size(case: Case, outcome: Outcome) -> None:
     if not claim:
         report_no_total_size(claim, outcome)
         return
+    if case.plan.asides:
+        return  # parts of unknown size are among them
     if case.reading is not None:
         _accept(case, case.reading, claim, outcome)
         return

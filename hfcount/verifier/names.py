@@ -61,6 +61,7 @@ def match(
     names: Collection[str],
     head: Collection[Leaf] = (),
     other_heads: Collection[Leaf] = (),
+    asides: tuple[str, ...] = (),
 ) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
@@ -68,7 +69,10 @@ def match(
         names: a set or mapping.
         head: which of the leaves are the named head.
         other_heads: leaves of heads that the config's architecture could have had.
+        asides: prefixes of parts that are not described, whose names are neither here nor there.
     """
+    if asides:
+        names = {name for name in names if not name.startswith(asides)}
     found = _match(leaves, names)
     if found.missing_count and found.unexpected:
         renamed = _prefixes(leaves, found)

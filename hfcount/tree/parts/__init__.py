@@ -1,0 +1,32 @@
+"""The published components that architectures are built of, one function each.
+
+Shapes are in elements, as stored: a projection's weight is (outputs, inputs). Keyword names of a Block are segments of
+tensor names. Source of the names: transformers 5.23, models/<model_type>/modeling_<model_type>.py.
+"""
+
+from hfcount.tree.parts.attention import fused_qkv, gqa, inv_freq, mla
+from hfcount.tree.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, stacked, swiglu
+from hfcount.tree.parts.frames import base, decoder, embedding, lm_head, stack, with_head
+from hfcount.tree.parts.norms import layer_norm, rms_norm
+
+__all__ = [
+    "base",
+    "correction_bias",
+    "decoder",
+    "embedding",
+    "experts",
+    "fused_qkv",
+    "fused_swiglu",
+    "gqa",
+    "inv_freq",
+    "layer_norm",
+    "lm_head",
+    "mla",
+    "mlp",
+    "moe",
+    "rms_norm",
+    "stack",
+    "stacked",
+    "swiglu",
+    "with_head",
+]
