@@ -23,7 +23,7 @@ Examples:
   hfcount ./my-checkpoint                      a local folder
   hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone
   hfcount --fixtures fixtures --all            every recorded checkpoint
-  hfcount --depth config --formula gpt         count, do not compare
+  hfcount --depth config --formula ./my-model  count and explain, do not compare
   hfcount --format json A B | jq .verdict      one object per model and line
 
 \b
@@ -122,7 +122,8 @@ def main(
 
     Each MODEL is a local folder if one exists, else a repo on the Hugging Face Hub. config.json and
     model.safetensors.index.json are read, every tensor is derived from the config, and the two are compared to the
-    byte. No weights are downloaded.
+    byte; where the index does not settle it, the headers of the safetensors files are read, too. No weights are
+    downloaded.
     """
     if everything:
         if fixtures is None or models:

@@ -33,6 +33,7 @@ _SHAPELESS = frozenset(
     return_dict_in_generate rms_norm_eps rope_parameters rope_scaling rope_theta router_aux_loss_coef
     router_jitter_noise sep_token_id sliding_window suppress_tokens temperature tf_legacy_loss tie_encoder_decoder
     top_k top_p torchscript typical_p unsloth_fixed use_bfloat16 use_cache use_mrope use_sliding_window
+    ep_size n_group rope_interleave seq_aux topk_group
     """.split()
 )
 
@@ -119,6 +120,11 @@ class Config:
         """Whether the key is there with the value null."""
         self._read.add(name)
         return name in self._values and self._values[name] is None
+
+    def facts(self) -> dict[Str, Any]:
+        """The keys that were read and are there, with their values: all that a blueprint depends on."""
+        own = {name: value for name, value in self._values.items() if name in self._read}
+        return own | {name: part.facts() for name, part in self._parts.items()}
 
     def unread(self) -> list[Str]:
         """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read."""

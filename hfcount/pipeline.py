@@ -9,9 +9,10 @@ from typing import Literal
 
 from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.documents import INDEX, Documents, label, parse_object
+from hfcount.fetcher.documents import INDEX, Documents, label
 from hfcount.fetcher.record import record
 from hfcount.fetcher.shards import Shard
+from hfcount.fetcher.strict import parse_object
 from hfcount.mapper import Config
 from hfcount.measures import Blueprint, build
 from hfcount.report import Depth, Extra, Failure, Report, compose

@@ -115,7 +115,8 @@ class Failure(_Part):
 class Report(_Part):
     """What hfcount says of one checkpoint.
 
-    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes.
+    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes. `asides`
+    are the parts of the model that are not described: the prefix of their names, and why.
     """
 
     schema_version: Literal[1] = 1
@@ -134,6 +135,7 @@ class Report(_Part):
     evidence: Evidence | None = None
     checks: tuple[Comparison, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
+    asides: dict[str, str] | None = None
     tensors: tuple[TensorRow, ...] | None = None
     formula: ClosedForm | None = None
     error: Failure | None = None
@@ -146,8 +148,8 @@ class Report(_Part):
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON; `tensors`, `formula` and `error` only where they say something."""
-        absent = {name for name in ("tensors", "formula", "error") if getattr(self, name) is None}
+        """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
+        absent = {name for name in ("asides", "tensors", "formula", "error") if getattr(self, name) is None}
         fields = self.model_dump(exclude=absent)
         return json.dumps({"schema": fields.pop("schema_version"), **fields})
 
@@ -225,6 +227,7 @@ def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dic
             for role, measure in plan.by_component.items()
         ),
         "auxiliary": {"mtp": plan.mtp},
+        "asides": dict(plan.reasons) or None,
         "tensors": tuple(
             TensorRow(
                 name=printable(row.name),

@@ -49,9 +49,9 @@ def _rules() -> str:
 
 
 def _families() -> str:
-    rows = [f"| `{'`, `'.join(family.MODEL_TYPES)}` | {family.__doc__} |" for family in families.everyone()]
-    head = f"{len(families.all_types())} values of `model_type`, by `hfcount --families`:"
-    return "\n".join([head, "", "| type | what |", "|---|---|", *rows])
+    types = families.all_types()
+    count = f"{len(types)} values of `model_type` in {sum(1 for _ in families.everyone())} families"
+    return f"{count}; `hfcount --families` says what each is built of:\n\n{', '.join(types)}."
 
 
 def _help() -> str:

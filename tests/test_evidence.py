@@ -6,7 +6,7 @@ import pytest
 from build import Json, raw
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.documents import Document
+from hfcount.fetcher.strict import Document
 from hfcount.verifier.evidence import MAX_NAME, MAX_SHARDS, Index, is_safe, read_index
 
 ONE = {"a.weight": "model.safetensors"}

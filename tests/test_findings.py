@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.verifier.findings import Outcome, fold
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
 
 
 def _names(template: str, *ranges: Iterable[int]) -> list[str]:

@@ -74,7 +74,9 @@ def test_components_are_in_the_order_of_the_model() -> None:
 def test_rows() -> None:
     rows = hfcount.blueprint(config("qwen3_moe", mlp_only_layers=[1], tie_word_embeddings=True)).rows()
     routed = [
-        (row.name, row.count, row.shape, row.role, row.kind, row.elements) for row in rows if "layers.1." not in row.name
+        (row.name, row.count, row.shape, row.role, row.kind, row.elements)
+        for row in rows
+        if "layers.1." not in row.name
     ]
     assert routed == [
         ("model.embed_tokens.weight", 1, (50, 12), "embedding", "parameter", 600),

@@ -127,12 +127,25 @@ def model_of(values: Json) -> Any:
     return getattr(transformers, values["architectures"][0])._from_config(parsed)
 
 
+RECORDED = {
+    path.stem: json.loads(path.read_text())["config"]
+    for path in sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
+    if json.loads(path.read_text())["judge"].startswith("transformers")
+}
+
+
 def saved(model: Any) -> Shapes:
     """The names and shapes that `save_pretrained` writes, in its own steps: ignored keys, ties, the stored layout."""
     ignored = set(model._keys_to_ignore_on_save or ())
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in ignored}
     stored = loading.revert_weight_conversion(model, modeling.remove_tied_weights_from_state_dict(state, model))
     return {name: tuple(tensor.shape) for name, tensor in stored.items()}
+
+
+def described(values: Json) -> Shapes:
+    """What transformers writes for a config.json."""
+    with torch.device("meta"):
+        return saved(model_of(values))
 
 
 def assert_agrees(values: Json) -> None:
@@ -153,6 +166,15 @@ def _label(case: object) -> str:
 @pytest.mark.parametrize(("family", "head", "facts"), CASES, ids=_label)
 def test_names_and_shapes_are_those_transformers_saves(family: str, head: str, facts: Json) -> None:
     assert_agrees(config(family, head, facts))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_architectures_are_those_transformers_saves(name: str) -> None:
+    plan = hfcount.blueprint(RECORDED[name])
+    theirs = described(RECORDED[name])
+    assert {tensor.name: tensor.shape for tensor in plan.tensors()} == {
+        name: shape for name, shape in theirs.items() if not name.startswith(plan.asides or "\0")
+    }
 
 
 @pytest.mark.parametrize("family", STEMS)

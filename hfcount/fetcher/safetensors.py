@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.documents import Document, check_names, parse_loosely, parse_object
+from hfcount.fetcher.strict import Document, check_names, parse_loosely, parse_object
 from hfcount.storage.dtypes import BITS
 from hfcount.text import printable, shown
 

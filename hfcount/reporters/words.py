@@ -66,6 +66,9 @@ def _unproven(report: Report) -> str:
         return report.error.message
     if report.depth == "config":
         return "counted from the config alone, as asked"
+    if report.asides:
+        parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
+        return f"what is described agrees with what was read; not described is {parts}"
     reasons = [finding for finding in report.findings if finding.code in ("HF501", "HF402")]
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"

@@ -6,7 +6,8 @@ from hfcount.text import plural, printable
 from hfcount.tree.block import Leaf
 from hfcount.verifier import hints, sizes
 from hfcount.verifier.case import Case
-from hfcount.verifier.findings import Check, Outcome, fold
+from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.folding import fold
 
 
 def check_names(case: Case, outcome: Outcome) -> None:

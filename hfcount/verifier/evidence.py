@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.documents import Document, parse_object
+from hfcount.fetcher.strict import Document, parse_object
 from hfcount.text import plural, printable, shown
 
 MAX_SHARDS = 10_000

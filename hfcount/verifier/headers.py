@@ -10,7 +10,8 @@ from hfcount.verifier import hints
 from hfcount.verifier.case import Case
 from hfcount.verifier.checks import first, report_no_total_size
 from hfcount.verifier.evidence import Index
-from hfcount.verifier.findings import Check, Outcome, fold
+from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.folding import fold
 from hfcount.verifier.names import BUFFERS
 from hfcount.verifier.seen import Seen
 

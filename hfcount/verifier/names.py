@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from hfcount.tree.block import Finder, Kind, Leaf
-from hfcount.verifier.findings import fold
+from hfcount.verifier.folding import fold
 
 BUFFERS: tuple[Kind, ...] = ("buffer", "legacy")
 

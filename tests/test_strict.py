@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.documents import Document, parse_object
+from hfcount.fetcher.strict import Document, parse_object
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
