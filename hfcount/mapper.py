@@ -32,10 +32,24 @@ _SHAPELESS = frozenset(
     partial_rotary_factor pretraining_tp remove_invalid_values repetition_penalty resid_pdrop return_dict
     return_dict_in_generate rms_norm_eps rope_parameters rope_scaling rope_theta router_aux_loss_coef
     router_jitter_noise sep_token_id sliding_window suppress_tokens temperature tf_legacy_loss tie_encoder_decoder
-    top_k top_p torchscript typical_p unsloth_fixed use_bfloat16 use_cache use_mrope use_sliding_window
-    ep_size n_group rope_interleave seq_aux topk_group
+    factor original_max_position_embeddings top_k top_p torchscript typical_p unsloth_fixed use_bfloat16 use_cache
+    use_mrope use_sliding_window
+    attention_chunk_size ep_size index_topk n_group rope_interleave seq_aux topk_group
+    _sliding_window_pattern attention_multiplier embedding_multiplier eod_token_id keep_window_size
+    layer_rope_theta logit_scale logits_scaling no_rope_layer_interval no_rope_layers
+    query_pre_attn_scalar residual_multiplier sliding_window_pattern
+    use_bidirectional_attention
+    apply_query_key_layer_scaling architectures attention_softmax_in_fp32 bf16 bias_dropout_fusion flash_attn fp16 fp32
+    masked_softmax_fusion original_rope rope_ratio rotary_emb_base scale_attn_weights seq_length training_seqlen
+    use_dynamic_ntk use_flash_attn use_logn_attn
+    chunk_size mamba_chunk_size moe_renormalize num_expert_group num_logits_to_keep residual_in_fp32
+    rescale_prenorm_residual time_step_limit use_associative_scan use_mamba_kernels
     """.split()
 )
+
+
+def _is_shapeless(name: str) -> bool:
+    return name in _SHAPELESS or name.endswith(("_token_id", "_token_index"))
 
 
 class Config:
@@ -69,6 +83,22 @@ class Config:
             )
         return value
 
+    def share(self, *names: Str, default: Any = _REQUIRED) -> float:
+        """A part of a whole, above 0 and at most 1."""
+        value, name = self._find(names, default)
+        if name is not None and (type(value) not in (int, float) or not 0 < value <= 1):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0 and at most 1.", "HF001")
+        return cast(float, value)
+
+    def number(self, *names: Str, default: Any = _REQUIRED) -> float:
+        """A number above 0, whole or not."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) not in (int, float):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a number.", "HF001")
+        if name is not None and not 0 < value <= MAX_SIZE:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
+        return cast(float, value)
+
     def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
         """A truth value."""
         value, name = self._find(names, default)
@@ -87,9 +117,19 @@ class Config:
         """A list of texts; an absent one is empty."""
         return self._list(names, str, "texts")
 
-    def ints(self, *names: Str) -> list[Int]:
-        """A list of whole numbers; an absent one is empty."""
-        return self._list(names, int, "whole numbers")
+    def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
+        """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
+        value, name = self._find(names, None)
+        if alone and type(value) is int:
+            return [value]
+        return list(default) if name is None else self._list(names, int, "whole numbers")
+
+    def length(self, *names: Str) -> Int | None:
+        """How many entries a list has, whatever they are; None when there is none."""
+        value, name = self._find(names, None)
+        if name is not None and not isinstance(value, list):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a list.", "HF001")
+        return len(value) if isinstance(value, list) else None
 
     def sub(self, *names: Str) -> Config | None:
         """The config of a part, which shares this one's memory of what was read; None when there is none."""
@@ -101,6 +141,15 @@ class Config:
         if name not in self._parts:
             self._parts[name] = Config(value, f"{self.where}: {name}", self.family)
         return self._parts[name]
+
+    def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
+        """The config of a part that the model always has; `defaults` are what its absent keys mean."""
+        given = self.sub(*names) or Config({}, f"{self.where}: {names[0]}", self.family)
+        for key, value in (defaults or {}).items():
+            if given._values.get(key) is None:
+                given._values = {**given._values, key: value}
+            given._read.add(key)
+        return given
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
@@ -116,10 +165,19 @@ class Config:
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
 
+    def given(self, name: Str) -> Bool:
+        """Whether the key is there with a value."""
+        return self._values.get(name) is not None
+
     def is_null(self, name: Str) -> Bool:
         """Whether the key is there with the value null."""
         self._read.add(name)
         return name in self._values and self._values[name] is None
+
+    def is_int(self, name: Str) -> Bool:
+        """Whether the key is there with a whole number, where it may also be a word."""
+        self._read.add(name)
+        return type(self._values.get(name)) is int
 
     def facts(self) -> dict[Str, Any]:
         """The keys that were read and are there, with their values: all that a blueprint depends on."""
@@ -127,11 +185,14 @@ class Config:
         return own | {name: part.facts() for name, part in self._parts.items()}
 
     def unread(self) -> list[Str]:
-        """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read."""
+        """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
+
+        A switch that is off, a size of 0 and an empty list ask for nothing.
+        """
         own = [
             name
             for name, value in self._values.items()
-            if isinstance(value, (int, list)) and name not in self._read and name not in _SHAPELESS
+            if isinstance(value, (int, list)) and value and name not in self._read and not _is_shapeless(name)
         ]
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
 

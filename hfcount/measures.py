@@ -1,9 +1,9 @@
 """The blueprint and its measures: what is counted, and under which name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from hfcount import families
 from hfcount.errors import ConfigError
@@ -111,19 +111,24 @@ class Blueprint:
 
     @cached_property
     def head(self) -> list[Leaf]:
-        """What stands beside the base model: the head that the architecture names."""
-        return [] if self.spec.head == "base" else _beside_the_base(self.tree)
+        """What the named class has beside the base model."""
+        if self.spec.head == "base" or "base" not in self.spec.heads:
+            return []
+        return _beyond({leaf.name for leaf in leaves(self._tree_with("base"))}, self.leaves)
 
     @cached_property
     def other_heads(self) -> list[Leaf]:
-        """What the other classes of this architecture would have in place of the head."""
-        family, own = families.find(self.spec.family), {leaf.name for leaf in self.leaves}
-        found: dict[str, Leaf] = {}
-        for name in get_args(Head):
-            if family and name not in ("base", self.spec.head):
-                tree = family.blueprint(self.spec.model_copy(update={"head": name}))
-                found |= {leaf.name: leaf for leaf in _beside_the_base(tree) if leaf.name not in own}
-        return list(found.values())
+        """What other classes of this architecture have and the named one has not."""
+        own, found = {leaf.name for leaf in self.leaves}, dict[str, Leaf]()
+        for head in self.spec.heads:
+            if head not in ("base", self.spec.head):
+                found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
+        return [leaf for leaf in found.values() if leaf.kind in ("parameter", "tied")]
+
+    def _tree_with(self, head: Head) -> Block:
+        family = families.find(self.spec.family)
+        assert family is not None
+        return family.blueprint(self.spec.model_copy(update={"head": head}))
 
     def stored_leaves(self) -> list[Leaf]:
         """What a checkpoint stores: parameters and current buffers."""
@@ -161,9 +166,15 @@ class Blueprint:
         return [leaf for leaf in self.leaves if leaf.kind == "parameter"]
 
 
-def _beside_the_base(tree: Block) -> list[Leaf]:
-    _base, *heads = tree.children
-    return leaves(Block({name: tree.children[name] for name in heads}))
+def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves that are not among the known names, whatever the base model is called around either."""
+    names = {form for name in known for form in _forms(name)}
+    return [leaf for leaf in found if names.isdisjoint(_forms(leaf.name))]
+
+
+def _forms(name: str) -> list[str]:
+    inner = name.partition(".")[2]
+    return [name, inner] if "." in inner else [name]
 
 
 def blueprint(config: Mapping[str, Any]) -> Blueprint:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request, fetch
@@ -66,7 +66,10 @@ def verify(
     Raises:
         FetchError: the documents could not be had.
         UnknownArchitecture: no family describes the config.
+        ValueError: there is no such depth.
     """
+    if depth not in get_args(AskedDepth):
+        raise ValueError(f"depth is {depth!r}, and must be one of {', '.join(get_args(AskedDepth))}.")
     where = Path(fixtures) if fixtures is not None else None
     return inspect(Request(model, revision, None, where, offline), Options(depth))
 

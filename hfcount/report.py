@@ -212,6 +212,7 @@ def _evidence(
 
 def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:
     spec, whole = plan.spec, not plan.asides
+    stored = any(finding.rule.code == "HF208" for finding in outcome.findings)
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
@@ -226,7 +227,7 @@ def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dic
             Component(name=role, total=measure.total, active=measure.active)
             for role, measure in plan.by_component.items()
         ),
-        "auxiliary": {"mtp": plan.mtp},
+        "auxiliary": {"mtp": plan.mtp if spec.mtp_announced or stored else 0},
         "asides": dict(plan.reasons) or None,
         "tensors": tuple(
             TensorRow(

@@ -2,8 +2,8 @@
 
 For a model_type it takes transformers' default config, asks transformers (extra `oracle`) which tensors it saves, and,
 if hfcount names the same, writes fixtures/architectures/<type>.json: the facts of the config that bear on shapes, the
-folded rows, the counts, and who judged. A config.json of a type that transformers does not know is recorded with the
-published count that `--published N --source URL` gives, if hfcount counts as many stored elements.
+folded rows, the counts, and who judged. A config.json is judged the same way or, where transformers does not know its
+type, by the published count that `--published N --source URL` gives: hfcount must count as many stored elements.
 """
 
 import argparse
@@ -55,11 +55,14 @@ def _judged(model_type: str) -> tuple[Json, str] | str:
     from test_oracle import described
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as NAMES
 
-    values = transformers.CONFIG_MAPPING[model_type]().to_dict() | {"model_type": model_type}
-    name = NAMES.get(model_type)
-    if name:
+    if model_type.endswith(".json"):
+        values, which = json.loads(Path(model_type).read_text()), "a config of its type"
+    else:
+        which = "its default config"
+        values = transformers.CONFIG_MAPPING[model_type]().to_dict() | {"model_type": model_type}
+        name = NAMES[model_type]
         values["architectures"] = [name if isinstance(name, str) else name[0]]
-    values = json.loads(json.dumps(values, default=str))
+        values = json.loads(json.dumps(values, default=str))
     plan = build(Config(values))
     mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in plan.tensors()}
     theirs = described(values)
@@ -67,7 +70,7 @@ def _judged(model_type: str) -> tuple[Json, str] | str:
     if mine != theirs:
         odd = sorted(set(mine.items()) ^ set(theirs.items()))
         return f"differs in {len(odd)}, such as {odd[:3]}"
-    return values, f"transformers {transformers.__version__}, its default config and what it saves"
+    return values, f"transformers {transformers.__version__}: {which} and what it saves"
 
 
 def main() -> int:
@@ -80,7 +83,7 @@ def main() -> int:
     failures = 0
     for one in options.types:
         try:
-            if one.endswith(".json"):
+            if options.published:
                 values = json.loads(Path(one).read_text())
                 recorded = record(values, f"{options.source}: {options.published:,} elements")
                 found = sum(row[1] * _product(row[2]) for row in recorded["rows"] if row[4] != "legacy")

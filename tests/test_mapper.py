@@ -147,8 +147,8 @@ def test_messages_say_where_what_and_what_is_needed(values: Json, read: Read, pa
     [
         ("num_nextn_predict_layers", 1, True),
         ("use_gate", True, True),
-        ("use_gate", False, True),
-        ("block_configs", [], True),
+        ("use_gate", False, False),
+        ("block_configs", [], False),
         ("widening_factor", 1.5, False),
         ("activation", "silu", False),
         ("vision_config", {}, False),

@@ -220,7 +220,7 @@ REFUSED = {
     "a byte order mark": (b"\xef\xbb\xbf" + GOOD, "byte order mark"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "UTF-8"),
     "a further field 100 deep": (header(x=entry() | {"y": nested(100)}), "deep"),
-    "5,000 deep": (b'{"x":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "deep"),
+    "5,000 deep": (b'{"x":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "deep|must be an object"),
     "100,000 deep": (b'{"x":' + b"[" * 100_000, "deep|JSON"),
 }
 

@@ -38,21 +38,32 @@ def read(c: Config) -> tuple[Spec, Block]:
     """
     model_type = c.str("model_type", default="")
     if not model_type:
-        known = ", ".join(all_types())
         raise UnknownArchitecture(
-            f"{c.where}: no model_type, so there is no telling what it describes. Known: {known}."
+            f"{c.where}: no model_type, so there is no telling what it describes. `hfcount --families` lists the known."
         )
     family = find(model_type)
     if family is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5) or all_types()
-        raise UnknownArchitecture(
-            f"{c.where}: no family describes model_type {printable(model_type, 60)}. Nearest known: {', '.join(near)}."
-        )
+        near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5)
+        nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
+        raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
     c.family = model_type
     spec = family.spec(c)
     return spec, family.blueprint(spec)
+
+
+def base(spec: Spec | None) -> Block:
+    """The tree of a language model within another model: without its head."""
+    return whole(spec and spec.model_copy(update={"head": "base"}))
+
+
+def whole(spec: Spec | None) -> Block:
+    """The tree of a language model within another model: with its head."""
+    family = find(spec.family) if spec else None
+    if spec is None or family is None:
+        raise TypeError("this model has no language model of a known family within it")
+    return family.blueprint(spec)
 
 
 def find(model_type: str) -> Family | None:

@@ -1,4 +1,4 @@
-"""LLaMA 1 to 3.2, and the many models built alike (arXiv:2302.13971, arXiv:2407.21783)."""
+"""LLaMA 1 to 3.2, and the many models built alike, Granite 3 among them (arXiv:2302.13971, arXiv:2407.21783)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -6,7 +6,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.block import Block, block
 from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
 
-MODEL_TYPES = ("llama",)
+MODEL_TYPES = ("llama", "granite")
 
 
 def spec(c: Config) -> Spec:

@@ -30,11 +30,12 @@ Role = Literal[
 ]
 """The component a tensor is counted under."""
 
-Kind = Literal["parameter", "buffer", "legacy", "tied", "auxiliary"]
+Kind = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary buffer"]
 """What a tensor is to a checkpoint.
 
 parameter: counted and required; buffer: required, though no parameter; legacy: a buffer that earlier versions wrote;
-tied: a second name of a parameter; auxiliary: of a multi-token-prediction layer, which may be stored beside the model.
+tied: a second name of a parameter; auxiliary: a parameter or buffer of a multi-token-prediction layer, which may be
+stored beside the model.
 """
 
 
@@ -191,7 +192,9 @@ def _unfold(
     known = role or "other"
     kind: Kind = "auxiliary" if known == "mtp" else "parameter"
     if isinstance(node, Tensor):
-        own = kind if known == "mtp" else node.kind
+        own: Kind = node.kind
+        if known == "mtp" and own != "legacy":
+            own = "auxiliary buffer" if own == "buffer" else kind
         return [Leaf(segments, node.shape, own, known, count, active, share=node.active)]
     weight, bias = (*segments, "weight"), (*segments, "bias")
     if isinstance(node, Tied):

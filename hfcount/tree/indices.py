@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from math import gcd
 
 _LISTED = 100_000  # a larger set with gaps is described, not walked
 
@@ -68,3 +69,26 @@ def _span(numbers: range) -> str:
     if len(numbers) <= 1:
         return str(numbers.start)
     return f"{numbers[0]}-{numbers[-1]}" + ("" if numbers.step == 1 else f" step {numbers.step}")
+
+
+def common(left: Indices, right: Indices) -> Indices:
+    """The numbers that are in both."""
+    if isinstance(left.base, range) and isinstance(right.base, range):
+        result = Indices.of(_meet(left.base, right.base))
+        for gone in (*left.without, *right.without):
+            result = result.less(common(result, gone))
+        return result
+    listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
+    return Indices.of(number for number in listed if number in other)
+
+
+def _meet(left: range, right: range) -> range:
+    """The numbers that two rising ranges share, by the Chinese remainder theorem."""
+    divisor, distance = gcd(left.step, right.step), right.start - left.start
+    if distance % divisor:
+        return range(0)
+    steps = right.step // divisor
+    step = left.step * steps
+    first = left.start + left.step * (distance // divisor * pow(left.step // divisor, -1, steps) % steps)
+    start = first + step * max(0, -((first - max(left.start, right.start)) // step))
+    return range(start, max(start, min(left.stop, right.stop)), step)

@@ -8,6 +8,7 @@ from hfcount.verifier import hints, sizes
 from hfcount.verifier.case import Case
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.names import AUXILIARY
 
 
 def check_names(case: Case, outcome: Outcome) -> None:
@@ -45,8 +46,8 @@ def check_names(case: Case, outcome: Outcome) -> None:
         found, wanted = match.renamed[0]
         outcome.report(
             "HF209",
-            f"{plural(len(match.renamed), 'name')} differ from what {case.subject} calls them in their prefix alone,"
-            f" such as {printable(found, 120)} for {wanted}. Loaders that know the prefix accept it.",
+            f"{plural(len(match.renamed), 'name')} differ from what {case.subject} calls them in prefix or spelling"
+            f" alone, such as {printable(found, 120)} for {wanted}. Loaders accept both.",
             fold(found for found, _ in match.renamed),
             len(match.renamed),
         )
@@ -92,8 +93,8 @@ def check_copies(case: Case, outcome: Outcome) -> None:
 
 def check_auxiliary(case: Case, outcome: Outcome) -> None:
     """HF207, HF208: multi-token-prediction layers, which are no part of the model proper."""
-    announced = [leaf for leaf, _ in case.match.listed if leaf.kind == "auxiliary"]
-    stored = case.match.of_kind("auxiliary")
+    announced = [leaf for leaf, _ in case.match.listed if leaf.kind in AUXILIARY]
+    stored = case.match.of_kind(*AUXILIARY)
     count, elements = sum(count for _, count in stored), sum(count * leaf.size for leaf, count in stored)
     if stored:
         outcome.report(
@@ -105,7 +106,7 @@ def check_auxiliary(case: Case, outcome: Outcome) -> None:
             elements,
             _total_bytes(case, stored),
         )
-    elif announced:
+    elif announced and case.plan.spec.mtp_announced:
         names = [leaf.name for leaf in announced]
         outcome.report(
             "HF207",

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from hfcount.tree.block import Finder, Kind, Leaf
 from hfcount.verifier.folding import fold
 
-BUFFERS: tuple[Kind, ...] = ("buffer", "legacy")
+BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
+AUXILIARY: tuple[Kind, ...] = ("auxiliary", "auxiliary buffer")
+
+# What a norm's tensors were called before transformers 1.0, and loaders still read.
+_OLD_NAMES = {"gamma": "weight", "beta": "bias"}
+
+# What a tower of vision was called inside itself before transformers 5.
+_INNER = ("vision_tower.vision_model.", "vision_tower.")
 
 # What loaders put before a name or take away: the base model's name inside another class.
 _PREFIX = re.compile(r"(?:(?:model|transformer|language_model)\.)*")
@@ -51,9 +58,9 @@ class Match:
         few = self._few.get(id(leaf))
         return leaf.names() if few is None else few
 
-    def of_kind(self, kind: str) -> list[tuple[Leaf, int]]:
-        """The leaves of a kind that are listed at all."""
-        return [(leaf, count) for leaf, count in self.listed if leaf.kind == kind and count]
+    def of_kind(self, *kinds: str) -> list[tuple[Leaf, int]]:
+        """The leaves of these kinds that are listed at all."""
+        return [(leaf, count) for leaf, count in self.listed if leaf.kind in kinds and count]
 
 
 def match(
@@ -133,7 +140,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
 
 
 def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
-    """Pairs of a listed and an expected name that differ in their prefix alone.
+    """Pairs of a listed and an expected name that differ in their prefix or in an old spelling alone.
 
     A part is renamed as a whole or not at all, as loaders do it: once some of its names are right, the others are
     not looked for under another prefix.
@@ -148,7 +155,9 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
     prefixes = {_without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare}
     pairs = []
     for name in found.unexpected:
-        stem = name[len(_PREFIX.match(name)[0]) :]  # type: ignore[index]
+        stem = name[len(_PREFIX.match(name)[0]) :].replace(*_INNER, 1)  # type: ignore[index]
+        module, _, last = stem.rpartition(".")
+        stem = f"{module}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else stem
         known = finder.find(stem)
         if known is not None:
             pairs.append((name, prefixes[known.segments] + stem))

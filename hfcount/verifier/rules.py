@@ -157,8 +157,8 @@ RULES = {
             "HF209",
             "name-differs",
             "note",
-            "All names of a part match but for a prefix that loaders accept.",
-            "The checkpoint was saved from another class of the same architecture.",
+            "All names of a part match but for a prefix or an old spelling that loaders accept.",
+            "The checkpoint was saved from another class of the same architecture, or by an early version.",
             "Nothing, unless a loader of yours is strict about names.",
         ),
         Rule(

@@ -8,6 +8,8 @@ from hfcount.tree.parts.attention import fused_qkv, gqa, inv_freq, mla
 from hfcount.tree.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, stacked, swiglu
 from hfcount.tree.parts.frames import base, decoder, embedding, lm_head, stack, with_head
 from hfcount.tree.parts.norms import layer_norm, rms_norm
+from hfcount.tree.parts.prediction import predicting
+from hfcount.tree.parts.sparse import indexer, shared_moe
 
 __all__ = [
     "base",
@@ -18,13 +20,16 @@ __all__ = [
     "fused_qkv",
     "fused_swiglu",
     "gqa",
+    "indexer",
     "inv_freq",
     "layer_norm",
     "lm_head",
     "mla",
     "mlp",
     "moe",
+    "predicting",
     "rms_norm",
+    "shared_moe",
     "stack",
     "stacked",
     "swiglu",

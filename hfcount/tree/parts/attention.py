@@ -1,11 +1,20 @@
 """Softmax attention in its published forms."""
 
+from collections.abc import Callable
+
 from hfcount.spec import GQA, MLA
 from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.parts.norms import rms_norm
 
 
-def gqa(d: int, a: GQA, out: str = "o_proj") -> Block:
+def gqa(
+    d: int,
+    a: GQA,
+    out: str = "o_proj",
+    norms: tuple[str, str] = ("q_norm", "k_norm"),
+    norm: Callable[[int], Block] = rms_norm,
+    sinks: str = "sinks",
+) -> Block:
     """Grouped-query attention with rotary positions (arXiv:2305.13245, arXiv:2104.09864).
 
     Tensors: q_proj (h·h_d, d; twice that when gated), k_proj and v_proj (h_kv·h_d, d), o_proj (d, h·h_d); with biases
@@ -14,24 +23,23 @@ def gqa(d: int, a: GQA, out: str = "o_proj") -> Block:
 
     Args:
         out: what the output projection is called.
+        norms: what the norms of queries and keys are called; norm: which kind they are; sinks: what those are called.
     """
     query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    values = a.head_dim if a.value_dim is None else a.value_dim
     query_norm, key_norm = (query, keys) if a.qk_norm == "width" else (a.head_dim, a.head_dim)
     parts = block(
         q_proj=Linear(d, 2 * query if a.gated else query, a.qkv_bias),
         k_proj=Linear(d, keys, a.qkv_bias),
-        v_proj=Linear(d, keys, a.qkv_bias),
+        v_proj=Linear(d, a.kv_heads * values, a.qkv_bias),
     ).children
     return Block(
         {
             **parts,
-            out: Linear(query, d, a.out_bias),
-            **block(
-                q_norm=rms_norm(query_norm) if a.qk_norm else None,
-                k_norm=rms_norm(key_norm) if a.qk_norm else None,
-                sinks=Tensor((a.heads,)) if a.sinks else None,
-                rotary_emb=inv_freq(a.head_dim),
-            ).children,
+            out: Linear(a.heads * values, d, a.out_bias),
+            **({norms[0]: norm(query_norm), norms[1]: norm(key_norm)} if a.qk_norm else {}),
+            **({sinks: Tensor((a.heads,))} if a.sinks else {}),
+            "rotary_emb": inv_freq(a.head_dim),
         },
         "attention",
     )

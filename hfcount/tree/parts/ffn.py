@@ -43,3 +43,8 @@ def stacked(m: MoE, *shape: int) -> Tensor:
 def correction_bias(m: MoE) -> Tensor:
     """What balances the experts without a loss (arXiv:2408.15664): (n), a buffer that every checkpoint has."""
     return Tensor((m.experts,), "buffer", role="router")
+
+
+def numbered_swiglu(d: int, width: int, role: Role = "mlp") -> Block:
+    """The same gated network with numbered names. Tensors: w1, the gate, and w3 (d_ff, d), w2 (d, d_ff)."""
+    return block(role, w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))

@@ -72,8 +72,9 @@ def with_head(
     return Block({**children, "lm_head": lm_head(s, f"{prefix}.{table}.weight", bias)})
 
 
-def lm_head(s: Spec, tied_to: str, bias: bool = False) -> Node:
-    """The head over the vocabulary: a copy of the embedding when tied, else (|V|, d)."""
+def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None) -> Node:
+    """The head over the vocabulary: a copy of the embedding when tied, else (|V|, d), or (|V|, `width`)."""
+    inputs = width or s.hidden
     if not s.tied:
-        return Linear(s.hidden, s.vocab, bias, role="lm_head")
-    return Tied(tied_to, (s.vocab, s.hidden), "lm_head", bias)
+        return Linear(inputs, s.vocab, bias, role="lm_head")
+    return Tied(tied_to, (s.vocab, inputs), "lm_head", bias)

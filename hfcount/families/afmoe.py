@@ -1,0 +1,46 @@
+"""Trinity (AFMoE): gated attention, four norms a layer, experts beside shared ones (Trinity model card)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("afmoe",)
+
+
+def spec(c: Config) -> Spec:
+    bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=width)
+    first, rest = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
+
+    def sparse() -> Layer:
+        return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
+
+    return keys.frame(c, keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def moe(m: MoE) -> Block:
+        return block(
+            router=block("router", gate=Linear(d, m.experts)),
+            expert_bias=Tensor((m.experts,), role="router"),
+            experts=experts(m, swiglu(d, m.width, role="experts")),
+            shared_experts=None if m.shared is None else swiglu(d, m.shared),
+        )
+
+    def layer(one: Layer) -> Block:
+        ffn, a = one.ffn, one.attention
+        gate = block(gate_proj=Linear(d, a.heads * a.head_dim))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=Block({**gqa(d, a).children, **gate.children}, "attention"),
+            post_attention_layernorm=rms_norm(d),
+            pre_mlp_layernorm=rms_norm(d),
+            mlp=moe(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            post_mlp_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,49 @@
+"""ALBERT: one group of layers, or a few, that stands for all of them, and a narrow embedding (arXiv:1909.11942)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, Repeat, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import layer_norm, stack
+from hfcount.tree.parts.classic import classifier
+from hfcount.tree.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
+
+MODEL_TYPES = ("albert",)
+
+
+def spec(c: Config) -> Spec:
+    keys.layer_count(c)  # how often the groups are passed, which no shape depends on
+    counts = {name: c.int(name, default=1, maximum=MAX_LAYERS) for name in ("num_hidden_groups", "inner_group_num")}
+    known = keys.encoder(
+        c,
+        heads=("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining"),
+        extras={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
+    )
+    return known.model_copy(update={"layers": tuple(keys.alike(known.layers[0].layer, counts["num_hidden_groups"]))})
+
+
+def blueprint(s: Spec) -> Block:
+    d, narrow, pooled = s.hidden, s.extras["embedding_size"], s.head in POOLED
+
+    def group(one: Layer) -> Block:
+        width, square = one.dense.width, Linear(d, d, True, "attention")
+        layer = block(
+            full_layer_layer_norm=layer_norm(d),
+            attention=block(query=square, key=square, value=square, dense=square, LayerNorm=layer_norm(d)),
+            ffn=Linear(d, width, True, "mlp"),
+            ffn_output=Linear(width, d, True, "mlp"),
+        )
+        return block(albert_layers=Repeat(Indices.upto(s.extras["inner_group_num"]), layer))
+
+    into = Linear(narrow, d, True, "embedding")
+    body = block(
+        embeddings=bert_embeddings(s, narrow),
+        encoder=block(embedding_hidden_mapping_in=into, albert_layer_groups=stack(s.layers, group)),
+        pooler=Linear(d, d, True, "other") if pooled else None,
+    )
+    over = decoder_over(s, "albert.embeddings.word_embeddings.weight", narrow).children
+    dense = block(LayerNorm=layer_norm(narrow), dense=Linear(d, narrow, True)).children
+    words = block(predictions=Block({**over, **dense}, "lm_head"))
+    both = Block({**words.children, **block(sop_classifier=block(classifier=classifier(s))).children})
+    return bert_heads(s, "albert", body, masked_lm=words, pretraining=both)

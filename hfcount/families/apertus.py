@@ -1,0 +1,32 @@
+"""Apertus: an ungated feed-forward network whose activation is trained too (arXiv:2509.14233)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, mlp, rms_norm
+from hfcount.tree.parts.variants import altered, xielu
+
+MODEL_TYPES = ("apertus",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    trained = c.str("hidden_act", default="xielu") == "xielu"
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c), extras={"xielu": int(trained)}))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        act = xielu() if one.extras["xielu"] else None
+        return block(
+            attention_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            feedforward_layernorm=rms_norm(d),
+            mlp=altered(mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"), act_fn=act),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,29 @@
+"""Arcee AFM-4.5B: LLaMA with an ungated feed-forward network (https://huggingface.co/arcee-ai/AFM-4.5B)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, mlp, rms_norm
+
+MODEL_TYPES = ("arcee",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

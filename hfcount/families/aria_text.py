@@ -1,0 +1,40 @@
+"""Aria, the language model: experts stacked in one tensor per matrix, beside shared ones (arXiv:2410.05993)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked, swiglu
+
+MODEL_TYPES = ("aria_text",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
+    ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        m = one.moe
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block(
+                router=Linear(d, m.experts, role="router"),
+                experts=block(
+                    "experts",
+                    fc1=block(weight=stacked(m, d, 2 * m.width)),
+                    fc2=block(weight=stacked(m, m.width, d)),
+                ),
+                shared_experts=None if m.shared is None else swiglu(d, m.shared, m.bias),
+            ),
+        )
+
+    return decoder(s, layer)

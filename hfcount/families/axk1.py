@@ -1,0 +1,44 @@
+"""A.X K1: DeepSeek-V3's layers with a norm behind the experts (A.X K1 technical report)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices, common
+from hfcount.tree.parts import decoder, mla, rms_norm, shared_moe, swiglu
+
+MODEL_TYPES = ("axk1",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.mla(c)
+    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
+    step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
+    if step > 1 and isinstance(rest.base, range):
+        every = Indices.upto(keys.layer_count(c))
+        rest = common(Indices.of(range(0, int(every.count), step)), rest)
+        first = every.less(rest)
+
+    def sparse() -> Layer:
+        experts = ("n_routed_experts", "num_local_experts", "num_experts")
+        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+        return Layer(mixer=mixer, ffn=ffn)
+
+    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.frame(c, keys.split(c, dense, (rest, sparse)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=mla(d, one.latent),
+            post_attention_layernorm=rms_norm(d),
+            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            post_mlp_layernorm=rms_norm(d) if isinstance(ffn, MoE) else None,
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,66 @@
+"""Ling and Ring of the hybrid kind: Kimi Delta Attention and latent attention in turn, with balanced experts."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
+from hfcount.tree.parts.mixers import kimi_delta
+from hfcount.tree.parts.sparse import shared_moe
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("bailing_hybrid",)
+
+
+def spec(c: Config) -> Spec:
+    heads = c.int("num_attention_heads")
+    linear_heads = c.int("linear_num_heads", default=heads)
+    width = c.int("linear_head_dim", default=None) or c.int("head_dim")
+    kernel = c.int("linear_conv_kernel_dim", default=None) or c.int("short_conv_kernel_size")
+    linear = DeltaNet(key_heads=linear_heads, value_heads=linear_heads, key_dim=width, value_dim=width, kernel=kernel)
+    latent = MLA(
+        heads=heads,
+        query_rank=None,
+        kv_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim"),
+        value_dim=c.int("v_head_dim"),
+        bias=c.bool("attention_bias", default=False),
+    )
+    mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"))
+    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
+
+    def sparse() -> Layer:
+        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+
+    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.model_copy(update={"tied": False})  # the head is its own, whatever the config says
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def latent(a: MLA) -> Block:
+        out = Linear(a.heads * a.value_dim, d, a.bias)
+        return altered(mla(d, a), o_proj=None, dense=out, g_proj=Linear(d, a.heads))
+
+    def sparse(m: MoE) -> Block:
+        gate = block("router", weight=Tensor((m.experts, d)), expert_bias=correction_bias(m))
+        return altered(shared_moe(d, m), gate=gate)
+
+    def layer(one: Layer) -> Block:
+        mixer, ffn = one.mixer, one.ffn
+        linear = kimi_delta(d, mixer, ranked=False, out="dense") if isinstance(mixer, DeltaNet) else None
+        return block(
+            input_layernorm=rms_norm(d),
+            attention=linear or latent(one.latent),
+            post_attention_layernorm=rms_norm(d),
+            mlp=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    # Only the classes with a head store the embedding under its old name.
+    table = "embed_tokens" if s.head == "base" else "word_embeddings"
+    body = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    return with_head(s, Block({table: embedding(s.vocab, d), **body.children}), table=table)

@@ -1,0 +1,38 @@
+"""Bamba: Mamba-2 with attention in a few layers (model card of ibm-ai-platform/Bamba-9B-v2)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import SSM, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices, common
+from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.tree.parts.mixers import mamba2
+
+MODEL_TYPES = ("bamba",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    attending = common(Indices.of(c.ints("attn_layer_indices")), Indices.upto(keys.layer_count(c)))
+    mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
+    ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
+    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
+        return block(
+            input_layernorm=rms_norm(d),
+            mamba=ssm,
+            self_attn=None if ssm else gqa(d, one.attention),
+            pre_ff_layernorm=rms_norm(d),
+            feed_forward=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    return with_head(s, body)

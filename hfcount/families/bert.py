@@ -1,0 +1,19 @@
+"""BERT and the encoders trained alike (arXiv:1810.04805)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts.encoders import bert_base, bert_heads, pooler
+
+MODEL_TYPES = ("bert",)
+
+_HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c, heads=[head for head in _HEADS if head != "ForCausalLM"])
+
+
+def blueprint(s: Spec) -> Block:
+    return bert_heads(s, "bert", bert_base(s, pooler=pooler(s)))

@@ -1,0 +1,24 @@
+"""BERT for generation: an encoder without token types, and a decoder of the same make (arXiv:1907.12461)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts.classic import headed
+from hfcount.tree.parts.encoders import bert_base, bert_embeddings, decoder_over
+
+MODEL_TYPES = ("bert-generation",)
+
+
+def spec(c: Config) -> Spec:
+    d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), extras={"add_cross_attention": crossed})
+    rows, heads = c.int("max_position_embeddings"), ("GenerationDecoder", "GenerationEncoder")
+    return keys.frame(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
+
+
+def blueprint(s: Spec) -> Block:
+    body = bert_base(s, embeddings=bert_embeddings(s, types=False))
+    words = decoder_over(s, "bert.embeddings.word_embeddings.weight")
+    return headed(s, "bert", body, causal_lm=block(lm_head=words))

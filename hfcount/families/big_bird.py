@@ -1,0 +1,30 @@
+"""BigBird: BERT with sparse attention, pooled by one projection (arXiv:2007.14062)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import layer_norm
+from hfcount.tree.parts.encoders import bert_base, bert_heads, dense_classifier
+
+MODEL_TYPES = ("big_bird",)
+
+_HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c, heads=_HEADS, bias=c.bool("use_bias", default=True))
+
+
+def blueprint(s: Spec) -> Block:
+    d, width = s.hidden, s.layers[0].layer.dense.width
+    pooled = None if s.head == "question_answering" else Linear(d, d, True, "other")
+    spans = block(
+        "other",
+        intermediate=block(dense=Linear(d, width, True)),
+        output=block(dense=Linear(width, d, True), LayerNorm=layer_norm(d)),
+        qa_outputs=Linear(d, 2, True),
+    )
+    two_layers, span_head = block(classifier=dense_classifier(s)), block(qa_classifier=spans)
+    body = bert_base(s, pooler=pooled)
+    return bert_heads(s, "bert", body, sequence_classification=two_layers, question_answering=span_head)

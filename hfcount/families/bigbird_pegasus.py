@@ -1,0 +1,37 @@
+"""BigBird-Pegasus: PEGASUS whose encoder reads long texts by sparse attention (arXiv:2007.14062)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import layer_norm
+from hfcount.tree.parts.classic import fc, mha
+from hfcount.tree.parts.seq2seq import bart
+
+MODEL_TYPES = ("bigbird_pegasus",)
+
+_HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    known = keys.sequence_to_sequence(c, heads=_HEADS, extras={"use_bias": c.bool("use_bias", default=False)})
+    return known.model_copy(update={"tied": known.tied and known.head != "causal_lm"})
+
+
+def blueprint(s: Spec) -> Block:
+    d, bias = s.hidden, bool(s.extras["use_bias"])
+    square = Linear(d, d, bias)
+
+    def layer(one: Layer, crossed: bool) -> Block:
+        across = mha(d, one.attention.model_copy(update={"qkv_bias": bias, "out_bias": bias}))
+        sparse = block("attention", self=block(query=square, key=square, value=square), output=square)
+        return block(
+            self_attn=across if crossed else sparse,
+            self_attn_layer_norm=layer_norm(d),
+            encoder_attn=across if crossed else None,
+            encoder_attn_layer_norm=layer_norm(d) if crossed else None,
+            **fc(d, one.dense.width),
+            final_layer_norm=layer_norm(d),
+        )
+
+    return bart(s, first_norm=True, last_norm=False, layer=layer)

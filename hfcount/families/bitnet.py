@@ -1,0 +1,30 @@
+"""BitNet b1.58: norms in front of the output projections too; counted as unpacked weights (arXiv:2504.12285)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("bitnet",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    return keys.frame(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        width = one.dense.width
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=altered(gqa(d, one.attention), attn_sub_norm=rms_norm(d)),
+            post_attention_layernorm=rms_norm(d),
+            mlp=altered(swiglu(d, width), ffn_sub_norm=rms_norm(width)),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,37 @@
+"""BLOOM: ALiBi positions, the embedding normalised (arXiv:2211.05100)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, layer_norm, mlp, stack
+from hfcount.tree.parts.classic import fused_attention, generative
+
+MODEL_TYPES = ("bloom",)
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("hidden_size", "n_embed")
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True))
+    return keys.frame(c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
+            post_attention_layernorm=layer_norm(d),
+            mlp=mlp(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
+        )
+
+    body = block(
+        word_embeddings=embedding(s.vocab, d),
+        word_embeddings_layernorm=layer_norm(d),
+        h=stack(s.layers, layer),
+        ln_f=layer_norm(d),
+    )
+    return generative(s, "transformer", body, "word_embeddings")

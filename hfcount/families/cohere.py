@@ -1,0 +1,29 @@
+"""Command R: attention and feed-forward side by side behind one norm (https://huggingface.co/CohereLabs/c4ai-command-r-v01)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("cohere",)
+
+
+def spec(c: Config) -> Spec:
+    bias, norms = c.bool("attention_bias", default=False), c.bool("use_qk_norm", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=norms, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, attention = one.attention, gqa(d, one.attention)
+        if a.qk_norm:  # each head has weights of its own
+            norms = [block("norm", weight=Tensor((heads, a.head_dim))) for heads in (a.heads, a.kv_heads)]
+            attention = altered(attention, q_norm=norms[0], k_norm=norms[1])
+        return block(input_layernorm=rms_norm(d), self_attn=attention, mlp=swiglu(d, one.dense.width))
+
+    return decoder(s, layer)

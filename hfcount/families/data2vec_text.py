@@ -1,0 +1,17 @@
+"""data2vec for text, which is RoBERTa by another name (arXiv:2202.03555)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts.encoders import bert_base, pooler, roberta_heads
+
+MODEL_TYPES = ("data2vec-text",)
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c)
+
+
+def blueprint(s: Spec) -> Block:
+    return roberta_heads(s, "data2vec_text", bert_base(s, pooler=pooler(s, heads=("base", "multiple_choice"))))

@@ -1,0 +1,33 @@
+"""DiffLlama: LLaMA whose attention is the difference of two, weighed by four vectors (arXiv:2410.05258)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("diffllama",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        weigh = Tensor((one.attention.head_dim,))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=altered(
+                gqa(d, one.attention), lambda_q1=weigh, lambda_k1=weigh, lambda_q2=weigh, lambda_k2=weigh
+            ),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

@@ -1,0 +1,39 @@
+"""Doge: attention that learns which tokens to see, weighed residuals, experts of one neuron (arXiv:2412.11834)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered, neurons
+
+MODEL_TYPES = ("doge",)
+
+
+def spec(c: Config) -> Spec:
+    bias, mlp_bias = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    if not c.bool("is_moe", default=False):
+        return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)))
+    m = keys.moe(c, "intermediate_size")
+    ffn = MoE(experts=m.experts, active=m.active, width=1, shared=m.width, bias=mlp_bias)
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    weights = Tensor((d,), role="other")
+
+    def layer(one: Layer) -> Block:
+        a, ffn = one.attention, one.ffn
+        seen = Linear(a.kv_heads * a.head_dim, a.kv_heads, a.qkv_bias)
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=seen),
+            input_residual=weights,
+            post_attention_layernorm=rms_norm(d),
+            mlp=neurons(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
+            post_attention_residual=weights,
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,39 @@
+"""ELECTRA: a discriminator of words, and the smaller generator it is trained against (arXiv:2003.10555)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import layer_norm, lm_head
+from hfcount.tree.parts.classic import summary
+from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
+
+MODEL_TYPES = ("electra",)
+
+_HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
+
+
+def spec(c: Config) -> Spec:
+    width, summed = c.int("embedding_size"), c.bool("summary_use_proj", default=True)
+    return keys.encoder(c, heads=_HEADS, extras={"embedding_size": width, "summary_use_proj": summed})
+
+
+def blueprint(s: Spec) -> Block:
+    d, width = s.hidden, s.extras["embedding_size"]
+    wider = None if width == d else Linear(width, d, True, "embedding")
+    embedded = block(embeddings=bert_embeddings(s, width), embeddings_project=wider).children
+    body = Block({**embedded, **block(encoder=bert_base(s).children["encoder"]).children})
+    words = block(
+        generator_predictions=block("lm_head", LayerNorm=layer_norm(width), dense=Linear(d, width, True)),
+        generator_lm_head=lm_head(s, "electra.embeddings.word_embeddings.weight", True, width),
+    )
+    judge = block("other", dense=Linear(d, d, True), dense_prediction=Linear(d, 1, True))
+    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    more = {
+        "causal_lm": words,
+        "masked_lm": words,
+        "pretraining": block(discriminator_predictions=judge),
+        "sequence_classification": block(classifier=dense_classifier(s)),
+        "multiple_choice": block(sequence_summary=summed, classifier=Linear(d, 1, True, "other")),
+    }
+    return bert_heads(s, "electra", body, **more)

@@ -1,0 +1,23 @@
+"""ERNIE 2 and 3: BERT with a table of task types where the config asks for one (arXiv:1907.12412)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding
+from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+
+MODEL_TYPES = ("ernie",)
+
+_HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+
+
+def spec(c: Config) -> Spec:
+    tasks = c.int("task_type_vocab_size", default=3) if c.bool("use_task_id", default=False) else 0
+    return keys.encoder(c, heads=_HEADS, extras={"task_type_vocab_size": tasks})
+
+
+def blueprint(s: Spec) -> Block:
+    tasks = s.extras["task_type_vocab_size"]
+    more = block(task_type_embeddings=embedding(tasks, s.hidden) if tasks else None)
+    return bert_heads(s, "ernie", bert_base(s, embeddings=bert_embeddings(s, more=more), pooler=pooler(s)))

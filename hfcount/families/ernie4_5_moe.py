@@ -1,0 +1,47 @@
+"""ERNIE 4.5 with experts, in a run of layers (ERNIE 4.5 technical report)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
+
+MODEL_TYPES = ("ernie4_5_moe",)
+
+
+def spec(c: Config) -> Spec:
+    bias, count = c.bool("use_bias", default=False), keys.layer_count(c)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    step = c.int("moe_layer_interval", default=1, maximum=MAX_LAYERS)
+    start = c.int("moe_layer_start_index", minimum=0, maximum=MAX_LAYERS)
+    last = c.int("moe_layer_end_index", default=-1, minimum=-1, maximum=MAX_LAYERS)
+    stop = count if last == -1 else min(last + 1, count)
+    routed = Indices.of(range(-(-(start + 1) // step) * step - 1, stop, step))
+
+    def sparse() -> Layer:
+        names = {"experts": ("moe_num_experts", "num_experts"), "active": ("moe_k", "num_experts_per_tok")}
+        ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
+        return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
+
+    dense = (Indices.upto(count).less(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
+    return keys.frame(c, keys.split(c, dense, (routed, sparse)), tied=True, extras={"use_bias": int(bias)})
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def experts(m: MoE) -> Block:
+        balance = block("router", e_score_correction_bias=Tensor((1, m.experts)))
+        return Block({**shared_moe(d, m, bias=m.bias).children, "moe_statics": balance})
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    return with_head(s, base(s, layer), bias=bool(s.extras["use_bias"]))

@@ -1,0 +1,27 @@
+"""EXAONE 4: norms behind attention and feed-forward, queries and keys normalised per head (arXiv:2507.11407)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("exaone4",)
+
+
+def spec(c: Config) -> Spec:
+    return keys.frame(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+            post_feedforward_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

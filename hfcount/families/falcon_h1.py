@@ -1,0 +1,38 @@
+"""Falcon-H1: Mamba-2 and attention side by side in every layer (arXiv:2507.22448)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.tree.parts.mixers import mamba2
+
+MODEL_TYPES = ("falcon_h1",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    ssm = keys.mamba2(c, inner="mamba_d_ssm")
+    layer = Layer(mixer=full, beside=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    extras = {
+        "mamba_rms_norm": int(c.bool("mamba_rms_norm", default=False)),
+        "projectors_bias": int(c.bool("projectors_bias", default=False)),
+    }
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, norm, bias = s.hidden, bool(s.extras["mamba_rms_norm"]), bool(s.extras["projectors_bias"])
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            mamba=mamba2(d, one.ssm, norm=norm, out_bias=bias),
+            self_attn=gqa(d, one.attention),
+            pre_ff_layernorm=rms_norm(d),
+            feed_forward=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    return with_head(s, body)

@@ -1,0 +1,29 @@
+"""FlexOlmo: OLMo 2 with routed experts, norms behind attention and feed-forward (arXiv:2507.07024)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+
+MODEL_TYPES = ("flex_olmo",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias).but(qk_norm="width")
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=moe(d, one.moe, swiglu(d, one.moe.width, role="experts")),
+            post_feedforward_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

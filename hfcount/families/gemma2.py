@@ -1,0 +1,31 @@
+"""Gemma 2: attention and feed-forward normalised before and after (arXiv:2408.00118)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("gemma2",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            pre_feedforward_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+            post_feedforward_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

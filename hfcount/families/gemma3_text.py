@@ -1,0 +1,31 @@
+"""Gemma 3 without its vision tower: Gemma 2 with queries and keys normalised per head (arXiv:2503.19786)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("gemma3_text",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            pre_feedforward_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+            post_feedforward_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

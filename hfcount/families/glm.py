@@ -1,0 +1,28 @@
+"""GLM-4-9B: gate and up in one projection, biases on queries, keys and values (arXiv:2406.12793)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, fused_swiglu, gqa, rms_norm
+
+MODEL_TYPES = ("glm",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True), head_dim=128)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=fused_swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

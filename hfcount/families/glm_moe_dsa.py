@@ -1,0 +1,61 @@
+"""GLM-5: latent attention to tokens that an indexer picks, in some layers for those after too (arXiv:2603.12201)."""
+
+from collections.abc import Callable, Iterator
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import FeedForward, Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices, common
+from hfcount.tree.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
+
+MODEL_TYPES = ("glm_moe_dsa",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.mla(c).but(query_rank=c.int("q_lora_rank"))
+    own = {"index_n_heads": c.int("index_n_heads"), "index_head_dim": c.int("index_head_dim")}
+    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+
+    def dense() -> FeedForward:
+        return keys.dense(c)
+
+    def sparse() -> FeedForward:
+        experts = ("n_routed_experts", "num_local_experts", "num_experts")
+        return keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+
+    def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
+        full = [common(part, places) for part in _indexed(c)]
+        yield from ((part, lambda: Layer(mixer=mixer, ffn=ffn(), extras=own)) for part in full)
+        yield places.less(*full), lambda: Layer(mixer=mixer, ffn=ffn())
+
+    layers = keys.split(c, *kinds(first, dense), *kinds(rest, sparse))
+    return keys.frame(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse(), extras=own)))
+
+
+def _indexed(c: Config) -> list[Indices]:
+    """The layers with an indexer of their own; the others follow the one before."""
+    count, given = keys.layer_count(c), c.strs("indexer_types")
+    if given:
+        return keys.listing(c, "indexer_types", given, "full", "shared")[:1]
+    step = c.int("index_topk_freq", default=1, maximum=MAX_LAYERS)
+    start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
+    return [Indices.upto(min(start, count)), Indices.of(range(start, count, step))]
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        ffn, a, own = one.ffn, one.latent, one.extras
+        picks = own and indexer(d, a.query_rank or d, own["index_n_heads"], own["index_head_dim"])
+        attention = mla(d, a)
+        whole = block(
+            input_layernorm=rms_norm(d),
+            self_attn=Block({**attention.children, "indexer": picks}, "attention") if picks else attention,
+            post_attention_layernorm=rms_norm(d),
+            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+        return predicting(s, one, whole, tables=False)
+
+    return decoder(s, layer)

@@ -1,0 +1,45 @@
+"""GPT-2, and GPT-SW3 which is built alike: projections stored input by output (Radford et al. 2019)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
+from hfcount.tree.parts.classic import causal_mask, conv1d, generative, positions, summary
+
+MODEL_TYPES = ("gpt2",)
+
+
+def spec(c: Config) -> Spec:
+    d, rows = c.int("n_embd", "hidden_size"), c.int("n_positions", "max_position_embeddings")
+    layer = Layer(
+        mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
+        ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
+        extras={
+            "add_cross_attention": c.bool("add_cross_attention", default=False),
+            "n_ctx": c.int("n_ctx", default=rows),
+        },
+    )
+    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    heads, sizes = (*keys.GPT_HEADS, "DoubleHeadsModel"), {"summary": keys.summary(c, d)}
+    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=sizes)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        mask, crossed, width = causal_mask(one.extras["n_ctx"]), one.extras["add_cross_attention"], one.dense.width
+        across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
+        return block(
+            ln_1=layer_norm(d),
+            attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), **mask),
+            ln_2=layer_norm(d),
+            crossattention=across if crossed else None,
+            ln_cross_attn=layer_norm(d) if crossed else None,
+            mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
+        )
+
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.extras["summary"]))
+    return generative(s, "transformer", body, "wte", double_heads=both)

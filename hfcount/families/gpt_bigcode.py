@@ -1,0 +1,47 @@
+"""SantaCoder and StarCoder: GPT-2 with one head of keys and values for all (arXiv:2301.03988, arXiv:2305.06161)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, layer_norm, mlp, stack
+from hfcount.tree.parts.classic import fused_attention, generative, positions
+
+MODEL_TYPES = ("gpt_bigcode",)
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("n_embd", "hidden_size"), c.int("n_head", "num_attention_heads")
+    shared, crossed = c.bool("multi_query", default=True), c.bool("add_cross_attention", default=False)
+    if shared and crossed:
+        raise ConfigError(f"{c.where}: add_cross_attention needs multi_query to be false. Correct one of them.")
+    each = keys.multi_head(c, d, heads)
+    layer = Layer(
+        mixer=GQA(heads=heads, kv_heads=1 if shared else heads, head_dim=each.head_dim, qkv_bias=True, out_bias=True),
+        ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
+        extras={"add_cross_attention": crossed},
+    )
+    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    rows = c.int("n_positions", "max_position_embeddings")
+    heads_known = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "LMHeadModel")
+    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        crossed, square = one.extras["add_cross_attention"], Linear(d, d, True)
+        across = block("attention", c_attn=Linear(d, 2 * d, True), q_attn=square, c_proj=square)
+        return block(
+            ln_1=layer_norm(d),
+            attn=fused_attention(d, one.attention, "c_attn", "c_proj"),
+            ln_2=layer_norm(d),
+            crossattention=across if crossed else None,
+            ln_cross_attn=layer_norm(d) if crossed else None,
+            mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
+        )
+
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    return generative(s, "transformer", body, "wte")

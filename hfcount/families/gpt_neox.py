@@ -1,0 +1,38 @@
+"""GPT-NeoX, Pythia, Dolly, RedPajama and their reward models (arXiv:2204.06745, arXiv:2304.01373)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, inv_freq, layer_norm, mlp, stack
+from hfcount.tree.parts.classic import causal_mask, fused_attention, generative
+
+MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
+
+_HEADS = ("ForCausalLM", *keys.GPT_HEADS[1:], "RewardModel")
+
+
+def spec(c: Config) -> Spec:
+    d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=bias)
+    rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), extras={"rotary": int(mixer.head_dim * rotary)})
+    return keys.frame(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        attention = fused_attention(d, one.attention, "query_key_value", "dense")
+        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.extras["rotary"])
+        return block(
+            input_layernorm=layer_norm(d),
+            post_attention_layernorm=layer_norm(d),
+            attention=Block({**attention.children, **mask, "rotary_emb": rotary}, "attention"),
+            mlp=mlp(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
+        )
+
+    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layer_norm=layer_norm(d))
+    reward = block(out_proj=Linear(d, 1, True, "other"))
+    return generative(s, "gpt_neox", body, "embed_in", head="embed_out", reward=reward)

@@ -1,0 +1,40 @@
+"""GPT-NeoX Japanese by ABEJA: biases but in the last attention, where one is added apart (model card)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import embedding, inv_freq, layer_norm, mlp, stack
+from hfcount.tree.parts.classic import fused_attention, generative
+
+MODEL_TYPES = ("gpt_neox_japanese",)
+
+
+def spec(c: Config) -> Spec:
+    d, count = c.int("hidden_size"), keys.layer_count(c)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=False, out_bias=False)
+    ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
+
+    def layer(biased: bool) -> Layer:
+        return Layer(mixer=mixer, ffn=ffn, extras={"dense_bias": biased})
+
+    kinds = (Indices.upto(count).less(last), lambda: layer(False)), (last, lambda: layer(True))
+    return keys.frame(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        attention = fused_attention(d, one.attention, "query_key_value", "dense").children
+        bias = block(dense_bias=Tensor((d,)) if one.extras["dense_bias"] else None).children
+        return block(
+            input_layernorm=layer_norm(d),
+            post_attention_layernorm=layer_norm(d),
+            attention=Block({**attention, **bias, "rotary_emb": inv_freq(one.attention.head_dim)}, "attention"),
+            mlp=mlp(d, one.dense.width, bias=False, up="dense_h_to_4h", down="dense_4h_to_h"),
+        )
+
+    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layer_norm=layer_norm(d))
+    return generative(s, "gpt_neox_japanese", body, "embed_in", head="embed_out")

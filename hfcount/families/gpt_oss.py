@@ -1,0 +1,39 @@
+"""gpt-oss: attention with sinks, and experts with biases, stacked in one tensor per matrix (arXiv:2508.10925)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+
+MODEL_TYPES = ("gpt_oss",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=True)
+    width = None if c.is_null("head_dim") else 64
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width).but(sinks=True)
+    ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        m = one.moe
+        experts = block(
+            "experts",
+            gate_up_proj=stacked(m, d, 2 * m.width),
+            gate_up_proj_bias=stacked(m, 2 * m.width),
+            down_proj=stacked(m, m.width, d),
+            down_proj_bias=stacked(m, d),
+        )
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block(router=Linear(d, m.experts, bias=True, role="router"), experts=experts),
+        )
+
+    return decoder(s, layer)

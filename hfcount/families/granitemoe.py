@@ -1,0 +1,39 @@
+"""Granite 3 with experts, each matrix of all experts in one tensor, and a network beside them (arXiv:2408.13359)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+
+MODEL_TYPES = ("granitemoe", "granitemoeshared")
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    shared = c.int("shared_intermediate_size", default=0, minimum=0) if c.family == "granitemoeshared" else 0
+    ffn = keys.moe(c, "intermediate_size")
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        m, shared = one.moe, one.moe.shared
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=block(
+                router=block("router", layer=Linear(d, m.experts)),
+                input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),
+                output_linear=block("experts", weight=stacked(m, d, m.width)),
+            ),
+            shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d))
+            if shared
+            else None,
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,37 @@
+"""Granite with experts and sliding windows: attention with sinks, experts stacked in one tensor per matrix."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+
+MODEL_TYPES = ("granitemoe_swa",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(sinks=True)
+    shared = c.int("shared_intermediate_size", default=0, minimum=0)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        m, shared = one.moe, one.moe.shared
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=block(
+                router=Linear(d, m.experts, role="router"),
+                experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+            ),
+            shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d))
+            if shared
+            else None,
+        )
+
+    return decoder(s, layer)

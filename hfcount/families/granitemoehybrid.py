@@ -1,0 +1,49 @@
+"""Granite 4.0: Mamba-2, attention in a few layers, with experts or without (ibm-granite/granite-4.0-h-small)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import SSM, Dense, Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+from hfcount.tree.parts.mixers import mamba2
+
+MODEL_TYPES = ("granitemoehybrid",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.upto(0))
+    shared = c.int("shared_intermediate_size")
+    ffn: Dense | MoE = Dense(width=shared)
+    if c.int("num_local_experts", minimum=0):
+        ffn = MoE(**{**dict(keys.moe(c, "intermediate_size")), "shared": shared})
+    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def sparse(m: MoE) -> Block:
+        return block(
+            router=block("router", layer=Linear(d, m.experts)),
+            input_linear=block(weight=stacked(m, 2 * m.width, d)),
+            output_linear=block(weight=stacked(m, d, m.width)),
+        )
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
+        shared = (one.moe.shared or 0) if isinstance(ffn, MoE) else one.dense.width
+        return block(
+            input_layernorm=rms_norm(d),
+            mamba=ssm,
+            self_attn=None if ssm else gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=sparse(ffn) if isinstance(ffn, MoE) else None,
+            shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d)),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,29 @@
+"""Helium 1: LLaMA with biases that the config switches (https://huggingface.co/kyutai/helium-1-2b)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("helium",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), head_dim=128)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=altered(gqa(d, one.attention), o_proj=Linear(d, d)),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,47 @@
+"""HRM-Text: a slow and a fast stack that run in turns, with norms that have no weights (arXiv:2506.21734)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import embedding, stack, with_head
+
+MODEL_TYPES = ("hrm_text",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    heads = c.int("num_attention_heads")
+    mixer = keys.multi_head(c, c.int("hidden_size"), heads, qkv_bias=bias, out_bias=bias)
+    mixer = mixer.model_copy(update={"head_dim": c.int("head_dim", default=128)})
+    count = c.int("num_layers_per_stack", default=None, maximum=MAX_LAYERS) or keys.layer_count(c)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    return keys.frame(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width, network_bias = one.attention, one.dense.width, one.dense.bias
+        wide = a.heads * a.head_dim
+        # Weights that are one in the checkpoint keep a bias each.
+        own, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None
+        biases = block("attention", gate_proj=own, q_proj=own, k_proj=own, v_proj=own) if a.qkv_bias else None
+        network = block(
+            "mlp",
+            gate_up_proj=Linear(d, 2 * width),
+            gate_proj=half,
+            up_proj=half,
+            down_proj=Linear(width, d, network_bias),
+        )
+        attention = block("attention", gqkv_proj=Linear(d, 4 * wide), o_proj=Linear(wide, d, a.out_bias))
+        return block(attn=attention, self_attn=biases, mlp=network)
+
+    body = block(
+        embed_tokens=embedding(s.vocab, d),
+        L_module=block(layers=stack(s.layers, layer)),
+        H_module=block(layers=stack(s.layers, layer)),
+        z_L_init=Tensor((d,)),
+    )
+    return with_head(s, body)

@@ -1,0 +1,29 @@
+"""Hunyuan, dense: queries and keys normalised per head (https://huggingface.co/tencent/Hunyuan-7B-Instruct)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("hunyuan_v1_dense",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention, norms=("query_layernorm", "key_layernorm")),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

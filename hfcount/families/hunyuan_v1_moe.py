@@ -1,0 +1,51 @@
+"""Hunyuan-A13B: routed experts beside one that all tokens pass, in every layer (Hunyuan-A13B technical report)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Layers, MoE, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("hunyuan_v1_moe",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
+    chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
+    if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):
+        raise ConfigError(
+            f"{c.where}: moe_topk must be one number, or one for each of the {count:,} layers, from 1 to the number of"
+            f" experts, {among:,}. Correct it."
+        )
+    layers = []
+    for active in sorted(set(chosen)):
+        where = Indices.of(place for place, number in enumerate(chosen) if number == active)
+        ffn = MoE(experts=among, active=active, width=width, shared=width)
+        layers.append(
+            Layers(indices=Indices.upto(count) if len(chosen) == 1 else where, layer=Layer(mixer=mixer, ffn=ffn))
+        )
+    return keys.frame(c, layers)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        m, a = one.moe, one.attention
+        norms = block(query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=Block({**gqa(d, a).children, **norms.children}, "attention"),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block(
+                gate=block("router", wg=Linear(d, m.experts)),
+                experts=experts(m, swiglu(d, m.width, role="experts")),
+                shared_mlp=swiglu(d, m.width),
+            ),
+        )
+
+    return decoder(s, layer)

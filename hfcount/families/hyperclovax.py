@@ -1,0 +1,34 @@
+"""HyperCLOVA X SEED Think: norms in front of attention and feed-forward, and behind them too (arXiv:2506.22403)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("hyperclovax",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
+    behind = c.bool("use_post_norm", default=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn, extras={"use_post_norm": int(behind)}))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        behind = rms_norm(d) if one.extras["use_post_norm"] else None
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_norm1=behind,
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width, one.dense.bias),
+            post_norm2=behind,
+        )
+
+    return decoder(s, layer)

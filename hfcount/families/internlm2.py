@@ -1,0 +1,42 @@
+"""InternLM 2: Llama with fused attention and a naming of its own (arXiv:2403.17297)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, stack
+
+MODEL_TYPES = ("internlm2",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("bias", default=True)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    heads = ("ForCausalLM", "Model", "ForSequenceClassification")
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        attention = block(
+            "attention",
+            wqkv=fused_qkv(d, a),
+            wo=Linear(a.heads * a.head_dim, d, a.out_bias),
+            rotary_emb=inv_freq(a.head_dim),
+        )
+        return block(
+            attention=attention,
+            feed_forward=block("mlp", w1=Linear(d, width), w3=Linear(d, width), w2=Linear(width, d)),
+            attention_norm=rms_norm(d),
+            ffn_norm=rms_norm(d),
+        )
+
+    body = block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    if s.head == "base":
+        return body
+    if s.head == "sequence_classification":
+        return block(model=body, score=Linear(d, s.labels, role="other"))
+    return block(model=body, output=lm_head(s, "model.tok_embeddings.weight"))

@@ -1,0 +1,29 @@
+"""Jais 2: layer norms, an ungated feed-forward network, biases throughout (https://huggingface.co/inceptionai/Jais-2-8B-Chat)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, layer_norm, mlp
+
+MODEL_TYPES = ("jais2",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=True)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=True))))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=layer_norm(d),
+            mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
+        )
+
+    return decoder(s, layer, norm=layer_norm(d))

@@ -1,0 +1,45 @@
+"""JetMoE: experts for the queries and outputs of attention as well as for the feed-forward (arXiv:2404.07413)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import GQA, Layer, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import decoder, inv_freq, rms_norm, stacked
+
+MODEL_TYPES = ("jetmoe",)
+
+
+def spec(c: Config) -> Spec:
+    ffn, kv_heads = keys.moe(c, "intermediate_size"), c.int("num_key_value_heads")
+    mixer = GQA(heads=kv_heads * ffn.active, kv_heads=kv_heads, head_dim=c.int("kv_channels", "head_dim"))
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, m = one.attention, one.moe
+        width = a.kv_heads * a.head_dim
+        router = block("router", layer=Linear(d, m.experts))
+        mixing = block(
+            bias=Tensor((d,)),
+            input_linear=block(weight=stacked(m, width, d)),
+            output_linear=block(weight=stacked(m, d, width)),
+            router=router,
+        )
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attention=block(
+                "attention", experts=mixing, kv_proj=Linear(d, 2 * width), rotary_emb=inv_freq(a.head_dim)
+            ),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block(
+                bias=Tensor((d,), role="mlp"),
+                input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),
+                output_linear=block("experts", weight=stacked(m, d, m.width)),
+                router=router,
+            ),
+        )
+
+    return decoder(s, layer)

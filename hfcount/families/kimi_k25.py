@@ -1,0 +1,20 @@
+"""Kimi K2.5: Kimi K2's language model with a tower for images and videos (arXiv:2602.02276)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Aside, Block
+from hfcount.tree.parts.composite import llava
+
+MODEL_TYPES = ("kimi_k25",)
+
+
+def spec(c: Config) -> Spec:
+    part = c.part("text_config", defaults={"model_type": "deepseek_v3"})
+    text, _ = families.read(part)
+    return keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    tower = Aside("the vision tower of Kimi K2.5 and its projector are not described")
+    return llava(s, families.base(s.text), vision_tower=tower, mm_projector=tower)

@@ -1,0 +1,62 @@
+"""Kimi Linear: Kimi Delta Attention and latent attention without positions, with experts (arXiv:2510.26692)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
+from hfcount.tree.parts.ffn import numbered_swiglu
+from hfcount.tree.parts.mixers import kimi_delta
+from hfcount.tree.parts.sparse import shared_moe
+
+MODEL_TYPES = ("kimi_linear",)
+
+
+def spec(c: Config) -> Spec:
+    part = c.sub("linear_attn_config") or c
+    inner = ("num_heads", "head_dim", "short_conv_kernel_size")
+    outer = ("linear_num_heads", "linear_head_dim", "linear_conv_kernel_dim")
+    heads, width, kernel = map(part.int, outer if part is c else inner)
+    linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
+    mixers = keys.mixed(c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), _fourths(c))
+    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
+
+    def sparse() -> Layer:
+        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+
+    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.model_copy(update={"tied": False})  # the head is its own, whatever the config says
+
+
+def _listed(c: Config, part: Config) -> list[str]:
+    full, linear = part.ints("full_attn_layers"), part.ints("kda_layers")  # counted from 1
+    kinds = dict.fromkeys(full, "full_attention") | dict.fromkeys(linear, "linear_attention")
+    if kinds and sorted(kinds) != list(range(1, len(full) + len(linear) + 1)):
+        raise ConfigError(f"{c.where}: full_attn_layers and kda_layers must together name each layer once, from 1 on.")
+    return [kinds[number] for number in sorted(kinds)]
+
+
+def _fourths(c: Config) -> Indices:
+    return Indices.of(range(4, max(4, keys.layer_count(c)), 4))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def sparse(m: MoE) -> Block:
+        return shared_moe(d, m, balanced=True, expert=numbered_swiglu(d, m.width, "experts"))
+
+    def layer(one: Layer) -> Block:
+        mixer, ffn = one.mixer, one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=kimi_delta(d, mixer) if isinstance(mixer, DeltaNet) else mla(d, one.latent),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

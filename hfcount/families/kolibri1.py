@@ -1,0 +1,33 @@
+"""Kolibri 1: attention over windows, and many small balanced experts in every layer, with norms on both sides."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import correction_bias, decoder, gqa, rms_norm
+from hfcount.tree.parts.sparse import shared_moe
+
+MODEL_TYPES = ("kolibri1",)
+
+
+def spec(c: Config) -> Spec:
+    routed = keys.moe(c, "moe_intermediate_size")
+    ffn = MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
+    return keys.frame(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn), heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attn_norm=rms_norm(d),
+            post_attention_layernorm=rms_norm(d),
+            mlp=shared_moe(d, one.moe),
+            moe=block(router=block("router", expert_bias=correction_bias(one.moe))),
+            post_ffn_norm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,53 @@
+"""LFM3: gated short convolutions with attention in every other layer, which a gate closes by the head."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, ShortConv, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import embedding, gqa, rms_norm, stack, with_head
+from hfcount.tree.parts.ffn import numbered_swiglu
+from hfcount.tree.parts.mixers import short_conv
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("lfm3",)
+
+
+def spec(c: Config) -> Spec:
+    bias, count = c.bool("attention_bias", default=False), keys.layer_count(c)
+    full = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128), ffn=keys.dense(c))
+    conv = ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False))
+    fast = Layer(mixer=conv, ffn=keys.dense(c))
+    if given := keys.kinds(c):
+        layers = keys.by_kind(c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given)
+    else:
+        attending = Indices.of(range(2, max(2, count), 2))
+        rest = Indices.upto(count).less(attending)
+        layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
+    extras = {
+        "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
+        "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
+    }
+    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, gated, sandwiched = s.hidden, s.extras["use_attention_gate"], s.extras["use_sandwich_norm"]
+
+    def attention(one: Layer) -> Block:
+        return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)
+
+    def layer(one: Layer) -> Block:
+        conv = short_conv(d, one.mixer) if isinstance(one.mixer, ShortConv) else None
+        return block(
+            operator_norm=rms_norm(d),
+            conv=conv,
+            self_attn=None if conv else attention(one),
+            post_operator_norm=rms_norm(d) if sandwiched else None,
+            ffn_norm=rms_norm(d),
+            feed_forward=numbered_swiglu(d, one.dense.width),
+            post_ffn_norm=rms_norm(d) if sandwiched else None,
+        )
+
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
+    return with_head(s, body)

@@ -1,0 +1,53 @@
+"""Llama 4, the language model: a routed and a shared expert in every layer or some (Llama 4 model card)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, gqa, rms_norm, stacked, swiglu
+
+MODEL_TYPES = ("llama4_text",)
+
+
+def spec(c: Config) -> Spec:
+    bias, every = c.bool("attention_bias", default=False), Indices.upto(keys.layer_count(c))
+    width = None if c.is_null("head_dim") else 128
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width)
+    step, listed = c.int("interleave_moe_layer_step", default=1, maximum=MAX_LAYERS), c.ints("moe_layers")
+    routed = Indices.of(
+        (number for number in listed if number in every)
+        if c.length("moe_layers") is not None
+        else every.base[step - 1 :: step]
+    )
+
+    def sparse() -> Layer:
+        ffn = keys.moe(c, "intermediate_size")
+        return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.width))
+
+    def dense() -> Layer:
+        return Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size_mlp")))
+
+    return keys.frame(c, keys.split(c, (every.less(routed), dense), (routed, sparse)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def moe(m: MoE) -> Block:
+        return block(
+            router=Linear(d, m.experts, role="router"),
+            experts=block("experts", gate_up_proj=stacked(m, d, 2 * m.width), down_proj=stacked(m, m.width, d)),
+            shared_expert=swiglu(d, m.width),
+        )
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            feed_forward=moe(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,19 @@
+"""mBART: BART in many languages, normalised last on each side (arXiv:2001.08210)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts.seq2seq import bart
+
+MODEL_TYPES = ("mbart",)
+
+_HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2)
+
+
+def blueprint(s: Spec) -> Block:
+    return bart(s, first_norm=True, last_norm=True)

@@ -1,0 +1,35 @@
+"""Megatron-BERT: BERT that normalises what its layers read (arXiv:1909.08053)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import layer_norm, stack
+from hfcount.tree.parts.encoders import bert_attention, bert_embeddings, bert_heads, pooler
+
+MODEL_TYPES = ("megatron-bert",)
+
+_HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c, heads=_HEADS)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        width = one.dense.width
+        attention = Block({"ln": layer_norm(d), **bert_attention(d, one.attention, norm=False).children})
+        return block(
+            attention=attention,
+            crossattention=attention if one.extras["add_cross_attention"] else None,
+            ln=layer_norm(d),
+            intermediate=block("mlp", dense=Linear(d, width, True)),
+            output=block("mlp", dense=Linear(width, d, True)),
+        )
+
+    encoder = block(layer=stack(s.layers, layer), ln=layer_norm(d))
+    body = block(embeddings=bert_embeddings(s, norm=False), encoder=encoder, pooler=pooler(s))
+    return bert_heads(s, "bert", body)

@@ -1,0 +1,41 @@
+"""Mellum 2: routed experts in the layers that the config names (https://huggingface.co/JetBrains)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Aside, Block, block
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("mellum",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128)
+    dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
+    layers = keys.split(
+        c,
+        (few, lambda: Layer(mixer=mixer, ffn=dense)),
+        (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
+    )
+    ahead = c.int("num_mtp_layers", "num_nextn_predict_layers", default=0, minimum=0)
+    return keys.frame(c, layers, extras={"num_mtp_layers": ahead})
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts"))
+            if isinstance(ffn, MoE)
+            else swiglu(d, one.dense.width),
+        )
+
+    ahead = Aside("its layers for multi-token prediction are not described") if s.extras["num_mtp_layers"] else None
+    return altered(decoder(s, layer), mtp=ahead)

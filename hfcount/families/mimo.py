@@ -1,0 +1,42 @@
+"""MiMo: Qwen2 with layers that predict further tokens, kept apart from the others (arXiv:2505.07608)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import base, gqa, rms_norm, stack, swiglu, with_head
+
+MODEL_TYPES = ("mimo",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
+    more = Indices.upto(c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS))
+    ahead = (Layers(indices=more, layer=layer),) if more.count else ()
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), mtp=ahead)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gqa(d, one.attention),
+            mlp=swiglu(d, one.dense.width),
+            input_layernorm=rms_norm(d),
+            post_attention_layernorm=rms_norm(d),
+        )
+
+    def ahead(one: Layer) -> Block:
+        entrance = block(
+            input_proj=Linear(2 * d, d),
+            token_layernorm=rms_norm(d),
+            hidden_layernorm=rms_norm(d),
+            final_layernorm=rms_norm(d),
+        )
+        return Block({**layer(one).children, **entrance.children}, "mtp")
+
+    body = base(s.model_copy(update={"mtp": ()}), layer)
+    return with_head(s, Block({**body.children, **({"mtp_layers": stack(s.mtp, ahead)} if s.mtp else {})}))

@@ -1,0 +1,33 @@
+"""MiniCPM: Llama with scaled branches, which have no parameters (arXiv:2404.06395)."""
+
+from hfcount import keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("minicpm",)
+
+
+def spec(c: Config) -> Spec:
+    if c.int("num_experts", default=0, minimum=0):
+        raise UnknownArchitecture(f"{c.where}: num_experts is given, and no family describes MiniCPM's experts.")
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    heads = ("ForCausalLM", "Model", "ForSequenceClassification")
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gqa(d, one.attention),
+            mlp=swiglu(d, one.dense.width),
+            input_layernorm=rms_norm(d),
+            post_attention_layernorm=rms_norm(d),
+        )
+
+    return decoder(s, layer)

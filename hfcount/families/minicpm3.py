@@ -1,0 +1,29 @@
+"""MiniCPM3: latent attention in a dense model (arXiv:2404.06395)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
+
+MODEL_TYPES = ("minicpm3",)
+
+
+def spec(c: Config) -> Spec:
+    share = c.int("hidden_size") // c.int("num_attention_heads")
+    mixer = keys.mla(c, value_dim=share or None)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=mla(d, one.latent),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,37 @@
+"""MiniCPM-V 2: MiniCPM with SigLIP's tower and a resampler (model card of openbmb/MiniCPM-V-2)."""
+
+from hfcount import keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Aside, Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.composite import rebased
+
+MODEL_TYPES = ("minicpmv",)
+
+
+def spec(c: Config) -> Spec:
+    if c.sub("vision_config"):
+        raise UnknownArchitecture(
+            f"{c.where}: vision_config is given, and of the models of type minicpmv the second version is described,"
+            " which has none."
+        )
+    bias = c.bool("attention_bias", default=False)
+    layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c))
+    return keys.frame(c, layer, tied=True, heads=("MiniCPMV",))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gqa(d, one.attention),
+            mlp=swiglu(d, one.dense.width),
+            input_layernorm=rms_norm(d),
+            post_attention_layernorm=rms_norm(d),
+        )
+
+    why = "the vision tower of MiniCPM-V and its resampler are not described"
+    return block(llm=rebased(decoder(s, layer), "llm"), vpm=Aside(why), resampler=Aside(why))

@@ -1,0 +1,37 @@
+"""MiniMax-Text-01: Mixtral with lightning attention in the place of most softmax attention (arXiv:2501.08313)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Lightning, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, gqa, moe, rms_norm
+from hfcount.tree.parts.ffn import numbered_swiglu
+from hfcount.tree.parts.mixers import lightning
+
+MODEL_TYPES = ("minimax",)
+
+
+def spec(c: Config) -> Spec:
+    full, size = keys.attention(c), c.int("block_size", default=256)
+    linear = Lightning(heads=full.heads, head_dim=full.head_dim)
+    alternate = Indices.of(range(0, keys.layer_count(c), 2))
+    mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
+    ffn = keys.moe(c, "intermediate_size")
+    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+    return keys.frame(c, layers, extras={"block_size": size})
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        mixer, size = one.mixer, s.extras["block_size"]
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
+        )
+
+    return decoder(s, layer)

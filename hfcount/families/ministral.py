@@ -1,0 +1,27 @@
+"""Ministral: Mistral with a sliding window in the layers that the config names (https://huggingface.co/mistralai/Ministral-8B-Instruct-2410)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("ministral",)
+
+
+def spec(c: Config) -> Spec:
+    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

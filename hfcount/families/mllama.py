@@ -1,0 +1,81 @@
+"""Llama 3.2 with vision: Llama with layers that attend to an image's tokens (arXiv:2407.21783, section 7)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Spec, Vision
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu
+from hfcount.tree.parts.composite import llava
+from hfcount.tree.parts.vision import mllama_vision
+
+MODEL_TYPES = ("mllama", "mllama_text_model")
+
+# What absent keys of vision_config mean: transformers 5.23, configuration_mllama.py.
+_TOWER = {
+    "hidden_size": 1280,
+    "intermediate_size": 5120,
+    "num_hidden_layers": 32,
+    "num_global_layers": 8,
+    "num_channels": 3,
+    "image_size": 448,
+    "patch_size": 14,
+    "max_num_tiles": 4,
+    "vision_output_dim": 7680,
+}
+
+
+def spec(c: Config) -> Spec:
+    text = c if c.family == "mllama_text_model" else c.part("text_config")
+    every = Indices.upto(keys.layer_count(text))
+    given = text.ints("cross_attention_layers", default=range(3, 40, 5))
+    crossing = Indices.of(number for number in given if number in every)
+    plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text))
+    seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), extras={"cross": 1})
+    layers = keys.split(text, (every.less(crossing), lambda: plain), (crossing, lambda: seeing))
+    heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
+    tower = None if text is c else _vision(c.part("vision_config", defaults=_TOWER))
+    # The head is never tied: the embedding has rows for eight tokens that are not generated.
+    return keys.frame(text, layers, whole=c, heads=heads, vision=tower).model_copy(update={"tied": False})
+
+
+def _vision(eyes: Config) -> Vision:
+    side = eyes.int("patch_size")
+    along = eyes.int("image_size") // side
+    names = ("num_global_layers", "max_num_tiles", "vision_output_dim")
+    extras = {name: eyes.int(name, minimum=0, maximum=MAX_LAYERS) for name in names}
+    ratios = eyes.length("supported_aspect_ratios")
+    return Vision(
+        hidden=keys.seeing(eyes),
+        layers=eyes.int("num_hidden_layers", maximum=MAX_LAYERS),
+        width=eyes.int("intermediate_size"),
+        patch=(side, side),
+        channels=eyes.int("num_channels"),
+        positions=along * along + 1,
+        extras={**extras, "supported_aspect_ratios": 8 if ratios is None else ratios},
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        attention, crosses = gqa(d, one.attention), "cross" in one.extras
+        gate = Tensor((1,), role="attention") if crosses else None
+        return block(
+            self_attn=None if crosses else attention,
+            cross_attn=attention if crosses else None,
+            cross_attn_attn_gate=gate,
+            cross_attn_mlp_gate=gate,
+            input_layernorm=rms_norm(d),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    if s.vision is None or s.head == "causal_lm":
+        return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, role="lm_head"))
+    eyes, sizes = s.eyes, s.eyes.extras
+    tower = mllama_vision(eyes, sizes["num_global_layers"], sizes["max_num_tiles"], sizes["supported_aspect_ratios"])
+    projector = Linear(sizes["vision_output_dim"], d, bias=True, role="vision")
+    return llava(s, body, vision_model=tower, multi_modal_projector=projector)

@@ -1,0 +1,59 @@
+"""Molmo: OLMo's layers, with extra rows for the tokens of images, and CLIP's tower (arXiv:2409.17146)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec, Vision
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import layer_norm, rms_norm, stack
+from hfcount.tree.parts.vision import molmo_vision
+
+MODEL_TYPES = ("molmo",)
+
+# config.json does not describe the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last
+# layer, of which two layers' outputs are pooled.
+_TOWER = Vision(hidden=1024, layers=23, width=4096, patch=(14, 14), positions=577, extras={"features": 2})
+
+
+def spec(c: Config) -> Spec:
+    width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
+    if width % 2:
+        raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
+    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False))
+    mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
+    extras = {"rms": int(kind == "rms"), "additional_vocab": 128}
+    vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
+    tied = c.bool("weight_tying", default=False)
+    layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
+    whole = keys.frame(c, layer, heads=("ForCausalLM",), vocab=vocab, extras=extras, vision=_TOWER)
+    return whole.but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    norm = rms_norm(d) if s.extras["rms"] else layer_norm(d, bias=False)
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        inner = a.heads * a.head_dim
+        return block(
+            att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, role="attention"),
+            attn_out=Linear(inner, d, role="attention"),
+            q_norm=rms_norm(inner) if a.qk_norm else None,
+            k_norm=rms_norm(a.kv_heads * a.head_dim) if a.qk_norm else None,
+            attn_norm=norm,
+            ff_norm=norm,
+            ff_proj=Linear(d, 2 * width, role="mlp"),
+            ff_out=Linear(width, d, role="mlp"),
+        )
+
+    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.extras["additional_vocab"], d)))
+    text = block(
+        wte=table,
+        blocks=stack(s.layers, layer),
+        ln_f=norm,
+        ff_out=None if s.tied else Linear(d, s.vocab, role="lm_head"),
+    )
+    width = s.layers[0].layer.dense.width
+    tower = molmo_vision(s.eyes, s.eyes.extras["features"], width, d)
+    return block(model=block(transformer=text, vision_backbone=tower))

@@ -1,0 +1,41 @@
+"""Moshi, its language model alone: gate and up in one projection, a token more than it predicts (arXiv:2410.00037)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, lm_head, rms_norm, stack
+
+MODEL_TYPES = ("moshi",)
+
+
+def spec(c: Config) -> Spec:
+    both = c.int("ffn_dim", minimum=2)
+    if both % 2:
+        raise ConfigError(f"{c.where}: ffn_dim is {both:,}, and must be even: half of it gates the other half.")
+    mixer = keys.attention(c, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=Dense(width=both // 2)), heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        queries, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=block(
+                "attention",
+                q_proj=block(linear=Linear(d, queries)),
+                k_proj=block(linear=Linear(d, keys_)),
+                v_proj=block(linear=Linear(d, keys_)),
+                o_proj=block(linear=Linear(queries, d)),
+            ),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block("mlp", fc1=Linear(d, 2 * width), fc2=Linear(width, d)),
+        )
+
+    body = block(embed_tokens=embedding(s.vocab + 1, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"))

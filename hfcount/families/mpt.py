@@ -1,0 +1,33 @@
+"""MPT 1B to 30B: no biases, ALiBi positions, feed-forward of four times the width (MosaicML 2023, model cards)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, layer_norm, mlp, stack
+from hfcount.tree.parts.classic import fused_attention, generative
+
+MODEL_TYPES = ("mpt",)
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("d_model", "hidden_size")
+    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), qkv_bias=False, out_bias=False)
+    layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
+    layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
+    return keys.frame(c, layers, hidden=d, tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            norm_1=layer_norm(d, bias=False),
+            attn=fused_attention(d, one.attention, "Wqkv", "out_proj"),
+            norm_2=layer_norm(d, bias=False),
+            ffn=mlp(d, one.dense.width, bias=False, up="up_proj", down="down_proj"),
+        )
+
+    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer), norm_f=layer_norm(d, bias=False))
+    return generative(s, "transformer", body, "wte")

@@ -1,0 +1,27 @@
+"""MVP: BART that can learn prompts for its layers (arXiv:2206.12131)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Aside, Block, block
+from hfcount.tree.parts.seq2seq import bart, side_prompt
+
+MODEL_TYPES = ("mvp",)
+
+_HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    length = c.int("prompt_length", default=100) if c.bool("use_prompt", default=False) else 0
+    extras = {"prompt_length": length, "prompt_mid_dim": c.int("prompt_mid_dim", default=800)}
+    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    length, middle = s.extras["prompt_length"], s.extras["prompt_mid_dim"]
+    if not length or s.head == "causal_lm":
+        return bart(s, first_norm=True, last_norm=False)
+    prompt = side_prompt(s.hidden, length, middle, s.layers)
+    both = block(self_attn_prompt=prompt, cross_attn_prompt=prompt)
+    aside = block(self_attn_prompt=Aside("prompts of the encoder, which only some implementations build"))
+    return bart(s, first_norm=True, last_norm=False, encoder=aside, decoder=both)

@@ -1,0 +1,29 @@
+"""Nemotron-4 and Minitron: layer norms, an ungated feed-forward network (arXiv:2402.16819)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, layer_norm, mlp
+
+MODEL_TYPES = ("nemotron",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=layer_norm(d),
+            mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
+        )
+
+    return decoder(s, layer, question_answering="transformer", norm=layer_norm(d))

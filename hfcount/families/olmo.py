@@ -1,0 +1,24 @@
+"""OLMo 1: norms without weights (arXiv:2402.00838)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, swiglu
+
+MODEL_TYPES = ("olmo",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+
+    return decoder(s, layer, norm=block())

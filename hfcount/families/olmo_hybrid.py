@@ -1,0 +1,47 @@
+"""OLMo Hybrid: Gated DeltaNet in three layers of four, and OLMo 3's attention in the fourth (model card of
+allenai/Olmo-Hybrid-7B)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import DeltaNet, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.mixers import unfused_delta_net
+
+MODEL_TYPES = ("olmo_hybrid",)
+
+
+def spec(c: Config) -> Spec:
+    bias, count = c.bool("attention_bias", default=False), keys.layer_count(c)
+    full = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm="width", kv_heads_optional=True)
+    key_heads = c.int("linear_num_key_heads", default=full.heads)
+    key_dim = c.int("linear_key_head_dim", default=int(0.75 * c.int("hidden_size") / key_heads))
+    linear = DeltaNet(
+        key_heads=key_heads,
+        value_heads=c.int("linear_num_value_heads", default=full.heads),
+        key_dim=key_dim,
+        value_dim=c.int("linear_value_head_dim", default=2 * key_dim),
+        kernel=c.int("linear_conv_kernel_dim", default=4),
+    )
+    fourth = Indices.of(range(min(3, count - 1), count, 4))
+    mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth)
+    layers = keys.crossed(mixers, keys.alike(Layer(ffn=keys.dense(c)), count))
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        linear = unfused_delta_net(d, one.mixer) if isinstance(one.mixer, DeltaNet) else None
+        return block(
+            attention_layer_norm=rms_norm(d) if linear else None,
+            linear_attn=linear,
+            self_attn=None if linear else gqa(d, one.attention),
+            feedforward_layer_norm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+            post_feedforward_layernorm=None if linear else rms_norm(d),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,50 @@
+"""OPT 125M to 175B, with a narrower embedding in the one that has 350M (arXiv:2205.01068)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, layer_norm, stack
+from hfcount.tree.parts.classic import fc, generative, mha, positions
+
+MODEL_TYPES = ("opt",)
+
+_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    d, bias = c.int("hidden_size"), c.bool("enable_bias", default=True)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
+    before, dropped = c.bool("do_layer_norm_before", default=True), c.bool("_remove_final_layer_norm", default=False)
+    extras = {
+        "word_embed_proj_dim": c.int("word_embed_proj_dim", default=d),
+        "norms": c.bool("layer_norm_elementwise_affine", default=True),
+        "final_layer_norm": before and not dropped,
+    }
+    # The first two rows of the table of positions stand for padding.
+    rows = c.int("max_position_embeddings") + 2
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=bias))
+    return keys.frame(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, width = s.hidden, s.extras["word_embed_proj_dim"]
+    norm = layer_norm(d) if s.extras["norms"] else None
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=mha(d, one.attention),
+            self_attn_layer_norm=norm,
+            **fc(d, one.dense.width, one.dense.bias),
+            final_layer_norm=norm,
+        )
+
+    body = block(
+        embed_tokens=embedding(s.vocab, width),
+        embed_positions=positions(s),
+        project_out=None if width == d else Linear(d, width, role="embedding"),
+        project_in=None if width == d else Linear(width, d, role="embedding"),
+        final_layer_norm=norm if s.extras["final_layer_norm"] else None,
+        layers=stack(s.layers, layer),
+    )
+    return generative(s, "model", block(decoder=body), "decoder.embed_tokens", width=width)

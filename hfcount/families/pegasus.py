@@ -1,0 +1,19 @@
+"""PEGASUS: summaries from gapped sentences; its sinusoidal positions are stored (arXiv:1912.08777)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts.seq2seq import bart
+
+MODEL_TYPES = ("pegasus",)
+
+_HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
+
+
+def spec(c: Config) -> Spec:
+    return keys.sequence_to_sequence(c, heads=_HEADS)
+
+
+def blueprint(s: Spec) -> Block:
+    return bart(s, first_norm=False, last_norm=True)

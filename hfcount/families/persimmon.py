@@ -1,0 +1,20 @@
+"""Persimmon 8B: queries, keys and values interleaved by head (https://huggingface.co/adept/persimmon-8b-base)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts import with_head
+from hfcount.tree.parts.variants import persimmon
+
+MODEL_TYPES = ("persimmon",)
+
+
+def spec(c: Config) -> Spec:
+    norms = c.bool("qk_layernorm", default=True)
+    mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+
+
+def blueprint(s: Spec) -> Block:
+    return with_head(s, persimmon(s))

@@ -1,0 +1,33 @@
+"""Phi-1, Phi-1.5 and Phi-2: attention and feed-forward side by side behind one norm (arXiv:2309.05463)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, gqa, layer_norm, mlp, stack, with_head
+
+MODEL_TYPES = ("phi",)
+
+
+def spec(c: Config) -> Spec:
+    norms = c.bool("qk_layernorm", default=False)
+    mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=gqa(d, one.attention, "dense", ("q_layernorm", "k_layernorm"), layer_norm),
+            mlp=mlp(d, one.dense.width),
+        )
+
+    body = block(
+        embed_tokens=embedding(s.vocab, d),
+        layers=stack(s.layers, layer),
+        final_layernorm=layer_norm(d),
+    )
+    return with_head(s, body, bias=True)

@@ -1,0 +1,35 @@
+"""Phi-3, Phi-3.5 and Phi-4: queries, keys and values in one projection, gate and up in another (arXiv:2404.14219)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, fused_qkv, fused_swiglu, inv_freq, rms_norm
+
+MODEL_TYPES = ("phi3",)
+
+
+def spec(c: Config) -> Spec:
+    for unused in ("attention_bias", "mlp_bias", "lm_head_bias"):  # configs have them, the architecture no biases
+        c.bool(unused, default=False)
+    return keys.frame(c, Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c)))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a = one.attention
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=block(
+                "attention",
+                qkv_proj=fused_qkv(d, a),
+                o_proj=Linear(a.heads * a.head_dim, d),
+                rotary_emb=inv_freq(a.head_dim),
+            ),
+            post_attention_layernorm=rms_norm(d),
+            mlp=fused_swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

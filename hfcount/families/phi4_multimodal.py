@@ -1,0 +1,36 @@
+"""Phi-4-multimodal: Phi-4-mini with towers for images and sound inside its embedding (arXiv:2503.01743)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Aside, Block, Linear, block
+from hfcount.tree.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
+from hfcount.tree.parts.variants import altered
+
+MODEL_TYPES = ("phi4_multimodal",)
+
+
+def spec(c: Config) -> Spec:
+    layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a = one.attention
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=block(
+                "attention",
+                qkv_proj=fused_qkv(d, a),
+                o_proj=Linear(a.heads * a.head_dim, d),
+                rotary_emb=inv_freq(a.head_dim),
+            ),
+            post_attention_layernorm=rms_norm(d),
+            mlp=fused_swiglu(d, one.dense.width),
+        )
+
+    towers = Aside("the towers for images and sound are not described")
+    return with_head(s, altered(base(s, layer), embed_tokens_extend=towers))

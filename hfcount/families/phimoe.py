@@ -1,0 +1,33 @@
+"""Phi-3.5-MoE: routed experts, and norms with biases (arXiv:2404.14219)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import base, gqa, layer_norm, moe, with_head
+
+MODEL_TYPES = ("phimoe",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    head_bias = int(c.bool("lm_head_bias", default=False))
+    ffn = keys.moe(c, "intermediate_size")
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), extras={"lm_head_bias": head_bias})
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        width = one.moe.width
+        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=layer_norm(d),
+            block_sparse_moe=moe(d, one.moe, expert),
+        )
+
+    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.extras["lm_head_bias"]))

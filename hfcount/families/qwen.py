@@ -1,0 +1,47 @@
+"""Qwen, the first: Llama with fused attention and an early naming (arXiv:2309.16609)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.block import Aside, Block, Linear, block
+from hfcount.tree.parts import embedding, fused_qkv, rms_norm, stack, with_head
+
+MODEL_TYPES = ("qwen",)
+
+
+def spec(c: Config) -> Spec:
+    heads = c.int("num_attention_heads", "n_head")
+    hidden, bias = c.int("hidden_size", "n_embd"), not c.bool("no_bias", default=True)
+    width = c.int("intermediate_size", "ffn_hidden_size")
+    if width % 2:
+        raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
+    depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
+    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
+    extras = {"visual": int(c.sub("visual") is not None)}
+    # The padded vocabulary is what the table has rows for, where a config gives both.
+    vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
+    return keys.frame(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, ffn = one.attention, one.dense
+        return block(
+            ln_1=rms_norm(d),
+            attn=block("attention", c_attn=fused_qkv(d, a), c_proj=Linear(a.heads * a.head_dim, d, a.out_bias)),
+            ln_2=rms_norm(d),
+            mlp=block(
+                "mlp",
+                w1=Linear(d, ffn.width, ffn.bias),
+                w2=Linear(d, ffn.width, ffn.bias),
+                c_proj=Linear(ffn.width, d, ffn.bias),
+            ),
+        )
+
+    visual = Aside("Qwen-VL's tower and resampler are not described") if s.extras["visual"] else None
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
+    return with_head(s, body, prefix="transformer", table="wte")

@@ -1,0 +1,42 @@
+"""Qwen2.5-VL: Qwen2.5 with a vision transformer that attends in windows (arXiv:2502.13923)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec, Vision
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import base, gqa, rms_norm, swiglu
+from hfcount.tree.parts.composite import beside
+from hfcount.tree.parts.vision import qwen2_5_vision
+
+MODEL_TYPES = ("qwen2_5_vl",)
+
+
+def spec(c: Config) -> Spec:
+    text, eyes = c.sub("text_config") or c, c.part("vision_config")
+    side = eyes.int("patch_size", default=14)
+    vision = Vision(
+        hidden=keys.seeing(eyes),
+        layers=eyes.int("depth", default=32),
+        width=eyes.int("intermediate_size", default=3420),
+        patch=(eyes.int("temporal_patch_size", default=2), side, side),
+        channels=eyes.int("in_channels", "in_chans", default=3),
+        merge=eyes.int("spatial_merge_size", default=2),
+        out=eyes.int("out_hidden_size", default=3584),
+    )
+    layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
+    whole = keys.frame(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
+    return whole.but(tied=keys.tied_anywhere(c, text))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    return beside(s, base(s, layer), visual=qwen2_5_vision(s.eyes))

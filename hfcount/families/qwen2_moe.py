@@ -1,0 +1,38 @@
+"""Qwen1.5-MoE and Qwen2-57B-A14B: routed experts beside one that a gate opens (arXiv:2407.10671)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+
+MODEL_TYPES = ("qwen2_moe",)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=True))
+
+    def sparse() -> MoE:
+        shared = c.int("shared_expert_intermediate_size")
+        return keys.moe(c, "moe_intermediate_size").but(shared=shared)
+
+    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def experts(m: MoE) -> Block:
+        gate = block(shared_expert_gate=Linear(d, 1, role="router"))
+        return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
+
+    def layer(one: Layer) -> Block:
+        ffn = one.ffn
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,52 @@
+"""Qwen3.5, dense or with routed experts, with its vision tower or without (model card of Qwen/Qwen3.5-27B)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import base, gqa, rms_norm, swiglu, with_head
+from hfcount.tree.parts.mixers import gated_delta_net
+from hfcount.tree.parts.prediction import with_draft
+from hfcount.tree.parts.sparse import gated_moe
+from hfcount.tree.parts.vision import qwen3_vision
+
+MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+
+
+def spec(c: Config) -> Spec:
+    sees, routed = not c.family.endswith("_text"), "_moe" in c.family
+    text = c.part("text_config") if sees else c
+    bias = text.bool("attention_bias", default=False)
+    full = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True, head_dim=256)
+    ffn = keys.gated_moe(text) if routed else keys.dense(text)
+    places = keys.every_nth(text, "full_attention_interval", 4)
+    mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
+    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(text)))
+    heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
+    vision = keys.qwen3_vision(c) if sees else None
+    drafts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
+    return keys.frame(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        mixer, ffn = one.mixer, one.ffn
+        linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
+        return block(
+            input_layernorm=rms_norm(d),
+            linear_attn=linear,
+            self_attn=None if linear else gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=gated_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    def model(proper: Spec) -> Block:
+        text = base(proper, layer)
+        if s.vision is None:
+            return with_head(s, text)
+        body = block(visual=qwen3_vision(s.vision), language_model=text)
+        return with_head(s, body, table="language_model.embed_tokens")
+
+    return with_draft(s, model, layer)

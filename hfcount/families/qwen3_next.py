@@ -1,0 +1,41 @@
+"""Qwen3-Next: Gated DeltaNet in three layers of four, gated attention in the fourth, many small experts (model card of
+Qwen/Qwen3-Next-80B-A3B-Instruct)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.parts.mixers import gated_delta_net
+from hfcount.tree.parts.prediction import with_draft
+from hfcount.tree.parts.sparse import gated_moe
+
+MODEL_TYPES = ("qwen3_next",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    full = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True)
+    places = keys.every_nth(c, "full_attention_interval", 4)
+    mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
+    networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
+    drafts = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c)), default=1)
+    announced = c.given("num_nextn_predict_layers")  # no published config has the key, and some checkpoints the layers
+    return keys.frame(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        mixer, ffn = one.mixer, one.ffn
+        linear = gated_delta_net(d, mixer, fused=True) if isinstance(mixer, DeltaNet) else None
+        return block(
+            input_layernorm=rms_norm(d),
+            linear_attn=linear,
+            self_attn=None if linear else gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=gated_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        )
+
+    return with_draft(s, lambda proper: decoder(proper, layer, question_answering="transformer"), layer)

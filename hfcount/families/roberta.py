@@ -1,0 +1,17 @@
+"""RoBERTa, CamemBERT and XLM-R, all built alike (arXiv:1907.11692, arXiv:1911.02116)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block
+from hfcount.tree.parts.encoders import bert_base, pooler, roberta_heads
+
+MODEL_TYPES = ("roberta", "camembert", "xlm-roberta")
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c)
+
+
+def blueprint(s: Spec) -> Block:
+    return roberta_heads(s, "roberta", bert_base(s, pooler=pooler(s, heads=("base", "multiple_choice"))))

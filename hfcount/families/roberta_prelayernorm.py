@@ -1,0 +1,31 @@
+"""RoBERTa of fairseq that normalises what its layers read (arXiv:1904.01038)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import layer_norm
+from hfcount.tree.parts.encoders import bert_attention, bert_base, pooler, roberta_heads
+
+MODEL_TYPES = ("roberta-prelayernorm",)
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        norm, width = layer_norm(d), one.dense.width
+        attention = Block({**bert_attention(d, one.attention, norm=False).children, "LayerNorm": norm})
+        return block(
+            attention=attention,
+            crossattention=attention if one.extras["add_cross_attention"] else None,
+            intermediate=block(LayerNorm=norm, dense=Linear(d, width, True, "mlp")),
+            output=block("mlp", dense=Linear(width, d, True)),
+        )
+
+    pooled = pooler(s, heads=("base", "multiple_choice"))
+    return roberta_heads(s, "roberta_prelayernorm", bert_base(s, layer, LayerNorm=layer_norm(d), pooler=pooled))

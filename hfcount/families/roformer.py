@@ -1,0 +1,39 @@
+"""RoFormer: BERT with rotary positions, whose sinusoids are stored once (arXiv:2104.09864)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import stack
+from hfcount.tree.parts.classic import summary
+from hfcount.tree.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
+
+MODEL_TYPES = ("roformer",)
+
+
+def spec(c: Config) -> Spec:
+    width = c.int("embedding_size", default=c.int("hidden_size"))
+    extras = {"embedding_size": width, "summary_use_proj": c.bool("summary_use_proj", default=False)}
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, width = s.hidden, s.extras["embedding_size"]
+    sinusoids = Tensor((s.positions or 0, s.layers[0].layer.attention.head_dim))
+    body = block(
+        embeddings=bert_embeddings(s.model_copy(update={"positions": None}), width),
+        embeddings_project=None if width == d else Linear(width, d, True, "embedding"),
+        encoder=block(
+            embed_positions=block("embedding", weight=sinusoids),
+            layer=stack(s.layers, lambda one: bert_layer(d, one)),
+        ),
+    )
+    words = bert_predictions(s, "roformer.embeddings.word_embeddings.weight", width)
+    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    choice = block(sequence_summary=summed, classifier=Linear(d, 1, True, "other"))
+    more = {
+        "sequence_classification": block(classifier=dense_classifier(s)),
+        "multiple_choice": choice,
+        "question_answering": block(qa_outputs=Linear(d, 2, True, "other")),
+    }
+    return bert_heads(s, "roformer", body, words, **more)

@@ -1,0 +1,29 @@
+"""SmolLM3: some layers without positions, embedding and head tied (https://huggingface.co/HuggingFaceTB/SmolLM3-3B)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+
+MODEL_TYPES = ("smollm3",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("attention_bias", default=False)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width, one.dense.bias),
+        )
+
+    return decoder(s, layer, question_answering="transformer")

@@ -1,0 +1,29 @@
+"""StarCoder 2: layer norms, a classic feed-forward network, biases throughout (arXiv:2402.19173)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import decoder, gqa, layer_norm, mlp
+
+MODEL_TYPES = ("starcoder2",)
+
+
+def spec(c: Config) -> Spec:
+    bias = c.bool("use_bias", default=True)
+    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=layer_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=layer_norm(d),
+            mlp=mlp(d, one.dense.width, one.dense.bias, "c_fc", "c_proj"),
+        )
+
+    return decoder(s, layer, norm=layer_norm(d))

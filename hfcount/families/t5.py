@@ -1,0 +1,58 @@
+"""T5 and its version 1.1, which gates the feed-forward network and parts head from embedding (arXiv:1910.10683)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import GQA, Dense, Layer, Layers, Spec
+from hfcount.tree.block import Block, Tied, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
+from hfcount.tree.parts.classic import classifier
+from hfcount.tree.parts.encoders import dense_classifier
+from hfcount.tree.parts.seq2seq import t5_layer
+
+MODEL_TYPES = ("t5",)
+
+_HEADS = ("ForConditionalGeneration", "Model", "EncoderModel", "ForSequenceClassification", "ForTokenClassification")
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
+    ffn, buckets = Dense(width=c.int("d_ff")), c.int("relative_attention_num_buckets")
+    activation = c.str("feed_forward_proj", default="relu")
+    first, gated = Indices.upto(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    count = keys.layer_count(c, "num_layers", "num_hidden_layers")
+
+    def layers(count: int) -> tuple[Layers, ...]:
+        def kind(table: int) -> Layer:
+            return Layer(mixer=mixer, ffn=ffn, extras={"relative_attention_num_buckets": table})
+
+        later = Indices.of(range(1, count))
+        return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
+
+    decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
+    switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
+    return keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, extras=switches)
+
+
+def blueprint(s: Spec) -> Block:
+    d, gated, prefix = s.hidden, s.extras["gated"], "transformer." if s.head.endswith("_classification") else ""
+    table = Tied(f"{prefix}shared.weight", (s.vocab, d))
+
+    def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
+        blocks = stack(layers, lambda one: t5_layer(d, one, gated, crossed))
+        return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
+
+    whole = s.head not in ("encoder", "token_classification")
+    body = block(
+        shared=embedding(s.vocab, d),
+        encoder=side(s.encoder, False),
+        decoder=side(s.layers, True) if whole else None,
+    ).children
+    if s.head == "sequence_classification":
+        return block(transformer=Block(body), classification_head=dense_classifier(s))
+    if s.head == "token_classification":
+        return block(transformer=Block(body), classifier=classifier(s))
+    if s.head == "question_answering":
+        return Block({**body, "qa_outputs": classifier(s)})
+    return Block({**body, "lm_head": lm_head(s, "shared.weight")} if s.head == "conditional_generation" else body)

@@ -1,0 +1,49 @@
+"""TeleChat: Llama with keys and values in one projection, and biases where a branch ends (arXiv:2401.03804)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts import embedding, rms_norm, stack, with_head
+
+MODEL_TYPES = ("telechat",)
+
+
+def spec(c: Config) -> Spec:
+    hidden = c.int("hidden_size", "n_embed")
+    mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
+    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    extras = {"embed_layernorm": int(c.bool("embed_layernorm", default=False))}
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        inner = a.heads * a.head_dim
+        attention = block(
+            "attention",
+            query=Linear(d, inner),
+            key_value=Linear(d, 2 * a.kv_heads * a.head_dim),
+            dense=Linear(inner, d, bias=True),
+        )
+        network = block(
+            "mlp", gate_proj=Linear(d, width), up_proj=Linear(d, width), down_proj=Linear(width, d, bias=True)
+        )
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attention=attention,
+            post_attention_layernorm=rms_norm(d),
+            mlp=network,
+        )
+
+    body = block(
+        word_embeddings=embedding(s.vocab, d),
+        word_embeddings_layernorm=rms_norm(d) if s.extras["embed_layernorm"] else None,
+        h=stack(s.layers, layer),
+        ln_f=rms_norm(d),
+    )
+    return with_head(s, body, prefix="transformer", table="word_embeddings")

@@ -1,0 +1,64 @@
+"""ViT: an image as a sequence of patches (arXiv:2010.11929)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import layer_norm, stack
+from hfcount.tree.parts.classic import classifier, headed
+
+MODEL_TYPES = ("vit",)
+
+_HEADS = ("Model", "ForImageClassification", "ForMaskedImageModeling")
+
+
+def spec(c: Config) -> Spec:
+    d, image, patch = c.int("hidden_size"), c.int("image_size"), c.int("patch_size")
+    if patch > image:
+        raise ConfigError(
+            f"{c.where}: patch_size {patch:,} exceeds image_size {image:,}, so there is no patch. Correct one."
+        )
+    extras = {
+        "patch_size": patch,
+        "num_channels": c.int("num_channels"),
+        "encoder_stride": c.int("encoder_stride", default=16),
+        "pooler_output_size": c.int("pooler_output_size", default=d),
+    }
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) ** 2 + 1
+    return keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, patch, channels, strides = s.hidden, s.extras["patch_size"], s.extras["num_channels"], s.extras["encoder_stride"]
+
+    def layer(one: Layer) -> Block:
+        projection, width = Linear(d, d, one.attention.qkv_bias), one.dense.width
+        return block(
+            layernorm_before=layer_norm(d),
+            attention=block(
+                "attention",
+                attention=block(query=projection, key=projection, value=projection),
+                output=block(dense=Linear(d, d, True)),
+            ),
+            layernorm_after=layer_norm(d),
+            intermediate=block("mlp", dense=Linear(d, width, True)),
+            output=block("mlp", dense=Linear(width, d, True)),
+        )
+
+    convolution = block(weight=Tensor((d, channels, patch, patch)), bias=Tensor((d,)))
+    embeddings = block(
+        "embedding",
+        cls_token=Tensor((1, 1, d)),
+        mask_token=Tensor((1, 1, d)) if s.head == "masked_image" else None,
+        patch_embeddings=block(projection=convolution),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+    )
+    pooled = block("other", dense=Linear(d, s.extras["pooler_output_size"], True)) if s.head == "base" else None
+    layers = block(layer=stack(s.layers, layer))
+    body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
+    pixels = strides * strides * channels
+    image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
+    labels = block(classifier=classifier(s))
+    return headed(s, "vit", body, image_classification=labels, masked_image=block(decoder=Block(image)))

@@ -1,0 +1,37 @@
+"""Voxtral: Whisper's encoder, four of whose frames make one token, before a language model (arXiv:2507.13264)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.parts.audio import whisper
+from hfcount.tree.parts.composite import llava
+
+MODEL_TYPES = ("voxtral",)
+
+# What absent keys of text_config mean: transformers 5.23, configuration_voxtral.py.
+_TEXT = {
+    "model_type": "llama",
+    "vocab_size": 131072,
+    "hidden_size": 3072,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 30,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+}
+
+
+def spec(c: Config) -> Spec:
+    part = c.part("text_config", defaults=_TEXT)
+    text, _ = families.read(part)
+    ears = keys.whisper(c.part("audio_config"))
+    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), extras=ears)
+    return whole.but(tied=False)  # whatever a config says: this architecture ties no head
+
+
+def blueprint(s: Spec) -> Block:
+    wide = s.extras["width"]
+    projector = block("other", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
+    tower = whisper(**s.extras)
+    return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)

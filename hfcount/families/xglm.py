@@ -1,0 +1,32 @@
+"""XGLM: a multilingual decoder with sinusoidal positions, which are not stored (arXiv:2112.10668)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, block
+from hfcount.tree.parts import embedding, layer_norm, stack
+from hfcount.tree.parts.classic import generative
+from hfcount.tree.parts.seq2seq import bart_layer
+
+MODEL_TYPES = ("xglm",)
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("d_model", "hidden_size")
+    layer = Layer(
+        mixer=keys.multi_head(c, d, c.int("attention_heads", "num_attention_heads")),
+        ffn=Dense(width=c.int("ffn_dim"), bias=True),
+        extras={"add_cross_attention": c.bool("add_cross_attention", default=False)},
+    )
+    layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
+    return keys.frame(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return bart_layer(d, one, crossed=bool(one.extras["add_cross_attention"]))
+
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), layer_norm=layer_norm(d))
+    return generative(s, "model", body, "embed_tokens")

@@ -1,0 +1,55 @@
+"""XLNet: attention to relative positions, in tensors of three dimensions (arXiv:1906.08237)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
+from hfcount.tree.parts.classic import classifier, headed, summary
+
+MODEL_TYPES = ("xlnet",)
+
+_CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnsweringSimple")
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("d_model", "hidden_size")
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), qkv_bias=False, out_bias=False)
+    if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
+        raise ConfigError(f"{c.where}: d_head must be d_model / n_head, {mixer.head_dim:,} here. Correct one of them.")
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("d_inner"), bias=True))
+    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}
+    words = c.int("vocab_size", "n_token")
+    return keys.frame(
+        c, layers, hidden=d, vocab=words, tied=True, heads=("LMHeadModel", "Model", *_CLASSES), extras=summed
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        heads, width, inner = one.attention.heads, one.attention.head_dim, one.dense.width
+        projections = {name: Tensor((d, heads, width)) for name in "qkvor"}
+        biases = {name: Tensor((heads, width)) for name in ("r_r_bias", "r_s_bias", "r_w_bias")}
+        segments = block(seg_embed=Tensor((2, heads, width)), layer_norm=layer_norm(d)).children
+        return block(
+            rel_attn=Block({**projections, **biases, **segments}, "attention"),
+            ff=block("mlp", layer_norm=layer_norm(d), layer_1=Linear(d, inner, True), layer_2=Linear(inner, d, True)),
+        )
+
+    mask = Tensor((1, 1, d), role="embedding")
+    body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer))
+    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    return headed(
+        s,
+        "transformer",
+        body,
+        causal_lm=block(lm_loss=lm_head(s, "transformer.word_embedding.weight", bias=True)),
+        sequence_classification=block(sequence_summary=summed, logits_proj=classifier(s)),
+        multiple_choice=block(sequence_summary=summed, logits_proj=Linear(d, 1, True, "other")),
+        token_classification=block(classifier=classifier(s)),
+        question_answering=block(qa_outputs=classifier(s)),
+    )

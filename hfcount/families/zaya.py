@@ -1,0 +1,59 @@
+"""ZAYA1: attention in a compressed space behind convolutions, a router with layers of its own (arXiv:2511.17127)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.parts import base, rms_norm, stacked, with_head
+from hfcount.tree.parts.compressed import cca
+
+MODEL_TYPES = ("zaya",)
+
+
+def spec(c: Config) -> Spec:
+    bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
+    mixer, ffn = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
+    count = keys.layer_count(c)
+    first = (Indices.upto(1), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 0}))
+    rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 1}))
+    own = {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
+    extras = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
+    return keys.frame(c, keys.split(c, first, rest), tied=True, extras=extras)
+
+
+def blueprint(s: Spec) -> Block:
+    d, r = s.hidden, s.extras["router_hidden_size"]
+
+    def router(m: MoE, follows: bool) -> Block:
+        return block(
+            "router",
+            down_proj=Linear(d, r, True),
+            router_states_scale=Tensor((r,)) if follows else None,
+            router_mlp=block(
+                norm=rms_norm(r), fc1=Linear(r, r, True), fc2=Linear(r, r, True), out_proj=Linear(r, m.experts + 1)
+            ),
+            balancing_biases=Tensor((m.experts + 1,), "buffer"),
+        )
+
+    def layer(one: Layer) -> Block:
+        m = one.moe
+        names = ("hidden_states_scale", "hidden_states_bias", "residual_scale", "residual_bias")
+        scaling = Block({name: Tensor((d,)) for name in names}, "norm")
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=cca(d, one.attention, s.extras["cca_time0"], s.extras["cca_time1"]),
+            post_attention_layernorm=rms_norm(d),
+            mlp=block(
+                gate=router(m, bool(one.extras["follows"])),
+                experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+            ),
+            post_attention_residual_scale=scaling,
+            post_mlp_residual_scale=scaling,
+        )
+
+    scaled = block(
+        input_hidden_states_scale=Tensor((d,), role="norm"), input_hidden_states_bias=Tensor((d,), role="norm")
+    )
+    body = Block({**scaled.children, **base(s, layer).children})
+    return with_head(s, body, bias=bool(s.extras["lm_head_bias"]))

@@ -1,0 +1,70 @@
+"""What chooses: experts for a token beside one network that all pass, tokens for a token."""
+
+from hfcount.spec import MoE
+from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.parts.ffn import correction_bias, experts, swiglu
+from hfcount.tree.parts.norms import layer_norm
+
+
+def shared_moe(
+    d: int,
+    m: MoE,
+    shared: str = "shared_experts",
+    balanced: bool = False,
+    bias: bool = False,
+    expert: Block | None = None,
+) -> Block:
+    """Fine-grained experts, routed and shared (DeepSeekMoE, arXiv:2401.06066).
+
+    Tensors: gate.weight (n, d) and, when `balanced`, gate.e_score_correction_bias (n); n times gate_proj and up_proj
+    (d_ff, d) and down_proj (d, d_ff) under experts; the same once, d_s wide, under `shared`, with `bias` on it.
+
+    Args:
+        expert: one routed expert, where its projections are called otherwise.
+    """
+    gate = block(
+        "router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m) if balanced else None
+    )
+    routed = block(gate=gate, experts=experts(m, expert or swiglu(d, m.width, role="experts")))
+    return routed if m.shared is None else Block({**routed.children, shared: swiglu(d, m.shared, bias)})
+
+
+def gated_moe(d: int, m: MoE) -> Block:
+    """Routed experts and one for all tokens, which a gate opens by the token (Qwen1.5-MoE and later).
+
+    Tensors: those of `shared_moe` with the network for all under shared_expert, and shared_expert_gate (1, d).
+    """
+    apart = shared_moe(d, m, "shared_expert").children
+    return Block({**apart, "shared_expert_gate": Linear(d, 1, role="router")})
+
+
+def indexer(d: int, query_rank: int, heads: int, head_dim: int) -> Block:
+    """The lightning indexer, which picks the tokens that attention looks at (arXiv:2512.02556).
+
+    Tensors: wq_b (h_i·h_di, r_q), wk (h_di, d), k_norm weight and bias (h_di), weights_proj (h_i, d).
+    """
+    return block(
+        wq_b=Linear(query_rank, heads * head_dim),
+        wk=Linear(d, head_dim),
+        k_norm=layer_norm(head_dim),
+        weights_proj=Linear(d, heads),
+    )
+
+
+def latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
+    """Balanced experts without gates, beside one network for all; in a space of `latent` elements where that is given.
+
+    Source: arXiv:2512.20856. Tensors: gate.weight (n, d) with e_score_correction_bias (n); n times up_proj (d_ff, d)
+    and down_proj (d, d_ff) under experts, `latent` in the place of d; shared_experts.up_proj (d_s, d) and down_proj;
+    fc1_latent_proj (latent, d) and fc2_latent_proj (d, latent).
+    """
+    inputs = latent or d
+    expert = block("experts", up_proj=Linear(inputs, m.width), down_proj=Linear(m.width, inputs))
+    shared = m.shared or 0
+    return block(
+        gate=block("router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m)),
+        experts=experts(m, expert),
+        shared_experts=block("mlp", up_proj=Linear(d, shared, m.bias), down_proj=Linear(shared, d, m.bias)),
+        fc1_latent_proj=Linear(d, latent, m.bias, role="mlp") if latent else None,
+        fc2_latent_proj=Linear(latent, d, m.bias, role="mlp") if latent else None,
+    )
