@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 
 MODEL_TYPES = ("dots1",)
@@ -13,6 +14,8 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
+    if c.is_null("n_routed_experts"):  # a config that says there are no experts
+        first, rest = Indices.upto(keys.layer_count(c)), Indices.upto(0)
 
     def sparse() -> Layer:
         experts = ("n_routed_experts", "num_local_experts", "num_experts")

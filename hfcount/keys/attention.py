@@ -1,0 +1,97 @@
+"""Softmax attention, plain and latent."""
+
+from typing import Literal
+
+from hfcount.errors import ConfigError
+from hfcount.keys.sizes import divides
+from hfcount.mapper import Config
+from hfcount.spec import GQA, MLA
+
+
+def attention(
+    c: Config,
+    *,
+    qkv_bias: bool = False,
+    out_bias: bool = False,
+    qk_norm: bool | Literal["width"] = False,
+    sinks: bool = False,
+    gated: bool = False,
+    head_dim: int | None = None,
+    kv_heads_optional: bool = False,
+) -> GQA:
+    """Grouped-query attention.
+
+    Args:
+        head_dim: the head width where the config gives none; None derives it as hidden / heads.
+        kv_heads_optional: whether configs of this type may leave num_key_value_heads out and mean one per head; in
+            every type a null means that.
+    """
+    heads = c.int("num_attention_heads")
+    if kv_heads_optional or c.is_null("num_key_value_heads"):
+        kv_heads = c.int("num_key_value_heads", default=heads)
+    else:
+        kv_heads = c.int("num_key_value_heads")
+    width = c.int("head_dim", default=head_dim)
+    if width is None:
+        hidden = c.int("hidden_size")
+        if hidden % heads:
+            raise ConfigError(
+                f"{c.where}: hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
+                " head_dim to go by. Correct one of them, or give head_dim."
+            )
+        width = hidden // heads
+    if heads % kv_heads:
+        raise ConfigError(
+            f"{c.where}: num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the"
+            " heads cannot share keys and values. Correct one of them."
+        )
+    return GQA(
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=width,
+        qkv_bias=qkv_bias,
+        out_bias=out_bias,
+        qk_norm=qk_norm,
+        sinks=sinks,
+        gated=gated,
+    )
+
+
+def multi_head(c: Config, width: int, heads: int, *, qkv_bias: bool = True, out_bias: bool = True) -> GQA:
+    """Attention in its first form (arXiv:1706.03762): heads share the width, each with keys and values of its own."""
+    if width % heads:
+        raise ConfigError(
+            f"{c.where}: the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+            " Correct one of them."
+        )
+    return GQA(heads=heads, kv_heads=heads, head_dim=width // heads, qkv_bias=qkv_bias, out_bias=out_bias)
+
+
+def wide_attention(c: Config) -> GQA:
+    """Attention over a state and the embedding beside it, twice as wide as either, which its heads share."""
+    heads, hidden = c.int("num_attention_heads"), c.int("hidden_size")
+    width = c.int("attention_head_dim", default=None)
+    if width is None:
+        width = divides(c, "num_attention_heads", heads, "2 · hidden_size", 2 * hidden)
+    kv_heads = c.int("num_key_value_heads", default=heads)
+    divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
+    return GQA(heads=heads, kv_heads=kv_heads, head_dim=width)
+
+
+def mla(c: Config, value_dim: int | None = None) -> MLA:
+    """Latent attention; a q_lora_rank of null leaves the queries unranked.
+
+    Args:
+        value_dim: what an absent v_head_dim means; None when there must be one.
+    """
+    for derived in ("num_key_value_heads", "head_dim", "qk_head_dim"):
+        c.int(derived, default=None)  # written beside the others, and of no effect
+    return MLA(
+        heads=c.int("num_attention_heads"),
+        query_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),
+        kv_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim"),
+        value_dim=c.int("v_head_dim") if value_dim is None else c.int("v_head_dim", default=value_dim),
+        bias=c.bool("attention_bias", default=False),
+    )

@@ -1,0 +1,66 @@
+"""Feed-forward networks, dense and routed."""
+
+from collections.abc import Callable, Sequence
+
+from hfcount.errors import ConfigError
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE
+from hfcount.tree.indices import Indices
+
+
+def dense(c: Config, *, bias: bool = False) -> Dense:
+    """One feed-forward network for all tokens."""
+    return Dense(width=c.int("intermediate_size"), bias=bias)
+
+
+def moe(
+    c: Config,
+    width: str,
+    *,
+    experts: Sequence[str] = ("num_experts", "num_local_experts"),
+    active: Sequence[str] = ("num_experts_per_tok",),
+    shared: Sequence[str] = (),
+) -> MoE:
+    """Routed experts, each `width` wide.
+
+    Args:
+        experts: what the number of experts may be called, and `active` how many of them a token passes.
+        shared: what the number of experts that all tokens pass may be called; together they are one wide network.
+    """
+    among, chosen = c.int(*experts), c.int(*active)
+    if chosen > among:
+        raise ConfigError(
+            f"{c.where}: {active[0]} {chosen:,} exceeds the number of experts {among:,}. Correct one of them."
+        )
+    each = c.int(width)
+    without = not shared or c.is_null(shared[0])
+    return MoE(experts=among, active=chosen, width=each, shared=None if without else each * c.int(*shared, minimum=0))
+
+
+def gated_moe(c: Config) -> MoE:
+    """Routed experts, and one for all tokens that a gate opens."""
+    routed = moe(c, "moe_intermediate_size")
+    return MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
+
+
+def sparse_steps(
+    c: Config, mixer: GQA, dense: Dense, sparse: Callable[[], MoE], only_dense: Sequence[int] = ()
+) -> list[Layers]:
+    """Experts in every decoder_sparse_step-th layer but those of mlp_only_layers; no experts at all when there are 0.
+
+    Args:
+        only_dense: what an absent mlp_only_layers means.
+
+    Source: transformers 5.23, modeling_qwen3_moe.py, Qwen3MoeDecoderLayer.
+    """
+    every = Indices.upto(layer_count(c))
+    only_dense = c.ints("mlp_only_layers", default=only_dense)
+    step = c.int("decoder_sparse_step", default=1, maximum=MAX_LAYERS)
+    if not c.int("num_experts", "num_local_experts", minimum=0):
+        return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
+    stepped = Indices.of(range(step - 1, int(every.count), step))
+    spared = Indices.of(number for number in only_dense if number in stepped)
+    routed = stepped.less(spared)
+    kinds = [(routed, sparse()), (spared if step == 1 else every.less(routed), dense)]
+    return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]

@@ -1,0 +1,170 @@
+"""Which layers are of which kind."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from hfcount.errors import ConfigError
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Layer, Layers, Mixer
+from hfcount.text import printable
+from hfcount.tree.indices import Indices, common
+
+T = TypeVar("T")
+
+
+def dense_and_sparse(
+    c: Config, *names: str, default: int | None = None, listed: str | None = "mlp_layer_types"
+) -> tuple[Indices, Indices]:
+    """Which layers have one network for all tokens, and which have experts.
+
+    Args:
+        names: what the number of dense layers, which stand first, may be called; `default` is that of an absent one.
+        listed: a list of `dense` and `sparse` that comes before the number where the config has it.
+    """
+    count = layer_count(c)
+    given = c.strs(listed) if listed else []
+    number = c.int(
+        *names, minimum=0, maximum=MAX_LAYERS, **({} if default is None and not given else {"default": default})
+    )
+    if not given:
+        first = min(number, count)
+        return Indices.upto(first), Indices.of(range(first, count))
+    dense, sparse = listing(c, listed or "", given, "dense", "sparse")
+    return dense, sparse
+
+
+def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
+    """The layers of each of `kinds`, by a list that the config has under `key`, one entry for each layer."""
+    count = layer_count(c)
+    if len(given) != count:
+        raise ConfigError(
+            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
+        )
+    for kind in set(given) - set(kinds):
+        known = ", ".join(map(str, kinds))
+        raise ConfigError(f"{c.where}: {key} names {printable(str(kind), 40)}, and {c.family} knows {known}.")
+    return [Indices.of(place for place, own in enumerate(given) if own == kind) for kind in kinds]
+
+
+def alike(layer: Layer, count: int) -> list[Layers]:
+    """`count` layers that are all alike."""
+    return [Layers(indices=Indices.upto(count), layer=layer)]
+
+
+def by_kind(
+    c: Config,
+    kinds: Mapping[str, Layer | Callable[[], Layer]],
+    given: Sequence[str],
+    key: str = "layer_types",
+    count: int | None = None,
+) -> list[Layers]:
+    """Layers by the kind that a list of the config gives each.
+
+    Args:
+        kinds: the layer of each kind, or what makes it when it is asked for; the config's list must name no other.
+        given: what the config's `key` holds, or what the architecture makes of an absent one.
+        count: how many layers there are, where num_hidden_layers need not say so.
+    """
+    count = layer_count(c) if count is None else count
+    if len(given) != count:
+        raise ConfigError(
+            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
+        )
+    places: dict[str, list[int]] = {}
+    for place, kind in enumerate(given):
+        places.setdefault(kind, []).append(place)
+    for kind in places:
+        if kind not in kinds:
+            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
+    made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
+    return [Layers(indices=Indices.of(numbers), layer=made[kind]) for kind, numbers in places.items()]
+
+
+def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
+    """Layers by sets of numbers; a kind without numbers is left out, and its keys are not asked for."""
+    return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
+
+
+_LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
+
+
+def kinds(c: Config, *names: str) -> list[str]:
+    """What the config's list gives each layer, under the names that transformers 5 has for the kinds."""
+    return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
+
+
+def every_nth(c: Config, key: str, default: int | None = None, *, offset: str | None = None) -> Indices:
+    """The last layer of each period of the length that `key` gives, or the one that `offset` gives."""
+    count = layer_count(c)
+    period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)
+    first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
+    if first >= period:
+        raise ConfigError(f"{c.where}: {offset} is {first:,}, and must be smaller than {key}, which is {period:,}.")
+    return Indices.of(range(first, count, period))
+
+
+def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
+    """Layers of softmax attention and of another mixer in turn, as the config's list says.
+
+    Args:
+        given: the kinds of the layers; when empty, `full` stands at `places`.
+    """
+    if given:
+        return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
+    rest = Indices.upto(layer_count(c)).less(places)
+    return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
+
+
+def crossed(mixers: Sequence[Layers], networks: Sequence[Layers]) -> list[Layers]:
+    """Layers whose mixer goes by one rule and whose feed-forward network by another."""
+    return [
+        Layers(indices=both, layer=mixer.layer.model_copy(update={"ffn": network.layer.ffn}))
+        for mixer in mixers
+        for network in networks
+        if (both := common(mixer.indices, network.indices)).count
+    ]
+
+
+def repeated(
+    c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
+) -> tuple[Layers, ...]:
+    """A short stack of layers `times` over, by the config's kinds; the first and last of each are marked as such."""
+    found = []
+    for place, kind in enumerate(given):
+        if kind not in kinds:
+            raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
+        ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
+        one = kinds[kind]()
+        indices = Indices.of(range(place, len(given) * times, len(given)))
+        found.append(Layers(indices=indices, layer=one.model_copy(update={"extras": {**one.extras, **ends}})))
+    return tuple(found)
+
+
+def periodic(c: Config, kinds: Mapping[str, Layer], pattern: Sequence[str], key: str) -> list[Layers]:
+    """Layers whose kinds repeat after a while, as the list under `key` says."""
+    count = layer_count(c)
+    for kind in pattern:
+        if kind not in kinds:
+            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
+    places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
+    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
+
+
+def hybrids(c: Config) -> list[int]:
+    """The numbers of the layers that the config's list calls hybrid."""
+    given = kinds(c, "layers_block_type")
+    known = {"linear_attention": Layer(), "hybrid": Layer(extras={"hybrid": 1})}
+    parts = by_kind(c, known, given, "layers_block_type") if given else []
+    return [number for part in parts if part.layer.extras for number in part.indices]
+
+
+def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
+    """Layers of which some share a second mixer and a network, which the `owners` hold, one block each.
+
+    An owner is marked by the number of its block, from 1; layers that do not share have neither.
+    """
+    alone = Indices.upto(layer_count(c)).less(*owners, sharing)
+    result = [(alone, one.model_copy(update={"beside": None})), (sharing, one)]
+    result += [(place, one.model_copy(update={"extras": {"owns": block + 1}})) for block, place in enumerate(owners)]
+    return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]

@@ -1,0 +1,38 @@
+"""The one Spec: what a model is, in the literature's terms, whatever its config's keys are called."""
+
+from hfcount.spec.components import (
+    GQA,
+    LRU,
+    MLA,
+    SSM,
+    DeltaNet,
+    Dense,
+    FeedForward,
+    Frozen,
+    Lightning,
+    Mixer,
+    MoE,
+    ShortConv,
+    Vision,
+)
+from hfcount.spec.model import Head, Layer, Layers, Spec
+
+__all__ = [
+    "GQA",
+    "LRU",
+    "MLA",
+    "SSM",
+    "DeltaNet",
+    "Dense",
+    "FeedForward",
+    "Frozen",
+    "Head",
+    "Layer",
+    "Layers",
+    "Lightning",
+    "Mixer",
+    "MoE",
+    "ShortConv",
+    "Spec",
+    "Vision",
+]

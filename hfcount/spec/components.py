@@ -1,0 +1,164 @@
+"""What a layer is made of: mixers of tokens, feed-forward networks; and the tower that sees."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from hfcount.tree.dims import Dim
+
+
+def symbol(letter: str) -> AfterValidator:
+    """Makes a field's value a Dim of that symbol, so that formulas can name it."""
+    return AfterValidator(lambda value: Dim.named(letter, value))
+
+
+class Frozen(BaseModel):
+    """A value object: immutable, and nothing undeclared gets in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    def but(self, **changes: Any) -> Self:
+        """The same with these fields changed."""
+        return type(self)(**{**dict(self), **changes})
+
+
+class GQA(Frozen):
+    """Attention with grouped key/value heads; MHA when `kv_heads` equals `heads`, MQA when it is 1.
+
+    `qk_norm` normalises queries and keys per head, or with "width" over all heads at once; `sinks` gives each head a
+    logit that no token has; `gated` doubles the queries by a gate for the output; `value_dim` is the width of a head's
+    values where it is not that of its keys.
+    """
+
+    type: Literal["gqa"] = "gqa"
+    heads: Annotated[int, symbol("h")]
+    kv_heads: Annotated[int, symbol("h_kv")]
+    head_dim: Annotated[int, symbol("h_d")]
+    qkv_bias: bool = False
+    out_bias: bool = False
+    qk_norm: Literal[False, True, "width"] = False
+    sinks: bool = False
+    gated: bool = False
+    value_dim: Annotated[int, symbol("h_v")] | None = None
+
+
+class MLA(Frozen):
+    """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` where it is given.
+
+    A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values.
+    """
+
+    type: Literal["mla"] = "mla"
+    heads: Annotated[int, symbol("h")]
+    query_rank: Annotated[int, symbol("r_q")] | None
+    kv_rank: Annotated[int, symbol("r_kv")]
+    nope_dim: Annotated[int, symbol("h_n")]
+    rope_dim: Annotated[int, symbol("h_r")]
+    value_dim: Annotated[int, symbol("h_v")]
+    bias: bool = False
+
+
+class DeltaNet(Frozen):
+    """Gated linear attention with a short convolution (Gated DeltaNet and its kin).
+
+    Each of `key_heads` has `key_dim` elements of queries and of keys, each of `value_heads` `value_dim` of values.
+    """
+
+    type: Literal["delta_net"] = "delta_net"
+    key_heads: Annotated[int, symbol("l_k")]
+    value_heads: Annotated[int, symbol("l_v")]
+    key_dim: Annotated[int, symbol("l_dk")]
+    value_dim: Annotated[int, symbol("l_dv")]
+    kernel: Annotated[int, symbol("w")]
+
+
+class Lightning(Frozen):
+    """Linear attention computed block by block, with a decay that each head keeps."""
+
+    type: Literal["lightning"] = "lightning"
+    heads: Annotated[int, symbol("l")]
+    head_dim: Annotated[int, symbol("l_d")]
+    kv_heads: Annotated[int, symbol("l_kv")] | None = None
+
+
+class SSM(Frozen):
+    """A selective state space: Mamba when `heads` is None, else Mamba-2 with its groups.
+
+    `step_rank` is the width from which Mamba makes its steps; `bias` belongs to the projections.
+    """
+
+    type: Literal["ssm"] = "ssm"
+    inner: Annotated[int, symbol("d_in")]
+    state: Annotated[int, symbol("s")]
+    kernel: Annotated[int, symbol("w")]
+    heads: Annotated[int, symbol("h_m")] | None = None
+    groups: Annotated[int, symbol("g")] = 1
+    step_rank: Annotated[int, symbol("r_dt")] | None = None
+    conv_bias: bool = True
+    bias: bool = False
+
+
+class LRU(Frozen):
+    """A gated linear recurrence of `width` elements, with gates of one block for each head."""
+
+    type: Literal["lru"] = "lru"
+    width: Annotated[int, symbol("d_r")]
+    heads: Annotated[int, symbol("h_r")]
+    kernel: Annotated[int, symbol("w")]
+
+
+class ShortConv(Frozen):
+    """A gated short convolution along the sequence."""
+
+    type: Literal["short_conv"] = "short_conv"
+    kernel: Annotated[int, symbol("w")]
+    bias: bool = False
+
+
+class Dense(Frozen):
+    """One feed-forward network for all tokens."""
+
+    type: Literal["dense"] = "dense"
+    width: Annotated[int, symbol("d_ff")]
+    bias: bool = False
+
+
+class MoE(Frozen):
+    """A router that sends each token to `active` of `experts` networks of `width`.
+
+    `shared` is the width of the network that all tokens pass besides, None when there is none.
+    """
+
+    type: Literal["moe"] = "moe"
+    experts: Annotated[int, symbol("n")]
+    active: Annotated[int, symbol("k")]
+    width: Annotated[int, symbol("d_ff")]
+    shared: Annotated[int, symbol("d_s")] | None = None
+    bias: bool = False
+
+
+Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | ShortConv, Field(discriminator="type")]
+FeedForward = Annotated[Dense | MoE, Field(discriminator="type")]
+
+
+class Vision(Frozen):
+    """A vision transformer (arXiv:2010.11929): an image in patches of `channels` colours, one token each.
+
+    Args:
+        patch: the extent of a patch, (height, width), or (frames, height, width) for videos.
+        positions: rows of a learned table of positions.
+        merge: how many patches, along each side, become one token of the language model.
+        out: the width of what the tower hands on.
+        extras: sizes and switches that one architecture alone has, by the name of their key.
+    """
+
+    hidden: Annotated[int, symbol("d_v")]
+    layers: Annotated[int, symbol("N_v")]
+    width: Annotated[int, symbol("d_vf")]
+    patch: tuple[int, ...]
+    channels: int = 3
+    positions: Annotated[int, symbol("n_v")] | None = None
+    merge: int = 1
+    out: Annotated[int, symbol("d_o")] | None = None
+    extras: Mapping[str, int] = {}

@@ -1,0 +1,145 @@
+"""Layers by kind, and the whole model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+
+from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Vision, symbol
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+
+
+def _numbered(indices: Indices) -> Indices:
+    return replace(indices, count=Dim.named("N", indices.count))
+
+
+class Layer(Frozen):
+    """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have one of them alone.
+
+    `beside` is a second mixer that works on the same tokens, in the layers that have two. `extras` are sizes and
+    switches that one architecture alone has, by the name of their key.
+    """
+
+    mixer: Mixer | None = None
+    ffn: FeedForward | None = None
+    beside: Mixer | None = None
+    extras: Mapping[str, int] = {}
+
+    @property
+    def attention(self) -> GQA:
+        """The mixer of a layer that is known to have softmax attention."""
+        if not isinstance(self.mixer, GQA):
+            raise TypeError("this layer has no grouped-query attention")
+        return self.mixer
+
+    @property
+    def latent(self) -> MLA:
+        """The mixer of a layer that is known to have latent attention."""
+        if not isinstance(self.mixer, MLA):
+            raise TypeError("this layer has no latent attention")
+        return self.mixer
+
+    @property
+    def second(self) -> GQA:
+        """The second mixer of a layer that is known to have attention beside its first."""
+        if not isinstance(self.beside, GQA):
+            raise TypeError("this layer has no attention beside its mixer")
+        return self.beside
+
+    @property
+    def ssm(self) -> SSM:
+        """The mixer, or the second one, of a layer that is known to have a state space."""
+        for mixer in (self.mixer, self.beside):
+            if isinstance(mixer, SSM):
+                return mixer
+        raise TypeError("this layer has no state space")
+
+    @property
+    def dense(self) -> Dense:
+        """The feed-forward network of a layer that is known to have one for all tokens."""
+        if not isinstance(self.ffn, Dense):
+            raise TypeError("this layer has no feed-forward network for all tokens")
+        return self.ffn
+
+    @property
+    def moe(self) -> MoE:
+        """The experts of a layer that is known to have them."""
+        if not isinstance(self.ffn, MoE):
+            raise TypeError("this layer has no experts")
+        return self.ffn
+
+
+class Layers(Frozen):
+    """The layers that are alike, by their numbers."""
+
+    indices: Annotated[Indices, AfterValidator(_numbered)]
+    layer: Layer
+
+
+Head = Literal[
+    "causal_lm",
+    "base",
+    "sequence_classification",
+    "token_classification",
+    "question_answering",
+    "masked_lm",
+    "conditional_generation",
+    "multiple_choice",
+    "pretraining",
+    "next_sentence",
+    "image_classification",
+    "double_heads",
+    "reward",
+    "encoder",
+    "masked_image",
+]
+
+
+class Spec(Frozen):
+    """A whole model.
+
+    Args:
+        heads: those that the architecture's classes have.
+        labels: the width of a classification head.
+        dtype: what the config declares the weights to be.
+        positions: rows of a learned table of positions.
+        mtp: multi-token-prediction layers, which are no part of the model proper; `mtp_announced` is False where the
+            architecture has them and the config does not say whether the checkpoint does.
+        encoder: the layers of the encoder, where there is one besides the decoder.
+        languages: those that have parts of their own.
+        extras: sizes and switches that one architecture alone has, by the name of their key.
+        vision: the tower that sees images; text: the language model, where any may be nested.
+    """
+
+    family: str
+    architecture: str
+    dtype: str | None
+    vocab: Annotated[int, symbol("|V|")]
+    hidden: Annotated[int, symbol("d")]
+    layers: tuple[Layers, ...]
+    head: Head
+    heads: tuple[Head, ...] = ()
+    tied: bool
+    labels: Annotated[int, symbol("c")] = 2
+    positions: Annotated[int, symbol("n_p")] | None = None
+    mtp: tuple[Layers, ...] = ()
+    mtp_announced: bool = True
+    encoder: tuple[Layers, ...] = ()
+    languages: tuple[str, ...] = ()
+    extras: Mapping[str, int] = {}
+    vision: Vision | None = None
+    text: "Spec | None" = None
+
+    @property
+    def eyes(self) -> Vision:
+        """The tower of a model that is known to see."""
+        if self.vision is None:
+            raise TypeError("this model has no vision tower")
+        return self.vision
+
+    @property
+    def depth(self) -> int:
+        """The number of layers."""
+        return sum(int(part.indices.count) for part in self.layers)
