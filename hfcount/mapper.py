@@ -44,6 +44,12 @@ _SHAPELESS = frozenset(
     use_dynamic_ntk use_flash_attn use_logn_attn
     chunk_size mamba_chunk_size moe_renormalize num_expert_group num_logits_to_keep residual_in_fp32
     rescale_prenorm_residual time_step_limit use_associative_scan use_mamba_kernels
+    compress_rope_theta default_output_length dim_model_base dynamic_image_size fullatt_block_indexes
+    hc_sinkhorn_iters ignore_index image_start_id initial_context_length max_dynamic_patch max_slice_nums
+    min_dynamic_patch mm_tokens_per_image mm_use_im_start_end mup_denominator offset_alibi output_past
+    pooling_kernel_size rope_local_base_freq scale_emb scale_resolution select_layer skip_bias_add slice_mode
+    spatial_patch_size swa_rope_theta tokens_per_second use_parallel_residual use_thumbnail
+    vision_soft_tokens_per_image window_size
     """.split()
 )
 

@@ -3,7 +3,8 @@
 For a model_type it takes transformers' default config, asks transformers (extra `oracle`) which tensors it saves, and,
 if hfcount names the same, writes fixtures/architectures/<type>.json: the facts of the config that bear on shapes, the
 folded rows, the counts, and who judged. A config.json is judged the same way or, where transformers does not know its
-type, by the published count that `--published N --source URL` gives: hfcount must count as many stored elements.
+type, by the published count that `--published N --source URL` gives: hfcount must count as many stored elements. With
+`--unjudged WHY` nobody judges, and the file says so.
 """
 
 import argparse
@@ -77,13 +78,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("types", nargs="+", metavar="TYPE")
     parser.add_argument("--published", type=int, help="elements that the Hub counts in the checkpoint")
+    parser.add_argument("--unjudged", metavar="WHY", help="why there is nobody to judge")
     parser.add_argument("--source", help="where that is published")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     failures = 0
     for one in options.types:
         try:
-            if options.published:
+            if options.unjudged:
+                recorded, outcome = record(json.loads(Path(one).read_text()), f"nobody: {options.unjudged}"), None
+            elif options.published:
                 values = json.loads(Path(one).read_text())
                 recorded = record(values, f"{options.source}: {options.published:,} elements")
                 found = sum(row[1] * _product(row[2]) for row in recorded["rows"] if row[4] != "legacy")

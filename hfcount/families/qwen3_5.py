@@ -17,6 +17,7 @@ def spec(c: Config) -> Spec:
     sees, routed = not c.family.endswith("_text"), "_moe" in c.family
     text = c.part("text_config") if sees else c
     bias = text.bool("attention_bias", default=False)
+    text.bool("attn_output_gate", default=True)  # configs have it, and the architecture knows no other attention
     full = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True, head_dim=256)
     ffn = keys.gated_moe(text) if routed else keys.dense(text)
     places = keys.every_nth(text, "full_attention_interval", 4)

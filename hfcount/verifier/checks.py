@@ -131,11 +131,11 @@ def check_total_parameters(case: Case, outcome: Outcome) -> None:
     tied = sum(leaf.elements for leaf in leaves if leaf.kind == "tied")
     buffers = sum(leaf.elements for leaf in leaves if leaf.kind == "buffer")
     flat = sum(leaf.elements for leaf in leaves if leaf.kind == "parameter" and len(leaf.shape) == 1)
-    reasons = {
-        total + tied: "it counts the tied head twice",
-        total + buffers: "it counts buffers, too",
-        total + tied + buffers: "it counts the tied head twice, and buffers",
+    reasons = {  # the simplest last, so that it stands where two come to the same
         flat: "it counts vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned",
+        total + tied + buffers: "it counts the tied head twice, and buffers",
+        total + buffers: "it counts buffers, too",
+        total + tied: "it counts the tied head twice",
     }
     outcome.report(
         "HF403",

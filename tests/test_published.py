@@ -1,0 +1,32 @@
+"""Counts that others have published, to the unit: what the Hub counts in a checkpoint, or metadata.total_size.
+
+Each entry of fixtures/published.json holds the facts of a config, the figure, and what is stored beside the parameters:
+tied copies, buffers, prediction layers, heads of other classes.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hfcount
+
+ENTRIES: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent.parent / "fixtures" / "published.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry['model']}-{entry['figure']}")
+def test_the_published_count_comes_out(entry: dict[str, Any]) -> None:
+    plan, beside = hfcount.blueprint(entry["config"]), entry["stored_beside"]
+    extra = sum(
+        leaf.elements for leaf in plan.leaves if leaf.kind in beside["kinds"] or leaf.name in beside.get("rows", ())
+    )
+    extra += sum(leaf.elements for leaf in plan.other_heads if leaf.name in beside.get("heads", ()))
+    assert plan.total == entry["total"]
+    assert (plan.total + extra) * entry.get("width", 1) == entry["value"]
+
+
+def test_there_are_many() -> None:
+    assert len({entry["model"] for entry in ENTRIES}) > 60
