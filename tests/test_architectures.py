@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,16 @@ def test_every_formula_evaluates_to_its_count(name: str) -> None:
     assert {role: evaluate(terms) for role, terms in formula.components.items()} == {
         role: measure.total for role, measure in plan.by_component.items()
     }
-    symbols = {symbol: value for symbol, value in formula.legend.items() if not symbol.startswith("(")}
-    assert len(formula.legend) == len(set(formula.legend))
-    assert all(value > 0 for value in symbols.values())
+    assert _value(str(formula), formula.legend) == plan.total == _value(formula.numbers(formula.total), {})
+
+
+def _value(text: str, legend: dict[str, int]) -> int:
+    """What a printed formula comes to, its symbols replaced by their values."""
+    for symbol in sorted(legend, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w|]){re.escape(symbol)}(?![\w|])", str(legend[symbol]), text)
+    value = eval(text.replace(",", "").replace("·", "*") or "0", {})
+    assert isinstance(value, int)
+    return value
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -5,7 +5,9 @@ A file is named after its model_type and found by that name; further types it se
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Protocol, cast
 
@@ -72,7 +74,10 @@ def find(model_type: str) -> Family | None:
         family = _load(model_type)
         if model_type in family.MODEL_TYPES:
             return family
-    return next((family for family in everyone() if model_type in family.MODEL_TYPES), None)
+    # A family that serves the type writes it down; reading two hundred files costs a tenth of importing them.
+    folder, mention = Path(__path__[0]), f'"{model_type}"'.encode("utf-8", "replace")
+    likely = (name for name in _names() if mention in (folder / f"{name}.py").read_bytes())
+    return next((family for family in map(_load, likely) if model_type in family.MODEL_TYPES), None)
 
 
 def everyone() -> Iterator[Family]:
@@ -85,6 +90,7 @@ def all_types() -> list[str]:
     return sorted(model_type for family in everyone() for model_type in family.MODEL_TYPES)
 
 
+@cache
 def _names() -> list[str]:
     return sorted(module.name for module in iter_modules(__path__))
 

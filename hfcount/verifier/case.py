@@ -45,7 +45,10 @@ class Case:
             finder = Finder(plan.leaves)
             listed = dict(listed) | {name: None for name, _ in seen.omitted if finder.find(name)}
             match = None
-        match = match or names.match(plan.leaves, listed, plan.head, plan.other_heads, plan.asides)
+        if match is None:
+            match = names.match(plan.leaves, listed, plan.asides)
+            if match.unexpected:
+                names.set_heads_apart(match, plan.head, plan.other_heads)
         declared = dtypes.code(plan.spec.dtype)
         reading = None
         if index and index.total_size and not match.unexpected and not plan.asides:

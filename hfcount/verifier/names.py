@@ -63,19 +63,11 @@ class Match:
         return [(leaf, count) for leaf, count in self.listed if leaf.kind in kinds and count]
 
 
-def match(
-    leaves: Collection[Leaf],
-    names: Collection[str],
-    head: Collection[Leaf] = (),
-    other_heads: Collection[Leaf] = (),
-    asides: tuple[str, ...] = (),
-) -> Match:
+def match(leaves: Collection[Leaf], names: Collection[str], asides: tuple[str, ...] = ()) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
         names: a set or mapping.
-        head: which of the leaves are the named head.
-        other_heads: leaves of heads that the config's architecture could have had.
         asides: prefixes of parts that are not described, whose names are neither here nor there.
     """
     if asides:
@@ -87,12 +79,16 @@ def match(
             spelling = dict(renamed)
             found = _match(leaves, {spelling.get(name, name) for name in names})
             found.renamed = renamed
-    if found.unexpected and other_heads:
-        _set_heads_apart(found, head, other_heads)
     return found
 
 
-def _set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+    """Takes heads that other classes of the architecture have out of what is unexpected.
+
+    Args:
+        head: which of the matched leaves are the named head.
+        other_heads: leaves that the other classes would have.
+    """
     unexpected = set(found.unexpected)
     found.heads = [leaf for leaf in other_heads if leaf.name in unexpected]
     if not found.heads:
