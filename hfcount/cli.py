@@ -50,7 +50,7 @@ def _print_families(context: click.Context, _option: click.Parameter, wanted: bo
         from hfcount import families
 
         for family in families.everyone():
-            click.echo(f"{', '.join(family.MODEL_TYPES)}: {(family.__doc__ or '').strip()}")
+            click.echo(f"{', '.join(family.MODEL_TYPES)}: {' '.join((family.__doc__ or '').split())}")
         context.exit()
 
 

@@ -81,6 +81,7 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
         ("qwen3_moe", {"decoder_sparse_step": -1}),
         ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
         ("llama", {"torch_dtype": "float16"}),
+        ("qwen3", {"layer_types": ["full_attention"] * 2}),
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]}" for key in value),
 )

@@ -5,7 +5,7 @@ A file is named after its model_type and found by that name; further types it se
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -68,6 +68,7 @@ def whole(spec: Spec | None) -> Block:
     return family.blueprint(spec)
 
 
+@lru_cache(256)
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
     if re.fullmatch(r"[a-z][a-z0-9_]*", model_type) and model_type in _names():

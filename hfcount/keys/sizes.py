@@ -27,5 +27,15 @@ def summary(c: Config, width: int, labels: int = 1) -> int:
 
 
 def layer_count(c: Config, *names: str) -> int:
-    """The number of layers, under the first of `names` where they are not num_hidden_layers."""
-    return c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
+    """The number of layers, under the first of `names` where they are not num_hidden_layers.
+
+    A list that gives each layer a kind must be as long, whether the kinds bear on shapes or not.
+    """
+    count = c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
+    for key in ("layer_types", "mlp_layer_types") if not names else ():
+        length = c.length(key)
+        if length is not None and length != count:
+            raise ConfigError(
+                f"{c.where}: {key} has {length:,} entries and num_hidden_layers is {count:,}. Correct one of them."
+            )
+    return count

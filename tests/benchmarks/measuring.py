@@ -38,7 +38,7 @@ def compare(
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(rounds + 1):
         for run, found in zip((ours, peer), times, strict=True):
-            seconds = _time(run)
+            seconds = timed(run)
             if turn:
                 found.append(seconds)
     mine, theirs = map(median, times)
@@ -48,8 +48,8 @@ def compare(
 
 def alone(measure: str, run: Callable[[], object], *, rounds: int, below: float) -> Row:
     """A line about something that has no peer, in seconds."""
-    _time(run)
-    seconds = median(_time(run) for _ in range(rounds))
+    timed(run)
+    seconds = median(timed(run) for _ in range(rounds))
     return Row(measure, show(seconds), target=f"< {show(below)}", met=seconds < below)
 
 
@@ -105,7 +105,8 @@ def _expect(code: int, command: Sequence[str], errors: str) -> None:
         raise SystemExit(f"exit {code}: {' '.join(command)[:500]}\n{errors}")
 
 
-def _time(run: Callable[[], object]) -> float:
+def timed(run: Callable[[], object]) -> float:
+    """Seconds: those that `run` reports, or else those that it takes."""
     start = perf_counter()
     reported = run()
     return reported if isinstance(reported, float) else perf_counter() - start

@@ -15,11 +15,12 @@ from functools import partial
 from pathlib import Path
 
 from hub import lay_out, serving
-from measuring import MB, Row, alone, compare, inside, peak, process
+from measuring import MB, Row, alone, compare, inside, peak, process, timed
 
 import hfcount
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+ARCHITECTURES = FIXTURES / "architectures"
 DENSE, ROUTED = "Qwen/Qwen3-32B", "Qwen/Qwen3-235B-A22B"
 INDEX = "model.safetensors.index.json"
 
@@ -164,6 +165,17 @@ def config_to_totals(options: argparse.Namespace, scratch: Path) -> Iterator[Row
         yield alone(f"config to totals, {model.split('/')[1]}", run, rounds=100 * options.rounds, below=below)
 
 
+def every_architecture(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """From a parsed config to every count, for the slowest of all recorded architectures and published configs."""
+    recorded = [json.loads(path.read_bytes())["config"] for path in sorted(ARCHITECTURES.glob("*.json"))]
+    recorded += [entry["config"] for entry in json.loads((FIXTURES / "published.json").read_bytes())]
+    for values in recorded:
+        totals(values)
+    slowest = max(recorded, key=lambda values: min(timed(partial(totals, values)) for _ in range(3)))
+    name = f"config to totals, the slowest of {len(recorded)} ({slowest['model_type']})"
+    yield alone(name, partial(totals, slowest), rounds=10 * options.rounds, below=0.005)
+
+
 def index_against_json(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     """The whole way of verifying, from the files on, against parsing the bytes of the index alone."""
     raw = (FIXTURES / ROUTED / INDEX).read_bytes()
@@ -217,6 +229,7 @@ MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
     headers_from_a_hub,
     against_meta_device,
     config_to_totals,
+    every_architecture,
     index_against_json,
     peak_memory,
     half_a_million,
