@@ -137,7 +137,8 @@ def main(
             return _print([report], style)
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
-    extras: list[Extra] = [name for name, wanted in (("tensors", tensors), ("formula", formula)) if wanted]  # type: ignore[misc]
+    asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula}
+    extras = [name for name, wanted in asked.items() if wanted]
     reports = []
     with Bar(len(models)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, bar.files)

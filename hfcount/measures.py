@@ -9,8 +9,9 @@ from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
-from hfcount.tree.block import Block, Kind, Leaf, Role, asides, leaves
+from hfcount.tree.block import Block, Kind, Role
 from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render_factored
+from hfcount.tree.leaves import Leaf, asides, leaves
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from hfcount.compose import compose
 from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.documents import INDEX, Documents, label
@@ -15,7 +16,7 @@ from hfcount.fetcher.shards import Shard
 from hfcount.fetcher.strict import parse_object
 from hfcount.mapper import Config
 from hfcount.measures import Blueprint, build
-from hfcount.report import Depth, Extra, Failure, Report, compose
+from hfcount.report import Depth, Extra, Failure, Report
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
 from hfcount.verifier import count_only, verify_headers, verify_index

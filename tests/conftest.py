@@ -33,7 +33,7 @@ os.environ |= {
     "NO_COLOR": "1",
 }
 
-from loopback import Hub  # noqa: E402
+from loopback import Hub  # noqa: E402 - what it imports reads the environment set above
 
 
 class Result(NamedTuple):

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, block, leaves
+from hfcount.tree.block import Block, block
 from hfcount.tree.dims import Dim, polynomial, render
 from hfcount.tree.indices import Indices
+from hfcount.tree.leaves import leaves
 from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)

@@ -11,7 +11,7 @@ from hfcount.tree.parts import base, rms_norm, stacked, swiglu, with_head
 from hfcount.tree.parts.audio import conformer
 from hfcount.tree.parts.composite import joined
 from hfcount.tree.parts.gemma import lending_attention, per_layer_input, per_layer_tables
-from hfcount.tree.parts.vision import gemma4_vision
+from hfcount.tree.parts.vision_gemma import gemma4_vision
 
 MODEL_TYPES = ("gemma4", "gemma4_text")
 
@@ -160,7 +160,9 @@ def blueprint(s: Spec) -> Block:
     if s.vision:
         of = s.vision.extras
         a = GQA(heads=of["num_attention_heads"], kv_heads=of["num_key_value_heads"], head_dim=of["head_dim"])
-        parts["vision_tower"] = gemma4_vision(s.vision, a, bool(of["use_clipped_linears"]), bool(of["standardize"]))
+        parts["vision_tower"] = gemma4_vision(
+            s.vision, a.heads, a.kv_heads, a.head_dim, of["use_clipped_linears"], of["standardize"]
+        )
         parts["embed_vision"] = block("vision", embedding_projection=Linear(s.vision.hidden, d))
     if "hidden_size" in s.extras:
         of = s.extras
@@ -170,7 +172,7 @@ def blueprint(s: Spec) -> Block:
             of["num_hidden_layers"],
             of["num_attention_heads"],
             of["conv_kernel_size"],
-            channels,
+            *channels,
             of["output_proj_dims"],
             bool(of["use_clipped_linears"]),
         )

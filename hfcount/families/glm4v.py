@@ -6,7 +6,7 @@ from hfcount.spec import Layer, Spec, Vision
 from hfcount.tree.block import Block, block
 from hfcount.tree.parts import base, fused_swiglu, gqa, rms_norm
 from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision import glm4v_vision
+from hfcount.tree.parts.vision_qwen import glm4v_vision
 
 MODEL_TYPES = ("glm4v",)
 

@@ -6,7 +6,7 @@ from hfcount.spec import Spec, Vision
 from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.parts import with_head
 from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import llama4_vision
+from hfcount.tree.parts.vision_llama import llama4_vision
 
 MODEL_TYPES = ("llama4",)
 

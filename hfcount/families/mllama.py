@@ -7,7 +7,7 @@ from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu
 from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import mllama_vision
+from hfcount.tree.parts.vision_llama import mllama_vision
 
 MODEL_TYPES = ("mllama", "mllama_text_model")
 

@@ -6,7 +6,7 @@ from hfcount.spec import Layer, Spec, Vision
 from hfcount.tree.block import Block, block
 from hfcount.tree.parts import base, gqa, rms_norm, swiglu
 from hfcount.tree.parts.composite import beside
-from hfcount.tree.parts.vision import qwen2_vision
+from hfcount.tree.parts.vision_qwen import qwen2_vision
 
 MODEL_TYPES = ("qwen2_vl",)
 

@@ -8,7 +8,7 @@ from hfcount.tree.parts import base, gqa, rms_norm, swiglu, with_head
 from hfcount.tree.parts.mixers import gated_delta_net
 from hfcount.tree.parts.prediction import with_draft
 from hfcount.tree.parts.sparse import gated_moe
-from hfcount.tree.parts.vision import qwen3_vision
+from hfcount.tree.parts.vision_qwen import qwen3_vision
 
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
 

@@ -6,7 +6,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.parts import base, gqa, rms_norm, stacked, swiglu
 from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision import qwen3_vision
+from hfcount.tree.parts.vision_qwen import qwen3_vision
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
 

@@ -1,12 +1,10 @@
 """Ranged reads of remote files: a few kilobytes of each, at most, and never a token for another host."""
 
 import re
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
-from threading import Event
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -14,9 +12,10 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
-from urllib3.util import Retry, parse_url
+from urllib3.util import parse_url
 
 from hfcount.errors import DocumentError, FetchError, FetchKind
+from hfcount.fetcher.patience import DEADLINE, RETRY_ON, Limit, Patience
 from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.text import printable
 
@@ -25,11 +24,8 @@ PREFETCH = 65_536
 """Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
 half of it."""
 
-DEADLINE = 300.0  # seconds for all shards of a checkpoint
 _CONNECT, _READ = 10.0, 30.0  # seconds
-_MAX_WAIT = 120.0  # seconds that a server may ask for
 _REDIRECTS = 5
-_RETRY_ON = (408, 429, 500, 502, 503, 504)
 
 
 class RangeReader:
@@ -44,12 +40,12 @@ class RangeReader:
         self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: float = DEADLINE
     ) -> None:
         self._origin, self._token = _origin(endpoint), token
-        self._limit = _Limit(deadline)
+        self._limit = Limit(deadline)
         self._session = requests.Session()
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=_Patience(self._limit))
+        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=Patience(self._limit))
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -122,7 +118,7 @@ class RangeReader:
                 raise _Refused("the signed address was refused (403)")
             if reason == "GatedRepo":
                 raise FetchError("GatedRepo", f"{self._where(url)} is gated: accept its terms, and set HF_TOKEN.")
-            hint = ", though asked again and again" if status in _RETRY_ON else ""
+            hint = ", though asked again and again" if status in RETRY_ON else ""
             raise FetchError("HubError", f"{self._where(current)} answered {status} for {printable(name)}{hint}.")
         raise FetchError("HubError", f"{printable(name)}: more than {_REDIRECTS} redirects from {self._where(url)}.")
 
@@ -172,33 +168,6 @@ class _Absent(Exception):
     """The file is not there."""
 
 
-class _Limit:
-    """The time that all requests together may take, and the wish to stop before."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
-
-    def stop(self) -> None:
-        """Ends all waiting."""
-        self._stopped.set()
-
-    def check(self) -> None:
-        """Raises FetchError when time is up."""
-        if self._stopped.is_set():
-            raise FetchError("NoNetwork", "stopped before all headers were read.")
-        if self.left() <= 0:
-            raise FetchError("NoNetwork", f"the headers took longer than {self._seconds:,.0f} seconds. Try again.")
-
-    def left(self) -> float:
-        """Seconds."""
-        return self._ends - time.monotonic()
-
-    def wait(self, seconds: float) -> None:
-        """Waits, unless all stops or time is up before."""
-        self._stopped.wait(min(seconds, max(self.left(), 0)))
-        self.check()
-
-
 def _body(name: str, response: requests.Response, begin: int, end: int, check: Callable[[], None]) -> tuple[bytes, int]:
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise FetchError("HubError", f"{printable(name)}: the server compresses ranges, which cannot be read as such.")
@@ -237,51 +206,6 @@ def _content_range(name: str, value: str, begin: int, end: int) -> int:
         f"{printable(name)}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
         f" {printable(value or 'missing', 60)}.",
     )
-
-
-class _Patience(Retry):
-    """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
-
-    def __init__(self, limit: _Limit | None = None, **settings: Any) -> None:
-        usual: dict[str, Any] = {
-            "total": 5,
-            "connect": 2,
-            "read": 1,
-            "backoff_factor": 0.5,
-            "backoff_max": 8,
-            "status_forcelist": _RETRY_ON,
-            "allowed_methods": {"GET"},
-            "raise_on_status": False,
-            "redirect": False,
-        }
-        super().__init__(**(usual | settings))
-        self.limit = limit or _Limit(DEADLINE)
-
-    def new(self, **settings: Any) -> "_Patience":
-        """The patience that is left after one more failure."""
-        following = super().new(**settings)
-        following.limit = self.limit
-        return following
-
-    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
-        """Waits as the server asks, or a little longer each time."""
-        asked = self.get_retry_after(response) if response is not None else None
-        self.limit.wait(self.get_backoff_time() if asked is None else asked)
-
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
-        try:
-            asked = super().get_retry_after(response)
-        except (ValueError, HTTPError):  # more digits than a number may have, or none
-            asked = float("inf")
-        if asked is None:
-            limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
-            asked = float(limit[1]) + 1 if limit else None
-        if asked is None:
-            return None
-        if asked > min(self.limit.left(), _MAX_WAIT):
-            raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
-        return asked
 
 
 def _target(name: str, url: str, location: str) -> str:

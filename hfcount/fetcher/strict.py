@@ -1,6 +1,7 @@
 """JSON, more strictly than the standard library reads it."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,8 +87,7 @@ def _too_deep(document: Document) -> DocumentError:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f'the name "{printable(twice, 60)}" stands twice in one object')
     return result
 

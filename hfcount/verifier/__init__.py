@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from hfcount.fetcher.shards import Shard
 from hfcount.measures import Blueprint
 from hfcount.storage.schemes import scheme_of_names
-from hfcount.tree.block import Finder
+from hfcount.tree.leaves import Finder
 from hfcount.verifier import checks, headers
 from hfcount.verifier.case import Case
 from hfcount.verifier.evidence import Index

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hfcount.measures import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import printable
-from hfcount.tree.block import Finder, Leaf
+from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.names import Match

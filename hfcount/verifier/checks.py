@@ -3,7 +3,7 @@
 from hfcount.measures import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
-from hfcount.tree.block import Leaf
+from hfcount.tree.leaves import Leaf
 from hfcount.verifier import hints, sizes
 from hfcount.verifier.case import Case
 from hfcount.verifier.findings import Check, Outcome

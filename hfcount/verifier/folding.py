@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from hfcount.tree.block import is_index
 from hfcount.tree.indices import Indices
+from hfcount.tree.leaves import is_index
 
 _INDICES = 8  # a name with more numbers is no module's, and stands for itself
 

@@ -5,7 +5,7 @@ from math import prod
 from hfcount.fetcher.shards import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
-from hfcount.tree.block import Finder, Leaf
+from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
 from hfcount.verifier.case import Case
 from hfcount.verifier.checks import first, report_no_total_size

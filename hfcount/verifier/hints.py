@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hfcount.tree.block import Leaf, is_index
 from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
+from hfcount.tree.leaves import Leaf, is_index
 
 # What each symbol is called in most configs.
 _KEYS = {

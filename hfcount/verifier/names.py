@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from hfcount.tree.block import Finder, Kind, Leaf
+from hfcount.tree.block import Kind
+from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.folding import fold
 
 BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
@@ -141,17 +142,17 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
     A part is renamed as a whole or not at all, as loaders do it: once some of its names are right, the others are
     not looked for under another prefix.
     """
-    right = {_PREFIX.match(leaf.name)[0] for leaf, count in found.listed if count}  # type: ignore[index]
+    right = {_prefix(leaf.name) for leaf, count in found.listed if count}
     bare = {}
     for leaf, count in found.listed:
-        prefix = _PREFIX.match(leaf.name)[0]  # type: ignore[index]
+        prefix = _prefix(leaf.name)
         if not count and (not prefix or prefix not in right):
             bare[id(leaf)] = prefix
     finder = Finder([_without(leaf, bare[id(leaf)]) for leaf in leaves if id(leaf) in bare])
     prefixes = {_without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare}
     pairs = []
     for name in found.unexpected:
-        stem = name[len(_PREFIX.match(name)[0]) :].replace(*_INNER, 1)  # type: ignore[index]
+        stem = name[len(_prefix(name)) :].replace(*_INNER, 1)
         module, _, last = stem.rpartition(".")
         stem = f"{module}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else stem
         known = finder.find(stem)
@@ -164,3 +165,8 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
 def _without(leaf: Leaf, prefix: str) -> Leaf:
     drop = prefix.count(".")
     return Leaf(leaf.segments[drop:], leaf.shape, leaf.kind, leaf.role, leaf.count, leaf.active, leaf.to)
+
+
+def _prefix(name: str) -> str:
+    found = _PREFIX.match(name)
+    return found[0] if found else ""

@@ -5,7 +5,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.parts.ffn import mlp
 from hfcount.tree.parts.frames import embedding
 from hfcount.tree.parts.norms import layer_norm, rms_norm
-from hfcount.tree.parts.vision import clippable
+from hfcount.tree.parts.vision_gemma import clippable
 
 
 def whisper(d: int, layers: int, width: int, mel: int, positions: int) -> Block:
@@ -27,14 +27,12 @@ def whisper(d: int, layers: int, width: int, mel: int, positions: int) -> Block:
     )
 
 
-def conformer(
-    d: int, layers: int, heads: int, kernel: int, channels: tuple[int, int], out: int, clipped: bool
-) -> Block:
+def conformer(d: int, layers: int, heads: int, kernel: int, first: int, second: int, out: int, clipped: int) -> Block:
     """Gemma 4's encoder, a conformer (arXiv:2303.01037): two convolutions over the spectrogram, then layers.
 
-    Tensors: subsample_conv_projection, of `channels` and a projection ((channels/4)·channels, d); layers of two
-    networks of 4·d, attention with relative keys, and a convolution (d, 1, kernel) between projections; output_proj
-    (out, d) with bias. With `clipped`, projections have four scalar bounds, which are buffers.
+    Tensors: subsample_conv_projection, to `first` and then `second` channels, with a projection (d, first/4·second);
+    layers of two networks of 4·d, attention with relative keys, and a convolution (d, 1, kernel) between projections;
+    output_proj (out, d) with bias. With `clipped`, projections have four scalar bounds, which are buffers.
     """
 
     def network() -> Block:
@@ -73,7 +71,6 @@ def conformer(
         norm_post_attn=rms_norm(d),
         norm_out=rms_norm(d),
     )
-    first, second = channels
     sampling = block(
         layer0=convolution(1, first),
         layer1=convolution(first, second),

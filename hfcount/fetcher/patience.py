@@ -1,0 +1,88 @@
+"""How long to wait for a server, and how often to ask again."""
+
+import re
+import time
+from threading import Event
+from typing import Any
+
+from urllib3 import BaseHTTPResponse
+from urllib3.exceptions import HTTPError
+from urllib3.util import Retry
+
+from hfcount.errors import FetchError
+
+DEADLINE = 300.0  # seconds for all shards of a checkpoint
+_MAX_WAIT = 120.0  # seconds that a server may ask for
+RETRY_ON = (408, 429, 500, 502, 503, 504)
+
+
+class Limit:
+    """The time that all requests together may take, and the wish to stop before."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
+
+    def stop(self) -> None:
+        """Ends all waiting."""
+        self._stopped.set()
+
+    def check(self) -> None:
+        """Raises FetchError when time is up."""
+        if self._stopped.is_set():
+            raise FetchError("NoNetwork", "stopped before all headers were read.")
+        if self.left() <= 0:
+            raise FetchError("NoNetwork", f"the headers took longer than {self._seconds:,.0f} seconds. Try again.")
+
+    def left(self) -> float:
+        """Seconds."""
+        return self._ends - time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        """Waits, unless all stops or time is up before."""
+        self._stopped.wait(min(seconds, max(self.left(), 0)))
+        self.check()
+
+
+class Patience(Retry):
+    """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
+
+    def __init__(self, limit: Limit | None = None, **settings: Any) -> None:
+        usual: dict[str, Any] = {
+            "total": 5,
+            "connect": 2,
+            "read": 1,
+            "backoff_factor": 0.5,
+            "backoff_max": 8,
+            "status_forcelist": RETRY_ON,
+            "allowed_methods": {"GET"},
+            "raise_on_status": False,
+            "redirect": False,
+        }
+        super().__init__(**(usual | settings))
+        self.limit = limit or Limit(DEADLINE)
+
+    def new(self, **settings: Any) -> "Patience":
+        """The patience that is left after one more failure."""
+        following = super().new(**settings)
+        following.limit = self.limit
+        return following
+
+    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
+        """Waits as the server asks, or a little longer each time."""
+        asked = self.get_retry_after(response) if response is not None else None
+        self.limit.wait(self.get_backoff_time() if asked is None else asked)
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
+        try:
+            asked = super().get_retry_after(response)
+        except (ValueError, HTTPError):  # more digits than a number may have, or none
+            asked = float("inf")
+        if asked is None:
+            limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
+            asked = float(limit[1]) + 1 if limit else None
+        if asked is None:
+            return None
+        if asked > min(self.limit.left(), _MAX_WAIT):
+            raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
+        return asked

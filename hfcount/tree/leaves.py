@@ -1,0 +1,159 @@
+"""The tree unfolded: leaves that stand for all tensors of one kind, and how a name finds its leaf."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from math import prod
+from operator import mul
+
+from hfcount.tree.block import Aside, Block, Kind, Node, Repeat, Role, Tensor, Tied
+from hfcount.tree.indices import Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """All tensors whose names differ in nothing but indices.
+
+    Args:
+        segments: the name, split at dots; an Indices stands for every number in it.
+        shape: of each tensor, in elements.
+        count: how many tensors; active: how many of them a token passes through; share: how many of how many of
+            their elements.
+        to: for a tied leaf, the name it is tied to.
+    """
+
+    segments: tuple[str | Indices, ...]
+    shape: tuple[int, ...]
+    kind: Kind
+    role: Role
+    count: int
+    active: int
+    to: str | None = None
+    share: tuple[int, int] = (1, 1)
+
+    @property
+    def size(self) -> int:
+        """Elements of one tensor."""
+        return prod(map(int, self.shape))
+
+    @property
+    def elements(self) -> int:
+        """Elements of all its tensors."""
+        return int(self.count) * self.size
+
+    @property
+    def active_elements(self) -> int:
+        """Elements that a token passes through."""
+        some, of = self.share
+        return int(self.active) * self.size * int(some) // int(of)
+
+    @property
+    def formula(self) -> int:
+        """`elements` as a Dim where the shape has symbols."""
+        return reduce(mul, self.shape, self.count)
+
+    @property
+    def name(self) -> str:
+        """The folded name, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
+        return ".".join(
+            part if isinstance(part, str) else str(part) if part.count == 1 else f"{{{part}}}" for part in self.segments
+        )
+
+    def names(self) -> list[str]:
+        """Every name, `count` of them."""
+        names, text = [""], ""
+        for segment in self.segments:
+            if isinstance(segment, str):
+                text += f"{segment}."
+            else:
+                middles = [f"{text}{number}." for number in segment]
+                names, text = [name + middle for name in names for middle in middles], ""
+        last = text[:-1]
+        return [name + last for name in names] if last else [name[:-1] for name in names]
+
+
+def leaves(tree: Block) -> list[Leaf]:
+    """The tree unfolded to its leaves, in the order of the tree."""
+    return list(_unfold(tree, (), None, 1, 1))
+
+
+def _unfold(
+    node: Node, segments: tuple[str | Indices, ...], role: Role | None, count: int, active: int
+) -> Iterable[Leaf]:
+    # One isinstance chain in one place reads better here than a method on each node.
+    if isinstance(node, tuple):
+        return chain.from_iterable(_unfold(one, segments, role, count, active) for one in node)
+    if isinstance(node, Repeat):
+        numbers = node.indices
+        chosen = numbers.count if node.active is None else node.active
+        return _unfold(node.body, (*segments, numbers), role, numbers.count * count, chosen * active)
+    if isinstance(node, Aside):
+        return []
+    role = role or node.role
+    if isinstance(node, Block):
+        return chain.from_iterable(
+            _unfold(child, (*segments, segment(name)), role, count, active) for name, child in node.children.items()
+        )
+    known = role or "other"
+    kind: Kind = "auxiliary" if known == "mtp" else "parameter"
+    if isinstance(node, Tensor):
+        own: Kind = node.kind
+        if known == "mtp" and own != "legacy":
+            own = "auxiliary buffer" if own == "buffer" else kind
+        return [Leaf(segments, node.shape, own, known, count, active, share=node.active)]
+    weight, bias = (*segments, "weight"), (*segments, "bias")
+    if isinstance(node, Tied):
+        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to)]
+        outputs = node.shape[0]
+    else:
+        result = [Leaf(weight, (node.outputs, node.inputs), kind, known, count, active)]
+        outputs = node.outputs
+    return [*result, Leaf(bias, (outputs,), kind, known, count, active)] if node.bias else result
+
+
+def asides(tree: Block) -> dict[str, str]:
+    """The parts that are not described: the prefix of their names, and why."""
+    return dict(_find_asides(tree, ""))
+
+
+def _find_asides(node: Node, name: str) -> Iterable[tuple[str, str]]:
+    if isinstance(node, Aside):
+        return [(name, node.why)]
+    if isinstance(node, Block):
+        inner = ((child, f"{name}.{key}" if name else key) for key, child in node.children.items())
+        return chain.from_iterable(_find_asides(child, key) for child, key in inner)
+    return []
+
+
+def segment(name: str) -> "str | Indices":
+    """A segment of a name; a number is a set of one, since names are looked up with their numbers taken out."""
+    return Indices.of((int(name),)) if is_index(name) else name
+
+
+class Finder:
+    """Finds the leaf that a tensor's name belongs to, in constant time per name."""
+
+    def __init__(self, candidates: Iterable[Leaf]) -> None:
+        self._by_template: dict[tuple[str | None, ...], list[Leaf]] = {}
+        for leaf in candidates:
+            template = tuple(segment if isinstance(segment, str) else None for segment in leaf.segments)
+            self._by_template.setdefault(template, []).append(leaf)
+
+    def find(self, name: str) -> Leaf | None:
+        """The leaf, or None when no tensor of the blueprint has that name."""
+        segments = name.split(".")
+        template = tuple(None if is_index(segment) else segment for segment in segments)
+        for leaf in self._by_template.get(template, ()):
+            if all(
+                int(found) in expected
+                for found, expected in zip(segments, leaf.segments, strict=True)
+                if isinstance(expected, Indices)
+            ):
+                return leaf
+        return None
+
+
+def is_index(segment: str) -> bool:
+    """Whether a segment of a name is a number as a module list writes it: `0`, `12`, not `01`."""
+    return segment.isdecimal() and segment.isascii() and (segment[0] != "0" or len(segment) == 1) and len(segment) < 20
