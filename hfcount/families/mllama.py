@@ -1,8 +1,8 @@
 """Llama 3.2 with vision: Llama with layers that attend to an image's tokens (arXiv:2407.21783, section 7)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec import Layer, Spec, Vision
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Spec
 from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu
@@ -10,19 +10,6 @@ from hfcount.tree.parts.composite import llava
 from hfcount.tree.parts.vision_llama import mllama_vision
 
 MODEL_TYPES = ("mllama", "mllama_text_model")
-
-# What absent keys of vision_config mean: transformers 5.23, configuration_mllama.py.
-_TOWER = {
-    "hidden_size": 1280,
-    "intermediate_size": 5120,
-    "num_hidden_layers": 32,
-    "num_global_layers": 8,
-    "num_channels": 3,
-    "image_size": 448,
-    "patch_size": 14,
-    "max_num_tiles": 4,
-    "vision_output_dim": 7680,
-}
 
 
 def spec(c: Config) -> Spec:
@@ -34,26 +21,9 @@ def spec(c: Config) -> Spec:
     seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), extras={"cross": 1})
     layers = keys.split(text, (every.less(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
-    tower = None if text is c else _vision(c.part("vision_config", defaults=_TOWER))
+    tower = None if text is c else keys.mllama_vision(c)
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     return keys.frame(text, layers, whole=c, heads=heads, vision=tower).model_copy(update={"tied": False})
-
-
-def _vision(eyes: Config) -> Vision:
-    side = eyes.int("patch_size")
-    along = eyes.int("image_size") // side
-    names = ("num_global_layers", "max_num_tiles", "vision_output_dim")
-    extras = {name: eyes.int(name, minimum=0, maximum=MAX_LAYERS) for name in names}
-    ratios = eyes.length("supported_aspect_ratios")
-    return Vision(
-        hidden=keys.seeing(eyes),
-        layers=eyes.int("num_hidden_layers", maximum=MAX_LAYERS),
-        width=eyes.int("intermediate_size"),
-        patch=(side, side),
-        channels=eyes.int("num_channels"),
-        positions=along * along + 1,
-        extras={**extras, "supported_aspect_ratios": 8 if ratios is None else ratios},
-    )
 
 
 def blueprint(s: Spec) -> Block:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
 import httpx2
-from huggingface_hub import HfApi, constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
+from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
 from huggingface_hub.errors import (
     DisabledRepoError,
     EntryNotFoundError,
@@ -23,7 +23,6 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from huggingface_hub.file_download import HfFileMetadata
-from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
@@ -124,6 +123,8 @@ class _Repo:
 
     def _files(self) -> list[str]:
         """Names of the files beside config.json; none where the Hub does not say."""
+        from huggingface_hub.hf_api import HfApi, RepoFile  # a quarter of all imports, and seldom needed
+
         try:
             entries = HfApi(library_name="hfcount").list_repo_tree(
                 self.model, path_in_repo=self.subfolder, revision=self.revision

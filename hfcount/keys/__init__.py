@@ -1,7 +1,8 @@
 """Groups of config keys that many architectures share, by what they describe."""
 
-from hfcount.keys.attention import attention, mla, multi_head, wide_attention
-from hfcount.keys.ffn import dense, gated_moe, moe, sparse_steps
+from hfcount.keys.attention import attention, mla, multi_head, prefixed_attention, wide_attention
+from hfcount.keys.compressed import compressing, hashed
+from hfcount.keys.ffn import adjusted, dense, gated_moe, moe, sparse_steps
 from hfcount.keys.frame import (
     ENCODER_HEADS,
     GPT_HEADS,
@@ -14,6 +15,7 @@ from hfcount.keys.frame import (
     sequence_to_sequence,
     tied_anywhere,
 )
+from hfcount.keys.gemma import lending, local_and_global, network_widths
 from hfcount.keys.layers import (
     alike,
     by_kind,
@@ -24,24 +26,40 @@ from hfcount.keys.layers import (
     kinds,
     listing,
     mixed,
+    numbered,
+    of_two,
+    own_heads,
     owned,
     periodic,
     repeated,
+    spelled,
     split,
 )
-from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank
+from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.sizes import divides, layer_count, rotary_share, summary
-from hfcount.keys.towers import clip_or_siglip, qwen3_vision, seeing, siglip, whisper
+from hfcount.keys.towers import (
+    clip_or_siglip,
+    conformer,
+    gemma4_vision,
+    mllama_vision,
+    qwen3_vision,
+    seeing,
+    siglip,
+    whisper,
+)
 
 __all__ = [
     "ENCODER_HEADS",
     "GPT_HEADS",
     "HEADS",
+    "adjusted",
     "alike",
     "around",
     "attention",
     "by_kind",
     "clip_or_siglip",
+    "compressing",
+    "conformer",
     "crossed",
     "delta_net",
     "dense",
@@ -53,18 +71,29 @@ __all__ = [
     "expanded",
     "frame",
     "gated_moe",
+    "gemma4_vision",
+    "hashed",
     "hybrids",
     "kinds",
     "layer_count",
+    "lending",
     "listing",
+    "local_and_global",
     "mamba2",
     "mixed",
     "mla",
+    "mllama_vision",
+    "mlstm",
     "moe",
     "mtp",
     "multi_head",
+    "network_widths",
+    "numbered",
+    "of_two",
+    "own_heads",
     "owned",
     "periodic",
+    "prefixed_attention",
     "qwen3_vision",
     "repeated",
     "rotary_share",
@@ -72,10 +101,12 @@ __all__ = [
     "sequence_to_sequence",
     "siglip",
     "sparse_steps",
+    "spelled",
     "split",
     "step_rank",
     "summary",
     "tied_anywhere",
     "whisper",
     "wide_attention",
+    "wide_mamba2",
 ]

@@ -95,3 +95,10 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
         value_dim=c.int("v_head_dim") if value_dim is None else c.int("v_head_dim", default=value_dim),
         bias=c.bool("attention_bias", default=False),
     )
+
+
+def prefixed_attention(c: Config, prefix: str) -> GQA:
+    """Attention with normalised queries and keys, by keys that begin with `prefix`."""
+    heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
+    divides(c, f"{prefix}num_key_value_heads", kv_heads, f"{prefix}num_attention_heads", heads)
+    return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

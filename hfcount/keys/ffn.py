@@ -64,3 +64,16 @@ def sparse_steps(
     routed = stepped.less(spared)
     kinds = [(routed, sparse()), (spared if step == 1 else every.less(routed), dense)]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
+
+
+def adjusted(c: Config) -> Dense:
+    """One network for all tokens, of two thirds of the width, scaled and rounded up to a multiple, unless told not to.
+
+    Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
+    """
+    width = c.int("block_ff_dim", default=None) or c.int("intermediate_size")
+    if not c.bool("block_auto_adjust_ff_dim", default=True):
+        return Dense(width=width)
+    width = int(2 * width / 3)
+    factor, multiple = c.number("block_ffn_dim_multiplier", default=1), c.int("block_multiple_of", default=256)
+    return Dense(width=-(-int(factor * width) // multiple) * multiple)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec import Layer, Layers, Mixer
+from hfcount.spec import GQA, Layer, Layers, Mixer
 from hfcount.text import printable
 from hfcount.tree.indices import Indices, common
 
@@ -116,14 +116,40 @@ def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: In
     return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
 
-def crossed(mixers: Sequence[Layers], networks: Sequence[Layers]) -> list[Layers]:
-    """Layers whose mixer goes by one rule and whose feed-forward network by another."""
+def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
+    """Layers whose mixer goes by one rule and whose feed-forward network by another, in the order of the first."""
     return [
-        Layers(indices=both, layer=mixer.layer.model_copy(update={"ffn": network.layer.ffn}))
-        for mixer in mixers
-        for network in networks
-        if (both := common(mixer.indices, network.indices)).count
+        Layers(indices=both, layer=_merged(one.layer, other.layer))
+        for one in some
+        for other in others
+        if (both := common(one.indices, other.indices)).count
     ]
+
+
+def _merged(one: Layer, other: Layer) -> Layer:
+    extras = {**one.extras, **other.extras}
+    return one.model_copy(update={"mixer": one.mixer or other.mixer, "ffn": one.ffn or other.ffn, "extras": extras})
+
+
+def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
+    """Layers of two kinds, as layer_types says; where the config has none, the first kind stands at `places`."""
+    if given := c.strs("layer_types"):
+        return by_kind(c, kinds, given)
+    (first, second), at = kinds.values(), places()
+    return split(c, (at, lambda: first), (Indices.upto(layer_count(c)).less(at), lambda: second))
+
+
+def numbered(c: Config, key: str) -> Indices:
+    """The layers whose numbers the config lists under `key`; numbers that no layer has are left out."""
+    return common(Indices.of(c.ints(key)), Indices.upto(layer_count(c)))
+
+
+_LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
+
+
+def spelled(pattern: str) -> list[str]:
+    """The kinds of layers that consist of one mixer or network each, which Nemotron-H writes as a word of letters."""
+    return [_LETTERS.get(letter, letter) for letter in pattern]
 
 
 def repeated(
@@ -168,3 +194,21 @@ def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) ->
     result = [(alone, one.model_copy(update={"beside": None})), (sharing, one)]
     result += [(place, one.model_copy(update={"extras": {"owns": block + 1}})) for block, place in enumerate(owners)]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
+
+
+def own_heads(c: Config, usual: GQA) -> list[Layers]:
+    """Attention with the number of heads that a list of the config gives each layer; `usual` where it has none."""
+    given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
+    if not given:
+        return alike(Layer(mixer=usual), count)
+    if len(given) != count or any(heads < 1 or heads % usual.kv_heads for heads in given):
+        raise ConfigError(
+            f"{c.where}: num_attention_heads_per_layer has {len(given):,} entries for {count:,} layers; each must be a"
+            f" multiple of num_key_value_heads {usual.kv_heads:,}. Correct one of them."
+        )
+    numbers = sorted(set(given))
+    places = listing(c, "num_attention_heads_per_layer", given, *numbers)
+    return [
+        Layers(indices=part, layer=Layer(mixer=usual.but(heads=heads)))
+        for part, heads in zip(places, numbers, strict=True)
+    ]

@@ -3,7 +3,7 @@
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
-from hfcount.spec import SSM, DeltaNet
+from hfcount.spec import SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
 
 
@@ -66,3 +66,36 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
         conv_bias=c.bool("mamba_conv_bias", default=True),
         bias=c.bool("mamba_proj_bias", default=False),
     )
+
+
+def wide_mamba2(c: Config) -> SSM:
+    """Mamba-2 as wide as its heads together."""
+    heads = c.int("mamba_num_heads")
+    return SSM(
+        inner=heads * c.int("mamba_head_dim"),
+        state=c.int("ssm_state_size"),
+        kernel=c.int("conv_kernel", "mamba_d_conv"),
+        heads=heads,
+        groups=c.int("n_groups", "mamba_n_groups"),
+        conv_bias=c.bool("use_conv_bias", "mamba_conv_bias", default=True),
+        bias=c.bool("use_bias", default=False),
+    )
+
+
+def mlstm(c: Config, hidden: int) -> Layer:
+    """An LSTM with a matrix for its memory and the network behind it, both as wide as factors of the hidden size say.
+
+    Source of what absent keys mean: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
+    """
+    heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
+    if mode not in ("single", "fused"):
+        raise ConfigError(f"{c.where}: weight_mode must be single or fused.")
+    keys = int(hidden * c.number("qk_dim_factor", default=0.5))
+    values = int(hidden * c.number("v_dim_factor", default=1.0))
+    multiple = c.int("ffn_round_up_to_multiple_of", default=64)
+    width = int((hidden * c.number("ffn_proj_factor", default=2.667) + multiple - 1) // multiple * multiple)
+    if not (keys and values >= heads and width):
+        raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
+    bias = c.bool("use_bias", default=False)
+    sizes = {"num_heads": heads, "qk_dim": keys, "v_dim": values, "fused": int(mode == "fused")}
+    return Layer(ffn=Dense(width=width, bias=bias), extras=sizes)

@@ -91,3 +91,73 @@ def whisper(ears: Config) -> dict[str, int]:
         "mel": ears.int("num_mel_bins", default=128),
         "positions": ears.int("max_source_positions", default=1500),
     }
+
+
+def gemma4_vision(c: Config) -> Vision:
+    """Gemma 4's tower; its extras go by the names of hfcount.tree.parts.vision_gemma.gemma4_vision's arguments.
+
+    Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4VisionConfig.
+    """
+    published = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 16, "num_attention_heads": 12}
+    heads = {"num_key_value_heads": 12, "head_dim": 64}
+    eyes = c.part("vision_config", defaults={**published, **heads, "patch_size": 16, "position_embedding_size": 10240})
+    side = eyes.int("patch_size")
+    return Vision(
+        hidden=eyes.int("hidden_size"),
+        layers=eyes.int("num_hidden_layers", maximum=MAX_LAYERS),
+        width=eyes.int("intermediate_size"),
+        patch=(side, side),
+        positions=eyes.int("position_embedding_size"),
+        extras={
+            "heads": eyes.int("num_attention_heads"),
+            "kv_heads": eyes.int("num_key_value_heads"),
+            "head_dim": eyes.int("head_dim"),
+            "clipped": int(eyes.bool("use_clipped_linears", default=False)),
+            "standardised": int(eyes.bool("standardize", default=False)),
+        },
+    )
+
+
+def mllama_vision(c: Config) -> Vision:
+    """Llama 3.2's tower, whose layers come in two stacks; the second one's depth is among its extras.
+
+    Source of what absent keys mean: transformers 5.23, configuration_mllama.py, MllamaVisionConfig.
+    """
+    published = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_global_layers": 8}
+    image = {"num_channels": 3, "image_size": 448, "patch_size": 14, "max_num_tiles": 4}
+    eyes = c.part("vision_config", defaults={**published, **image, "vision_output_dim": 7680})
+    side, ratios = eyes.int("patch_size"), eyes.length("supported_aspect_ratios")
+    along = eyes.int("image_size") // side
+    names = ("num_global_layers", "max_num_tiles", "vision_output_dim")
+    extras = {name: eyes.int(name, minimum=0, maximum=MAX_LAYERS) for name in names}
+    return Vision(
+        hidden=seeing(eyes),
+        layers=eyes.int("num_hidden_layers", maximum=MAX_LAYERS),
+        width=eyes.int("intermediate_size"),
+        patch=(side, side),
+        channels=eyes.int("num_channels"),
+        positions=along * along + 1,
+        extras={**extras, "supported_aspect_ratios": 8 if ratios is None else ratios},
+    )
+
+
+def conformer(c: Config) -> dict[str, int]:
+    """The sizes of Gemma 4's encoder, by the names of hfcount.tree.parts.audio.conformer's arguments.
+
+    Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
+    """
+    published = {"hidden_size": 1024, "num_hidden_layers": 12, "num_attention_heads": 8}
+    ears = c.part("audio_config", defaults={**published, "conv_kernel_size": 5, "output_proj_dims": 1536})
+    channels = ears.ints("subsampling_conv_channels", default=(128, 32))
+    if len(channels) != 2:
+        raise ConfigError(f"{ears.where}: subsampling_conv_channels has {len(channels):,} entries, and must have 2.")
+    return {
+        "d": seeing(ears),
+        "layers": ears.int("num_hidden_layers", maximum=MAX_LAYERS),
+        "heads": ears.int("num_attention_heads", maximum=MAX_LAYERS),
+        "kernel": ears.int("conv_kernel_size", maximum=MAX_LAYERS),
+        "first": channels[0],
+        "second": channels[1],
+        "out": ears.int("output_proj_dims", maximum=MAX_LAYERS),
+        "clipped": int(ears.bool("use_clipped_linears", default=True)),
+    }

@@ -79,11 +79,11 @@ def check_copies(case: Case, outcome: Outcome) -> None:
         count = sum(count for _, count in found)
         elements = sum(count * leaf.size for leaf, count in found)
         tied = found[0][0].to
-        what = f"a copy of {tied}, which the config ties it to" if tied else "written by earlier versions alone"
+        what = f"a copy of {tied}, which the config ties it to" if tied else "which loaders skip"
         outcome.report(
             code,
             f"{plural(count, 'tensor')} of {plural(elements, 'element')} in all, {what}: {first([found[0][0].name])}."
-            " Loaders need nothing of it, and no parameters are counted for it.",
+            " No parameters are counted for it.",
             [leaf.name for leaf, _ in found],
             count,
             elements,

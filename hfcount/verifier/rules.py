@@ -117,7 +117,7 @@ RULES = {
             "HF204",
             "buffer-stored",
             "note",
-            "A buffer that only earlier versions wrote is stored.",
+            "A buffer or another tensor that loaders skip is stored.",
             "transformers before 4.32 saved rotary frequencies, and some models their causal masks.",
             "Nothing: loaders skip it. Saving again with transformers drops it.",
         ),

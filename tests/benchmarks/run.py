@@ -35,7 +35,7 @@ huggingface_hub.get_safetensors_metadata(sys.argv[1])
 """
 _INSIDE_OURS = """
 import sys, time
-import hfcount.fetcher.hub, hfcount.fetcher.ranges
+import huggingface_hub.hf_api, hfcount.fetcher.hub, hfcount.fetcher.ranges, hfcount.families.qwen3
 from hfcount import verify
 start = time.perf_counter()
 report = verify(sys.argv[1], depth="headers")

@@ -1,8 +1,9 @@
 """What the later Gemmas add to a layer and to the embedding."""
 
-from hfcount.spec import GQA
-from hfcount.tree.block import Block, Linear, Node, Repeat, Tensor, block
+from hfcount.spec import GQA, MoE
+from hfcount.tree.block import Block, Linear, Node, Repeat, Role, Tensor, block
 from hfcount.tree.indices import Indices
+from hfcount.tree.parts.ffn import stacked
 from hfcount.tree.parts.frames import embedding
 from hfcount.tree.parts.norms import rms_norm
 
@@ -10,17 +11,20 @@ from hfcount.tree.parts.norms import rms_norm
 def lending_attention(d: int, a: GQA, values: bool = True, borrows: bool = False) -> Block:
     """Normalised attention whose keys and values later layers may borrow (model card of google/gemma-3n-E4B).
 
-    Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d) and, unless it `borrows`, k_proj (h_kv·h_d, d), k_norm
-    (h_d) and v_proj, which is absent where keys serve as `values` too.
+    Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
+    absent where keys serve as `values` too. A layer that `borrows` has none of its own; the released checkpoints store
+    them all the same, and loaders skip them.
     """
-    own = None if borrows else Linear(d, a.kv_heads * a.head_dim, a.qkv_bias)
+    width = a.kv_heads * a.head_dim
+    skipped = block(weight=Tensor((width, d), "legacy"))
+    own = skipped if borrows else Linear(d, width, a.qkv_bias)
     return block(
         "attention",
         q_proj=Linear(d, a.heads * a.head_dim, a.qkv_bias),
         q_norm=rms_norm(a.head_dim),
         k_proj=own,
         v_proj=own if values else None,
-        k_norm=None if borrows else rms_norm(a.head_dim),
+        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if borrows else rms_norm(a.head_dim),
         o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
     )
 
@@ -74,3 +78,33 @@ def laurel(d: int, rank: int) -> Block:
     Tensors: linear_left (rank, d), linear_right (d, rank), post_laurel_norm (d).
     """
     return block("other", linear_left=Linear(d, rank), linear_right=Linear(rank, d), post_laurel_norm=rms_norm(d))
+
+
+def experts_beside(d: int, m: MoE) -> dict[str, Node]:
+    """Routed experts beside a network for all tokens, with norms of their own (model card of google/gemma-4-26B-A4B).
+
+    Tensors: a router with proj (n, d), scale (d) and per_expert_scale (n); experts with gate_up_proj (n, 2·d_ff, d) and
+    down_proj (n, d, d_ff); three norms (d), behind the usual network and around the experts.
+    """
+    norm = rms_norm(d)
+    return {
+        "router": block("router", proj=Linear(d, m.experts), scale=Tensor((d,)), per_expert_scale=Tensor((m.experts,))),
+        "experts": block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+        "post_feedforward_layernorm_1": norm,
+        "post_feedforward_layernorm_2": norm,
+        "pre_feedforward_layernorm_2": norm,
+    }
+
+
+def soft_embedder(vocab: int, width: int, d: int, role: Role) -> Block:
+    """Brings a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
+
+    Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
+    """
+    return block(
+        role,
+        embedding=embedding(vocab, width),
+        hard_embedding_norm=rms_norm(width),
+        soft_embedding_norm=rms_norm(width),
+        embedding_projection=Linear(width, d),
+    )

@@ -47,3 +47,18 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
         norm=rms_norm(d),
     )
     return Block({**tree.children, "mtp": draft})
+
+
+def drafting(d: int, one: Layer, layer: Block) -> Block:
+    """A layer of a module that predicts one further token: the first has its entrance, the last its final norm.
+
+    Tensors beside the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
+    """
+    entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
+    return Block(
+        {
+            **(entrance.children if one.extras.get("first") else {}),
+            **layer.children,
+            **({"final_layernorm": rms_norm(d)} if one.extras.get("last") else {}),
+        }
+    )

@@ -2,7 +2,7 @@
 
 from hfcount.spec import MoE
 from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts.ffn import correction_bias, experts, swiglu
+from hfcount.tree.parts.ffn import correction_bias, experts, stacked, swiglu
 from hfcount.tree.parts.norms import layer_norm
 
 
@@ -67,4 +67,25 @@ def latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
         shared_experts=block("mlp", up_proj=Linear(d, shared, m.bias), down_proj=Linear(shared, d, m.bias)),
         fc1_latent_proj=Linear(d, latent, m.bias, role="mlp") if latent else None,
         fc2_latent_proj=Linear(latent, d, m.bias, role="mlp") if latent else None,
+    )
+
+
+def joint_moe(d: int, m: MoE) -> Block:
+    """Balanced experts whose gate weighs the c shared ones too, c·d_ff being d_s, with one scale for what it gives.
+
+    Tensors: gate.weight (n + c, d), gate.global_scale (1), gate.e_score_correction_bias (n); experts.gate_up_proj
+    (n, 2·d_ff, d) and down_proj (n, d, d_ff); shared_experts.gate_proj and up_proj (c, d_ff, d), down_proj
+    (c, d, d_ff). Source: transformers 5.23, modeling_inkling.py.
+    """
+    count = (m.shared or 0) // m.width
+    up, down = Tensor((count, m.width, d)), Tensor((count, d, m.width))
+    return block(
+        gate=block(
+            "router",
+            weight=Tensor((m.experts + count, d)),
+            global_scale=Tensor((1,)),
+            e_score_correction_bias=correction_bias(m),
+        ),
+        experts=block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+        shared_experts=block("mlp", gate_proj=up, up_proj=up, down_proj=down),
     )

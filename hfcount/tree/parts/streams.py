@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from hfcount.spec import GQA, MoE
+from hfcount.spec import GQA, MoE, Spec
 from hfcount.tree.block import Block, Linear, Node, Tensor, block
 from hfcount.tree.parts.ffn import correction_bias, experts
+from hfcount.tree.parts.frames import embedding, lm_head
 from hfcount.tree.parts.norms import rms_norm
 
 
@@ -76,3 +77,17 @@ def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
         experts=experts(m, Block(expert(False), "experts")),
         shared_experts=Block(expert(m.bias), "mlp"),
     )
+
+
+def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:
+    """A decoder of m residual streams, and its head, called head; without one the names are those of the first release.
+
+    Tensors: embed_tokens (|V|, d), or embed; layers; norm (d); hc_head with what joins the streams, or hc_head_fn,
+    hc_head_base and hc_head_scale.
+    """
+    table, norm, join = embedding(s.vocab, s.hidden), rms_norm(s.hidden), streams(s.hidden, several)
+    if s.head == "base":
+        loose = {f"hc_head_{name.removeprefix('hc_')}": one for name, one in join.children.items()}
+        return block(embed=table, layers=layers, norm=norm, **loose)
+    body = block(embed_tokens=table, layers=layers, norm=norm, hc_head=join)
+    return block(model=body, head=lm_head(s, "model.embed_tokens.weight"))

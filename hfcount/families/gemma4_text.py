@@ -1,0 +1,57 @@
+"""Gemma 4, the language model: wider heads where attention is global, keys that serve as values, layers that borrow the
+keys and values of earlier ones, and an embedding for every layer (model card of google/gemma-4-31B-it)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.spec import Dense, Layer, Layers, MoE, Spec
+from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.parts import base, rms_norm, swiglu, with_head
+from hfcount.tree.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
+
+MODEL_TYPES = ("gemma4_text",)
+
+
+def spec(c: Config) -> Spec:
+    bias, same = c.bool("attention_bias", default=False), c.bool("attention_k_eq_v", default=False)
+    near = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
+    heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
+    far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
+    width = c.int("intermediate_size")
+    wide = _network(c, 2 * width if c.bool("use_double_wide_mlp", default=False) else width)
+    one = Layer(mixer=near, ffn=_network(c, width), extras={"values": 1})
+    other = one.but(mixer=far, extras={"values": int(not same)})
+    placed = keys.local_and_global(c, period=6)
+    layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
+    extras = {"per_layer": c.int("hidden_size_per_layer_input", default=256, minimum=0)}
+    if extras["per_layer"]:
+        extras["per_layer_vocab"] = c.int("vocab_size_per_layer_input", default=262_144)
+    lent = keys.lending(c, layers, default=0, ffn=wide)
+    return keys.frame(c, lent, tied=True, extras=extras, heads=("ForCausalLM", "Model"))
+
+
+def _network(c: Config, width: int) -> Dense | MoE:
+    if not c.bool("enable_moe_block", default=False):
+        return Dense(width=width)
+    return keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).but(shared=width)
+
+
+def blueprint(s: Spec) -> Block:
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.extras["per_layer"]
+
+    def layer(one: Layer) -> Block:
+        ffn, of = one.ffn, one.extras
+        named = block(
+            self_attn=lending_attention(d, one.attention, bool(of["values"]), bool(of["borrows"])),
+            mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
+            input_layernorm=norm,
+            post_attention_layernorm=norm,
+            pre_feedforward_layernorm=norm,
+            post_feedforward_layernorm=norm,
+            layer_scalar=Tensor((1,), "buffer"),
+        )
+        own = per_layer_input(d, per_layer) if per_layer else {}
+        experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
+        return Block({**named.children, **own, **experts})
+
+    tables = per_layer_tables(d, s.depth, s.extras["per_layer_vocab"], per_layer) if per_layer else {}
+    return with_head(s, Block({**base(s, layer).children, **tables}))

@@ -1,0 +1,58 @@
+"""Which layers of the later Gemmas are of which kind."""
+
+from collections.abc import Sequence
+
+from hfcount.errors import ConfigError
+from hfcount.keys.layers import by_kind, listing
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import Config
+from hfcount.spec import FeedForward, Layer, Layers
+from hfcount.tree.indices import Indices, common
+
+
+def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
+    """Sets of layers, each with whether attention slides along there, or is full, as that of the last layer always is.
+
+    Args:
+        period: every which layer has full attention where layer_types does not say.
+
+    Source: transformers 5.23, configuration_gemma4.py, Gemma4TextConfig.
+    """
+    count, given = layer_count(c), c.strs("layer_types")
+    if given:
+        known = {"full_attention": Layer(), "sliding_attention": Layer(extras={"sliding": 1})}
+        placed = by_kind(c, known, [*given[:-1], "full_attention"])
+        return [(part.indices, bool(part.layer.extras)) for part in placed]
+    full = Indices.of(range(period - 1, count, period))
+    last = Indices.of(() if count - 1 in full else (count - 1,))
+    return [(Indices.upto(count).less(full, last), True), (full, False), (last, False)]
+
+
+def lending(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
+    """The same layers, of which the last, num_kv_shared_layers, borrow keys and values: `borrows` in their extras.
+
+    Args:
+        default: what an absent num_kv_shared_layers means.
+        ffn: the feed-forward network of those that borrow, where it is another.
+    """
+    count, shared = layer_count(c), c.int("num_kv_shared_layers", default=default, minimum=0)
+    borrowing = Indices.of(range(count - min(count, shared), count))
+    result = []
+    for part in layers:
+        one, late = part.layer, common(part.indices, borrowing)
+        owner = one.but(extras={**one.extras, "borrows": 0})
+        borrower = one.but(ffn=ffn or one.ffn, extras={**one.extras, "borrows": 1})
+        result += [(part.indices.less(late), owner), (late, borrower)]
+    return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
+
+
+def network_widths(c: Config) -> list[tuple[int, Indices]]:
+    """Widths of feed-forward networks, each with its layers: intermediate_size is one for all, or a list of them."""
+    given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
+    for width in given:
+        if width < 1:
+            raise ConfigError(f"{c.where}: intermediate_size names {width:,}, and must name widths of 1 and more.")
+    if len(given) == 1:
+        return [(given[0], Indices.upto(layer_count(c)))]
+    widths = list(dict.fromkeys(given))
+    return list(zip(widths, listing(c, "intermediate_size", given, *widths), strict=True))
