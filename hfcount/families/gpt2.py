@@ -7,7 +7,7 @@ from hfcount.tree.block import Block, block
 from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
 from hfcount.tree.parts.classic import causal_mask, conv1d, generative, positions, summary
 
-MODEL_TYPES = ("gpt2",)
+MODEL_TYPES = ("gpt2", "gpt-sw3")
 
 
 def spec(c: Config) -> Spec:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from hfcount.report import Report
 from hfcount.reporters.words import origin, remarks, share, verdict
 
+_NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed")
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
 
 
@@ -25,7 +26,7 @@ def summary(reports: Sequence[Report]) -> str:
         )
         for report in reports
     ]
-    return "\n".join(_table(("model", "parameters", "active", "verdict"), ":--", rows))
+    return "\n".join(_table(("model", "parameters", "active", "verdict"), rows))
 
 
 def _lines(report: Report) -> Iterator[str]:
@@ -43,12 +44,11 @@ def _lines(report: Report) -> Iterator[str]:
         rows = [
             (code(row.name), row.kind, "×".join(map(str, row.shape)), _number(row.elements)) for row in report.tensors
         ]
-        yield from _table(("tensor", "kind", "shape", "elements"), ":--", rows)
+        yield from _table(("tensor", "kind", "shape", "elements"), rows)
     if report.formula is not None:
         yield ""
         yield from _table(
             ("component", "formula", "value"),
-            ":--",
             [(part.component, code(part.symbols), _number(part.value)) for part in report.formula.parts],
         )
     if report.checks:
@@ -62,7 +62,7 @@ def _lines(report: Report) -> Iterator[str]:
             )
             for check in report.checks
         ]
-        yield from _table(("check", "expected", "observed", ""), ":--", rows)
+        yield from _table(("check", "expected", "observed", ""), rows)
     for remark in remarks(report):
         yield ""
         yield escape(remark)
@@ -81,12 +81,12 @@ def _components(report: Report) -> Iterator[str]:
     counts = report.parameters
     if counts and counts.total is not None:
         rows.append(("**total**", f"**{counts.total:,}**", "100.0 %", f"**{counts.active:,}**"))
-    return _table(("component", "parameters", "share", "active"), ":--", rows)
+    return _table(("component", "parameters", "share", "active"), rows)
 
 
-def _table(head: Sequence[str], first: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
-    yield "| " + " | ".join([first] + ["--:"] * (len(head) - 2) + [first]) + " |"
+    yield "| " + " | ".join("--:" if name in _NUMBERS else ":--" for name in head) + " |"
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
