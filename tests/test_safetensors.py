@@ -220,6 +220,7 @@ REFUSED = {
     "a byte order mark": (b"\xef\xbb\xbf" + GOOD, "byte order mark"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "UTF-8"),
     "a further field 100 deep": (header(x=entry() | {"y": nested(100)}), "deep"),
+    # Python 3.13 parses it and 3.11 gives up: either way it is refused.
     "5,000 deep": (b'{"x":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "deep|must be an object"),
     "100,000 deep": (b'{"x":' + b"[" * 100_000, "deep|JSON"),
 }

@@ -75,7 +75,7 @@ def find(model_type: str) -> Family | None:
         family = _load(model_type)
         if model_type in family.MODEL_TYPES:
             return family
-    # A family that serves the type writes it down; reading two hundred files costs a tenth of importing them.
+    # A family that serves the type writes it down; reading all files costs an eighth of importing them.
     folder, mention = Path(__path__[0]), f'"{model_type}"'.encode("utf-8", "replace")
     likely = (name for name in _names() if mention in (folder / f"{name}.py").read_bytes())
     return next((family for family in map(_load, likely) if model_type in family.MODEL_TYPES), None)

@@ -11,7 +11,7 @@ from hfcount.verifier.folding import fold
 BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
 AUXILIARY: tuple[Kind, ...] = ("auxiliary", "auxiliary buffer")
 
-# What a norm's tensors were called before transformers 1.0, and loaders still read.
+# What the tensors of a norm are called in early checkpoints of BERT and its kin; loaders still read it.
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}
 
 # What a tower of vision was called inside itself before transformers 5.
