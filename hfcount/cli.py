@@ -2,18 +2,21 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import Literal, NoReturn, cast, get_args
 
 import click
 
-from hfcount.errors import HfcountError
+from hfcount.errors import HfcountError, UnknownKey
 from hfcount.fetcher import Request
-from hfcount.pipeline import AskedDepth, Options, failed, inspect
+from hfcount.fetcher.record import write
+from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report import Extra, Report, worst
 from hfcount.reporters.progress import Bar
+from hfcount.serving import CACHE_DTYPES, Load
 from hfcount.verifier.rules import RULES, Policy, lookup
+from hfcount.whatif import Changes, parsed, variants
 
 _EPILOG = """
 \b
@@ -25,6 +28,9 @@ Examples:
   hfcount --fixtures fixtures --all            every recorded checkpoint
   hfcount --depth config --formula ./my-model  count and explain, do not compare
   hfcount --format json A B | jq .verdict      one object per model and line
+  hfcount A B C --plot sizes.svg               compare models, and draw them
+  hfcount A --set num_key_value_heads=1        what if?
+  hfcount A --context 32768 --batch 4          what serving it takes
 
 \b
 Exit codes: 0 verified or explained, 1 mismatch, 2 wrong usage, 3 unverified or
@@ -62,6 +68,50 @@ def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[s
     return frozenset(rule.code for _, rule in rules if rule)
 
 
+def _settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
+    pairs = [value.partition("=") for value in values]
+    for (key, equals, _), value in zip(pairs, values, strict=True):
+        if not key or not equals:
+            raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
+    return variants((key, parsed(text)) for key, _, text in pairs)
+
+
+def _needs(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+
+
+def _ready(path: Path) -> Path:
+    if not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
+    return path
+
+
+def _drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    if path is None:
+        return None
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise click.BadParameter(f"{path} is none of .svg, .png and .pdf, and its name says which to draw.")
+    _needs("matplotlib", "plot")
+    return _ready(path)
+
+
+def _renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    if path is None:
+        return None
+    _needs("jinja2", "html")
+    return _ready(path)
+
+
+def _picture(path: Path) -> Literal["svg", "png", "pdf"]:
+    return cast(Literal["svg", "png", "pdf"], path.suffix[1:])
+
+
+_COUNT = click.IntRange(1, 2**40)
+
+
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("models", nargs=-1, metavar="MODEL...")
 @click.option("--revision", metavar="REV", help="Branch, tag or commit.")
@@ -86,8 +136,37 @@ def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[s
     show_default=True,
     help="For people, for programs (one object a line), for a model card or a pull request.",
 )
-@click.option("--formula", is_flag=True, help="The closed form of each component.")
+@click.option("--formula", is_flag=True, help="The closed form: by component, by kind of layer, and in all.")
 @click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_settings,
+    help="Count, too, what a config with this value would be (repeatable; a KEY given twice makes two of them).",
+)
+@click.option("--context", type=_COUNT, metavar="TOKENS", help="Cache and multiply-adds at this length.")
+@click.option("--batch", type=_COUNT, default=1, metavar="N", help="That many sequences of --context tokens.")
+@click.option(
+    "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="What keys and values are kept in; else the config's dtype."
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    callback=_drawable,
+    help="Draw the components of all models: .svg, .png or .pdf.",
+)
+@click.option("--dark", is_flag=True, help="Draw it on a dark ground.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    callback=_renderable,
+    help="Write it all as one page, which a browser opens from disk.",
+)
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option("--allow", multiple=True, metavar="CODE", callback=_codes, help="Take an error as a note (repeatable).")
 @click.option("--strict", is_flag=True, help="Take every note but HF102 as an error.")
@@ -114,13 +193,20 @@ def main(
     style: str,
     formula: bool,
     tensors: bool,
+    settings: Sequence[Changes],
+    context: int | None,
+    batch: int,
+    kv_dtype: str | None,
+    plot: Path | None,
+    dark: bool,
+    page: Path | None,
     save: Path | None,
     allow: frozenset[str],
     strict: bool,
 ) -> int:
     """Verify that a checkpoint holds exactly what its config says.
 
-    Each MODEL is a local folder if one exists, else a repo on the Hugging Face Hub. config.json and
+    Each MODEL is a local folder or config.json if there is one, else a repo on the Hugging Face Hub. config.json and
     model.safetensors.index.json are read, every tensor is derived from the config, and the two are compared to the
     byte; where the index does not settle it, the headers of the safetensors files are read, too. No weights are
     downloaded.
@@ -135,24 +221,53 @@ def main(
             if style == "json":
                 _echo(report.to_json())
             return _print([report], style)
+    if settings and (depth in ("index", "headers") or save):
+        raise click.UsageError(
+            "--set counts what is nowhere published: it goes without --depth index, headers and --save."
+        )
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
-    asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula}
-    extras = [name for name, wanted in asked.items() if wanted]
-    reports = []
+    asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
+    extras = [name for name, wanted in asked.items() if wanted or page]
+    unasked: dict[str, None] = {name: None for name in extras if not asked[name]}  # only the page wants these
+    whole: list[Report] = []
+    reports: list[Report] = []
     with Bar(len(models)) as bar:
-        options = Options(depth, Policy(allow, strict), save, extras, bar.files)
+        options = Options(depth, Policy(allow, strict), save, extras, Load(context, batch, kv_dtype), bar.files)
         for model in models:
             bar.model(model)
             request = Request(model, revision, subfolder, fixtures, offline)
             try:
-                report = inspect(request, options)
+                found = what_ifs(request, options, settings) if settings else [inspect(request, options)]
+            except UnknownKey as error:
+                raise click.BadParameter(str(error), param_hint="--set") from None
             except HfcountError as error:
-                report = failed(model, error)
-            reports.append(report)
+                found = [failed(model, error)]
+            whole += found
+            reports += [report.model_copy(update=unasked) for report in found]
             if style == "json":
-                _echo(report.to_json())
-    return _print(reports, style)
+                for report in reports[-len(found) :]:
+                    _echo(report.to_json())
+    code = _print(reports, style)
+    if plot:
+        from hfcount.reporters import plots
+
+        _write(plot, lambda: plots.draw(reports, _picture(plot), dark))
+    if page:
+        from hfcount.reporters.page import render
+
+        _write(page, lambda: render(whole).encode())
+    return code
+
+
+def _write(path: Path, make: Callable[[], bytes]) -> None:
+    """Writes a file, or says why not; what was printed stands."""
+    try:
+        write(path, make())
+    except ValueError as error:
+        raise click.ClickException(f"{path} is not written: {error}") from None
+    except OSError as error:
+        raise click.ClickException(f"{path} is not written: {error.strerror}.") from None
 
 
 class _ReaderGone(Exception):
@@ -201,6 +316,16 @@ def _print(reports: Sequence[Report], style: str) -> int:
     return worst([report.exit_code for report in reports])
 
 
+def _judged(reports: Sequence[Report]) -> bool:
+    """Whether there are verdicts to list: several, and not all of them counted and no more."""
+    return len(reports) > 1 and any(report.depth != "config" or report.exit_code for report in reports)
+
+
+def _in_full(reports: Sequence[Report]) -> list[Report]:
+    """A model alone, and of several those that fail or were asked about."""
+    return [report for report in reports if len(reports) == 1 or report.exit_code or report.formula or report.tensors]
+
+
 def _print_table(reports: Sequence[Report]) -> None:
     from rich.console import Console
 
@@ -208,12 +333,15 @@ def _print_table(reports: Sequence[Report]) -> None:
 
     console = Console(highlight=False)
     with console.capture() as captured:
-        if len(reports) > 1:
+        if _judged(reports):
             console.print(table.summary(reports))
-        for report in reports if len(reports) == 1 else [report for report in reports if report.exit_code]:
+        for report in _in_full(reports):
             if len(reports) > 1:
                 console.print()
             for part in table.details(report):
+                console.print(part)
+        if sum(bool(report.components) for report in reports) > 1:
+            for part in table.comparison(reports):
                 console.print(part)
     _echo("\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip())
 
@@ -221,6 +349,8 @@ def _print_table(reports: Sequence[Report]) -> None:
 def _print_markdown(reports: Sequence[Report]) -> None:
     from hfcount.reporters import markdown
 
-    parts = [markdown.summary(reports)] if len(reports) > 1 else []
-    parts += [markdown.details(report) for report in reports if len(reports) == 1 or report.exit_code]
+    parts = [markdown.summary(reports)] if _judged(reports) else []
+    parts += [markdown.details(report) for report in _in_full(reports)]
+    if sum(bool(report.components) for report in reports) > 1:
+        parts.append(markdown.comparison(reports))
     _echo("\n\n".join(parts))

@@ -1,8 +1,9 @@
 """Makes the report of what was read and found."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from hfcount.costs import costs
 from hfcount.fetcher.documents import Documents
 from hfcount.fetcher.shards import Shard
 from hfcount.measures import Blueprint
@@ -15,17 +16,22 @@ from hfcount.report import (
     Extra,
     Failure,
     FormulaPart,
+    LayerKind,
     Parameters,
     Report,
     ReportedFinding,
     TensorRow,
     Verdict,
 )
+from hfcount.serving import Load
 from hfcount.text import printable
 from hfcount.tree.dims import Polynomial, evaluate
 from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Finding, Outcome
 from hfcount.verifier.rules import Policy
+
+if TYPE_CHECKING:
+    from hfcount.formula import Formula
 
 
 def compose(
@@ -39,11 +45,13 @@ def compose(
     policy: Policy,
     unseen: Failure | None,
     extras: Collection[Extra],
+    load: Load,
 ) -> Report:
     """The report of one checkpoint.
 
     Args:
         why: why headers were read; unseen: what could not be looked at; extras: what else is wanted.
+        load: what is asked of the model when it is served.
     """
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     report = Report(
@@ -63,7 +71,11 @@ def compose(
         error=unseen,
         evidence=_evidence(documents, index, shards, outcome),
     )
-    return report if plan is None else report.model_copy(update=_counts(plan, outcome, extras))
+    return (
+        report
+        if plan is None
+        else report.model_copy(update=_counts(plan, outcome, extras) | _costs(plan, report, load))
+    )
 
 
 def _evidence(
@@ -116,25 +128,59 @@ def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dic
         )
         if "tensors" in extras
         else None,
-        "formula": _closed_form(plan) if "formula" in extras else None,
+        **_formulas(plan, extras),
     }
 
 
-def _closed_form(plan: Blueprint) -> ClosedForm:
+def _formulas(plan: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
+    if not {"formula", "layers"} & set(extras):
+        return {}
     formula = plan.formula()
-    parts: dict[str, Polynomial] = {**formula.components, "total": formula.total}
-    return ClosedForm(
-        parts=tuple(
-            FormulaPart(
-                component=name,
-                symbols=formula.text(terms),
-                numbers=formula.numbers(terms),
-                value=evaluate(terms),
+    return {
+        "formula": _closed_form(formula) if "formula" in extras else None,
+        "layers": tuple(
+            LayerKind(
+                name=kind.name,
+                numbers=kind.numbers,
+                count=kind.layers,
+                components=tuple(
+                    Component(
+                        name=role,
+                        total=kind.layers * evaluate(terms),
+                        active=kind.layers * evaluate(kind.active.get(role, {})),
+                    )
+                    for role, terms in kind.parts.items()
+                ),
             )
-            for name, terms in parts.items()
-        ),
+            for kind in formula.kinds
+        )
+        if "layers" in extras
+        else None,
+    }
+
+
+def _closed_form(formula: "Formula") -> ClosedForm:
+    def parts(
+        polynomials: Iterable[tuple[str, Polynomial]], text: Callable[[Polynomial], str]
+    ) -> tuple[FormulaPart, ...]:
+        return tuple(
+            FormulaPart(component=name, symbols=text(terms), numbers=formula.numbers(terms), value=evaluate(terms))
+            for name, terms in polynomials
+        )
+
+    fewer = {role: terms for role, terms in formula.active_components.items() if terms != formula.components[role]}
+    return ClosedForm(
+        parts=parts([*formula.components.items(), ("total", formula.total)], formula.text),
         legend=formula.legend,
+        active=parts([*fewer.items(), ("total", formula.active)], formula.text) if fewer else (),
+        layers=parts([(f"{kind.name}, {kind.where}", kind.terms) for kind in formula.kinds], formula.plain),
+        keys={name: printable(key) for name, key in formula.keys.items()},
     )
+
+
+def _costs(plan: Blueprint, report: Report, load: Load) -> dict[str, Any]:
+    memory, compute = costs(plan, report.evidence, load)
+    return {"memory": memory, "compute": compute}
 
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:

@@ -4,7 +4,8 @@
     ├── FetchError            could not look: no network, no access, nothing there
     ├── UnknownArchitecture   no family describes this config
     ├── DocumentError         a document is not what it must be; carries a rule's code
-    └── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
+    ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
+    └── UnknownKey            a what-if sets a key that neither the config has nor its family reads
 
 Could not look is an exception; looked and found a difference is a finding in the report.
 """
@@ -65,3 +66,9 @@ class ConfigError(HfcountError):
     def __init__(self, message: str, code: str = "HF103") -> None:
         super().__init__(message)
         self.code = code
+
+
+class UnknownKey(HfcountError):
+    """A what-if sets a key that neither the config has nor its family reads."""
+
+    kind = "UnknownKey"

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
 from hfcount.text import shown
+from hfcount.tree.dims import Sourced
 
 T = TypeVar("T")
 # The methods below are called what they read, and hide the types of that name.
@@ -67,12 +68,16 @@ class Config:
     Args:
         values: the JSON object.
         where: what messages call the document, such as `org/model@ad44e77 config.json`.
+        path: the keys that lead to this part of the document, such as `text_config.`.
     """
 
-    def __init__(self, values: Mapping[Str, Any], where: Str = "config.json", family: Str = "this model") -> None:
+    def __init__(
+        self, values: Mapping[Str, Any], where: Str = "config.json", family: Str = "this model", path: Str = ""
+    ) -> None:
         self._values = values
         self._read: set[Str] = set()
         self._parts: dict[Str, Config] = {}
+        self._path = path
         self.where = where
         self.family = family
 
@@ -80,14 +85,15 @@ class Config:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
-            return cast(Int, value)
+            known = names and type(value) is int
+            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if known else value)
         if type(value) is not int:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
         if not minimum <= value <= maximum:
             raise ConfigError(
                 f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
             )
-        return value
+        return Sourced.read(value, f"{self._path}{name}")
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
@@ -132,10 +138,15 @@ class Config:
 
     def length(self, *names: Str) -> Int | None:
         """How many entries a list has, whatever they are; None when there is none."""
+        entries = self.entries(*names)
+        return len(entries) if any(map(self.given, names)) else None
+
+    def entries(self, *names: Str) -> list[Any]:
+        """A list of anything; an absent one is empty."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, list):
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a list.", "HF001")
-        return len(value) if isinstance(value, list) else None
+        return value if isinstance(value, list) else []
 
     def sub(self, *names: Str) -> Config | None:
         """The config of a part, which shares this one's memory of what was read; None when there is none."""
@@ -145,12 +156,12 @@ class Config:
         if not isinstance(value, dict):
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
         if name not in self._parts:
-            self._parts[name] = Config(value, f"{self.where}: {name}", self.family)
+            self._parts[name] = Config(value, f"{self.where}: {name}", self.family, f"{self._path}{name}.")
         return self._parts[name]
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or Config({}, f"{self.where}: {names[0]}", self.family)
+        given = self.sub(*names) or Config({}, f"{self.where}: {names[0]}", self.family, f"{self._path}{names[0]}.")
         for key, value in (defaults or {}).items():
             if given._values.get(key) is None:
                 given._values = {**given._values, key: value}
@@ -184,6 +195,11 @@ class Config:
         """Whether the key is there with a whole number, where it may also be a word."""
         self._read.add(name)
         return type(self._values.get(name)) is int
+
+    def read_keys(self) -> list[Str]:
+        """The keys that were asked for, whether they are there or not; those of parts with the way to them."""
+        parts = [key for part in self._parts.values() for key in part.read_keys()]
+        return [*(f"{self._path}{name}" for name in self._read), *parts]
 
     def facts(self) -> dict[Str, Any]:
         """The keys that were read and are there, with their values: all that a blueprint depends on."""

@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
 from hfcount.tree.block import Block, Kind, Role
-from hfcount.tree.dims import Polynomial, add, atoms, polynomial, render_factored
 from hfcount.tree.leaves import Leaf, asides, leaves
+
+if TYPE_CHECKING:
+    from hfcount.formula import Formula
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
@@ -160,8 +162,10 @@ class Blueprint:
         ]
 
     def formula(self) -> "Formula":
-        """The closed form of `total`, per component and as a whole."""
-        return Formula(self)
+        """The closed form of `total` and `active`, per component, per kind of layer and as a whole."""
+        from hfcount.formula import Formula  # most runs want none
+
+        return Formula(self.spec, self._parameters())
 
     def _parameters(self) -> list[Leaf]:
         return [leaf for leaf in self.leaves if leaf.kind == "parameter"]
@@ -192,36 +196,3 @@ def build(config: Config) -> Blueprint:
     """The blueprint of a config that knows where it is from."""
     spec, tree = families.read(config)
     return Blueprint(spec, tree, unread=tuple(config.unread()))
-
-
-class Formula:
-    """`total` as polynomials in the literature's symbols; a symbol with two values becomes two symbols."""
-
-    def __init__(self, plan: Blueprint) -> None:
-        self.components: dict[str, Polynomial] = {}
-        for leaf in plan._parameters():
-            self.components[leaf.role] = add(self.components.get(leaf.role, {}), polynomial(leaf.formula))
-        self.total: Polynomial = {}
-        for terms in self.components.values():
-            self.total = add(self.total, terms)
-        found = sorted(atoms(self.total))
-        self.names = {}
-        for atom in found:
-            rivals = [other for other in found if other.symbol == atom.symbol]
-            self.names[atom] = atom.symbol if len(rivals) == 1 else f"{atom.symbol}{rivals.index(atom) + 1}"
-
-    def text(self, terms: Polynomial) -> str:
-        """A polynomial of this formula with symbols."""
-        return render_factored(terms, self.names)
-
-    def numbers(self, terms: Polynomial) -> str:
-        """The same with numbers in place of symbols."""
-        return render_factored(terms, {atom: f"{atom.value:,}" for atom in self.names})
-
-    @property
-    def legend(self) -> dict[str, int]:
-        """The value of each symbol."""
-        return {name: int(atom.value) for atom, name in self.names.items()}
-
-    def __str__(self) -> str:
-        return self.text(self.total)

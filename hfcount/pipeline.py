@@ -1,9 +1,9 @@
 """The whole way: MODEL, documents, config, spec, blueprint, evidence, findings, report."""
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,12 +17,14 @@ from hfcount.fetcher.strict import parse_object
 from hfcount.mapper import Config
 from hfcount.measures import Blueprint, build
 from hfcount.report import Depth, Extra, Failure, Report
+from hfcount.serving import Load
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
 from hfcount.verifier import count_only, verify_headers, verify_index
 from hfcount.verifier.evidence import Index, read_index
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules import Policy
+from hfcount.whatif import Changes, changed, check_known, written
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
 
@@ -36,6 +38,7 @@ class Options:
     Args:
         save: a folder to record below what was read.
         extras: what else the report should hold.
+        load: what is asked of the model when it is served.
         progress: called with the number of files to read, and returns what to call for each that is done.
     """
 
@@ -43,6 +46,7 @@ class Options:
     policy: Policy = field(default_factory=Policy)
     save: Path | None = None
     extras: Collection[Extra] = ()
+    load: Load = field(default_factory=Load)
     progress: Callable[[int], Callable[[], None]] = lambda files: lambda: None
 
 
@@ -91,10 +95,30 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     finally:
         if options.save is not None:
             record(documents, run.shards, options.save)
-    return compose(
-        documents, run.plan, run.index, run.shards, run.outcome, run.depth, run.why, options.policy, run.unseen,
-        options.extras,
+    return _report(run)
+
+
+def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
+    """One checkpoint as its config has it, and then with each of the changes made; counted, not compared.
+
+    Raises:
+        FetchError: the documents could not be had.
+        UnknownArchitecture: no family describes the config.
+        UnknownKey: neither the config has a key that is set, nor its family reads it.
+    """
+    documents, options = fetch(request), replace(options, depth="config")
+    runs = [_Run(documents, options, change) for change in ({}, *changes)]
+    for run in runs:
+        run.look()
+    return [_report(run) for run in runs]
+
+
+def _report(run: "_Run") -> Report:
+    report = compose(
+        run.documents, run.plan, run.index, run.shards, run.outcome, run.depth, run.why, run.options.policy, run.unseen,
+        run.options.extras, run.options.load,
     )  # fmt: skip
+    return report.model_copy(update={"overrides": dict(run.changes)}) if run.changes else report
 
 
 def failed(model: str, error: HfcountError) -> Report:
@@ -120,6 +144,7 @@ class _Run:
 
     documents: Documents
     options: Options
+    changes: Changes = field(default_factory=dict)
     plan: Blueprint | None = None
     index: Index | None = None
     shards: Mapping[str, Shard] | None = None
@@ -131,12 +156,20 @@ class _Run:
     def look(self) -> None:
         try:
             values = parse_object(self.documents.config)
-            self.plan = build(Config(values, where=self.documents.config.where))
+            config = Config(changed(values, self.changes), where=self._where())
+            self.plan = build(config)
+            check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
             self.outcome = count_only(self.plan)
-            if self.options.depth != "config":
+            if self.documents.alone and self.options.depth in ("index", "headers"):
+                self.unseen = Failure(kind="NoIndex", message=_lonely(self.documents))
+            elif self.options.depth != "config" and not self.documents.alone:
                 self._look_at_the_index(self.plan, scheme(values))
         except (DocumentError, ConfigError) as error:
             self.outcome.report(error.code, str(error))
+
+    def _where(self) -> str:
+        where = self.documents.config.where
+        return f"{where} with {written(self.changes)}" if self.changes else where
 
     def _look_at_the_index(self, plan: Blueprint, packed: str | None) -> None:
         if self.documents.index is not None:
@@ -186,6 +219,13 @@ def _without_index(documents: Documents) -> Collection[str]:
     if names is None or SINGLE in names:
         return {SINGLE}
     return {name for name in names if not name.startswith(("adapter_", "consolidated"))}
+
+
+def _lonely(documents: Documents) -> str:
+    return (
+        f"{printable(documents.model)} is a config alone, so there is nothing to hold against it. Name the folder it is"
+        " in."
+    )
 
 
 def _absence(documents: Documents, asked: bool = False) -> str:

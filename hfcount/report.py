@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from hfcount.whatif import written
+
 Verdict = Literal["verified", "explained", "mismatch", "unverified"]
 Depth = Literal["config", "index", "headers"]
-Extra = Literal["tensors", "formula"]
+Extra = Literal["tensors", "formula", "layers"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Parameters(_Part):
@@ -90,10 +92,68 @@ class FormulaPart(_Part):
 
 
 class ClosedForm(_Part):
-    """The formula of every component, the whole last, and what each symbol stands for."""
+    """The formula of every component, the whole last, and what each symbol stands for.
+
+    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind; `keys`
+    says where a symbol's value is from.
+    """
 
     parts: tuple[FormulaPart, ...]
     legend: dict[str, int]
+    active: tuple[FormulaPart, ...] = ()
+    layers: tuple[FormulaPart, ...] = ()
+    keys: dict[str, str] = {}
+
+
+class LayerKind(_Part):
+    """Layers that have the same parameters: what they are made of, which, and their components, of all together."""
+
+    name: str
+    numbers: str
+    count: int
+    components: tuple[Component, ...]
+
+
+class CachePart(_Part):
+    """What mixers of one kind keep, each of them; `window` is in tokens, null when no token is dropped."""
+
+    kind: str
+    layers: int
+    bytes_per_token: int | None
+    state_bytes: int | None
+    window: int | None
+
+
+class Memory(_Part):
+    """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
+
+    `kv_bytes_per_token` is what one token adds in all layers, until windows are full. `kv_bytes` is cache and states of
+    `batch` sequences of `context` tokens. What nothing tells is null, and `why` says why.
+    """
+
+    weights_bytes: int | None = None
+    weights: dict[str, int] | None = None
+    kv_dtype: str | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    context: int | None = None
+    batch: int = 1
+    kv_bytes: int | None = None
+    parts: tuple[CachePart, ...] = ()
+    why: str | None = None
+
+
+class Compute(_Part):
+    """Multiply-adds of a forward pass for one token, each of them two floating-point operations.
+
+    `per_token` is that of matrices and states, `per_position` that of attention for each token looked back at, until
+    windows are full or an indexer picks; `at_context` is both for the last token of a context.
+    """
+
+    per_token: int | None = None
+    per_position: int | None = None
+    context: int | None = None
+    at_context: int | None = None
 
 
 class Failure(_Part):
@@ -107,7 +167,8 @@ class Report(_Part):
     """What hfcount says of one checkpoint.
 
     The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes. `asides`
-    are the parts of the model that are not described: the prefix of their names, and why.
+    are the parts of the model that are not described: the prefix of their names, and why. `overrides` are the keys of
+    the config that were set to other values.
     """
 
     schema_version: Literal[1] = 1
@@ -126,10 +187,20 @@ class Report(_Part):
     evidence: Evidence | None = None
     checks: tuple[Comparison, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
+    memory: Memory | None = None
+    compute: Compute | None = None
+    overrides: dict[str, Any] | None = None
     asides: dict[str, str] | None = None
     tensors: tuple[TensorRow, ...] | None = None
     formula: ClosedForm | None = None
+    layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
+
+    @property
+    def label(self) -> str:
+        """The model, and what was set in its config."""
+        changes = written(self.overrides or {})
+        return f"{self.model} {changes}" if changes else self.model
 
     @property
     def exit_code(self) -> int:
@@ -140,7 +211,8 @@ class Report(_Part):
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
-        absent = {name for name in ("asides", "tensors", "formula", "error") if getattr(self, name) is None}
+        seldom = ("overrides", "asides", "tensors", "formula", "layers", "error")
+        absent = {name for name in seldom if getattr(self, name) is None}
         fields = self.model_dump(exclude=absent)
         return json.dumps({"schema": fields.pop("schema_version"), **fields})
 

@@ -1,4 +1,7 @@
-"""Writes the generated parts of README.md; `python tests/readme.py` after a change of output, rules or options."""
+"""Writes the generated parts of README.md; `python tests/readme.py` after a change of output, rules or options.
+
+A generated block is made anew by its name; one called `console` shows commands after `$` with what they print.
+"""
 
 import json
 import os
@@ -6,6 +9,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+from literature import MISTAKES, model
+from literature import RULES as RULES_OF_THUMB
 
 from hfcount import families
 from hfcount.verifier.rules import RULES
@@ -17,11 +23,34 @@ README = ROOT / "README.md"
 def generated(text: str) -> str:
     """The page with every generated block written anew."""
     return re.sub(
-        r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",
-        lambda block: f"{block[1]}{_BLOCKS[block[2]]()}\n{block[3]}",
+        r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)",
+        lambda block: f"{block[1]}{_console(block[3]) if block[2] == 'console' else _BLOCKS[block[2]]()}\n{block[4]}",
         text,
         flags=re.DOTALL,
     )
+
+
+def commands(text: str) -> list[str]:
+    """The commands of all console blocks."""
+    blocks = re.findall(r"<!-- generated: console -->\n(.*?)<!-- end -->", text, flags=re.DOTALL)
+    return [command for block in blocks for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE)]
+
+
+def _console(block: str) -> str:
+    shown = [f"$ {command}\n{shell(command)}" for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE)]
+    return "```console\n" + "\n\n".join(shown) + "\n```"
+
+
+def shell(command: str) -> str:
+    """What a command prints to somebody who has hfcount installed and stands in the project's folder."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PATH": path, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8"
+    )
+    if done.returncode or done.stderr:
+        raise RuntimeError(f"{command}: exit {done.returncode}: {done.stderr}")
+    return done.stdout.strip("\n")
 
 
 def _run(*args: str) -> str:
@@ -58,7 +87,61 @@ def _help() -> str:
     return f"```\n{_run('--help')}\n```"
 
 
-_BLOCKS = {"table": _table, "json": _json, "rules": _rules, "families": _families, "help": _help}
+def _rough() -> str:
+    rows = ["| rule | for | model | gives | exact | off by |", "|---|---|---|--:|--:|--:|"]
+    for rule in RULES_OF_THUMB:
+        rough, exact = rule.numbers
+        name, off = (
+            Path(rule.model).stem if rule.model.endswith("json") else rule.model.partition("/")[2],
+            rough - exact,
+        )
+        percent = f"{100 * off / exact:+.1f} %" if abs(off) * 2000 >= exact else "< 0.1 %" if off else "0"
+        rows.append(f"| {_cell(rule.text)} | {rule.subject} | {name} | {rough:,} | {exact:,} | {percent} |")
+    return "\n".join(rows)
+
+
+def _told() -> str:
+    rows = ["| of | told | which comes to | true | because |", "|---|--:|--:|--:|---|"]
+    for one in MISTAKES:
+        plan = model(*one.model)
+        rows.append(f"| {_cell(one.subject)} | {one.told} | {one.wrong(plan):,} | {one.true(plan):,} | {one.why} |")
+    return "\n".join(rows)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _stored() -> str:
+    entries = json.loads((ROOT / "fixtures" / "published.json").read_text(encoding="utf-8"))
+    rows = ["| model | parameters | the Hub counts | for it also counts |", "|---|--:|--:|---|"]
+    for name, why in _BESIDE.items():
+        (entry,) = [one for one in entries if (one["model"], one["figure"]) == (name, "safetensors_total")]
+        rows.append(f"| {name} | {entry['total']:,} | {entry['value']:,} | {why} |")
+    return "\n".join(rows)
+
+
+_BESIDE = {
+    "Qwen/Qwen3-0.6B": "the head, stored although it is tied",
+    "Qwen/Qwen3-1.7B": "the head, stored although it is tied",
+    "tiiuae/falcon-7b-instruct": "the head, stored although it is tied",
+    "meta-llama/Llama-2-7b-hf": "32 rotary `inv_freq` buffers of 64",
+    "openai-community/gpt2": "12 causal masks of 1,024 × 1,024",
+    "google-bert/bert-base-uncased": "the pooler and the next-sentence head, which its config does not name",
+    "Qwen/Qwen3-Next-80B-A3B-Instruct": "layers that predict further tokens",
+    "zai-org/GLM-4.5": "a layer that predicts further tokens, and its routers' buffers",
+}
+
+_BLOCKS = {
+    "table": _table,
+    "json": _json,
+    "rules": _rules,
+    "families": _families,
+    "help": _help,
+    "rough": _rough,
+    "told": _told,
+    "stored": _stored,
+}
 
 if __name__ == "__main__":
     README.write_text(generated(README.read_text()))

@@ -172,9 +172,11 @@ def test_json_is_one_line_for_each_model_whatever_comes_of_it(command: Command) 
 @pytest.mark.parametrize("style", ["table", "markdown"])
 def test_several_models_are_summed_up_and_those_that_fail_are_shown_in_full(command: Command, style: str) -> None:
     result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", style)
-    head, _, details = result.out.partition("\n\n")
-    assert [name in head for name in ("org/verified", "org/mismatch")] == [True, True]
-    assert ["HF201" in details, "org/mismatch" in details, "org/verified" in details] == [True, True, False]
+    head, _, rest = result.out.partition("\n\n")
+    details, weights, comparison = rest.rpartition("weights")
+    assert [name in head for name in ("org/verified", "org/mismatch", weights)] == [True, True, False]
+    assert [name in details for name in ("HF201", "org/mismatch", "org/verified")] == [True, True, False]
+    assert [name in comparison for name in ("org/verified", "org/mismatch")] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_what_counts_as_an_error(command: Command, model: str, args: list[str], 
 @pytest.mark.parametrize("style", ["table", "markdown"])
 @pytest.mark.parametrize(
     ("option", "said"),
-    [("--tensors", "model.layers.{0-2}.mlp.up_proj.weight"), ("--formula", "N·d·(2 + 2·h·h_d + 2·h_kv·h_d + 3·d_ff)")],
+    [("--tensors", "model.layers.{0-2}.mlp.up_proj.weight"), ("--formula", "vocab")],
 )
 def test_extras_are_printed_when_asked_for(command: Command, option: str, said: str, style: str) -> None:
     plain, asked = (command(*FIXTURES, "org/verified", "--format", style, *extra) for extra in ([], [option]))
@@ -367,3 +369,100 @@ def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path, name: bytes) ->
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["model"].startswith("./\\udc")
+
+
+@pytest.fixture
+def alone(command: Command, tmp_path: Path) -> str:
+    """A config by its own file, under a name that no checkpoint has."""
+    (tmp_path / "mine.json").write_bytes(raw(TINY["llama"]))
+    return "mine.json"
+
+
+def test_a_config_is_counted_by_its_own_file(command: Command, alone: str) -> None:
+    (report,) = command(alone, "--format", "json").reports
+    assert (report["model"], report["source"], report["depth"]) == (alone, "folder", "config")
+    assert (report["parameters"]["total"], report["verdict"], report["error" if "error" in report else "checks"]) == (
+        4740,
+        "unverified",
+        [],
+    )
+    assert command(alone).code == command(f"./{alone}").code == 0
+
+
+@pytest.mark.parametrize("depth", ["index", "headers"])
+def test_a_config_alone_cannot_be_compared(command: Command, alone: str, depth: str) -> None:
+    result = command(alone, "--depth", depth, "--format", "json")
+    assert (result.code, result.reports[0]["error"]["kind"]) == (3, "NoIndex")
+
+
+def test_a_config_file_may_be_broken(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text('{"model_type": "llama"')
+    result = command("mine.json", "--format", "json")
+    assert (result.code, result.reports[0]["findings"][0]["code"]) == (1, "HF001")
+
+
+def test_what_ifs_stand_beside_the_model(command: Command, alone: str) -> None:
+    result = command(alone, "--set", "num_key_value_heads=4", "--set", "num_key_value_heads=1", "--format", "json")
+    assert result.code == 0
+    assert [(report.get("overrides"), report["parameters"]["total"]) for report in result.reports] == [
+        (None, 4740),
+        ({"num_key_value_heads": 4}, 5172),
+        ({"num_key_value_heads": 1}, 4524),
+    ]
+
+
+@pytest.mark.parametrize("style", ["table", "markdown"])
+def test_a_comparison_is_all_that_counting_prints(command: Command, alone: str, style: str) -> None:
+    text = command(alone, "--set", "num_key_value_heads=4", "--format", style).out
+    assert [text.count(said) for said in ("4,740", "5,172", "unverified")] == [2, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--set", "num_kv_heads=4"], "Nearest: num_key_value_heads"),
+        (["--set", "num_key_value_heads"], "not KEY=VALUE"),
+        (["--set", "=4"], "not KEY=VALUE"),
+        (["--set", "hidden_size=4", "--depth", "index"], "--depth index"),
+        (["--set", "hidden_size=4", "--save", "saved"], "--save"),
+        (["--context", "0"], "--context"),
+        (["--batch", "none"], "--batch"),
+        (["--kv-dtype", "int3"], "--kv-dtype"),
+        (["--plot", "sizes.gif"], ".svg, .png and .pdf"),
+        (["--plot", "nowhere/sizes.svg"], "nowhere is not a folder"),
+        (["--html", "nowhere/page.html"], "nowhere is not a folder"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_wishes(command: Command, alone: str, args: list[str], said: str) -> None:
+    result = command(alone, *args)
+    assert (result.code, result.out, said in result.err) == (2, "", True)
+
+
+def test_serving_by_context_batch_and_dtype(command: Command, alone: str) -> None:
+    wishes = ["--context", "10", "--batch", "3", "--kv-dtype", "float32"]
+    (report,) = command(alone, *wishes, "--format", "json").reports
+    kept = 3 * 2 * 2 * 3  # layers, keys and values, heads, width
+    assert (report["memory"]["kv_bytes_per_token"], report["memory"]["kv_bytes"]) == (kept * 4, kept * 4 * 10 * 3)
+    matrices = 3 * (2 * 12 * 12 + 2 * 12 * 6 + 3 * 12 * 20) + 50 * 12
+    assert report["compute"] == {
+        "per_token": matrices,
+        "per_position": 3 * 2 * 12,
+        "context": 10,
+        "at_context": matrices + 3 * 2 * 12 * 10,
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "module"), [("--plot", "a.svg", "matplotlib"), ("--html", "a.html", "jinja2")]
+)
+def test_an_extra_that_is_not_installed_is_named(
+    command: Command, alone: str, monkeypatch: pytest.MonkeyPatch, option: str, file: str, module: str
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result = command(alone, option, file)
+    assert (result.code, f"{module} is not installed" in result.err, "pip install 'hfcount[" in result.err) == (
+        2,
+        True,
+        True,
+    )

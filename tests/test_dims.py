@@ -63,7 +63,7 @@ def test_a_plain_number_is_a_constant(value: int, terms: dict[tuple[Atom, ...], 
     [
         (D * F, "d·d_ff"),
         (2 * D + D * F, "d·(2 + d_ff)"),
-        (2 * N * D + N * D * F + D, "N·d·(2 + d_ff) + d"),
+        (2 * N * D + N * D * F + D, "N·(2·d + d·d_ff) + d"),
         (D + N * D, "N·d + d"),
         (N * D + N * F, "N·(d + d_ff)"),
         (D + F, "d + d_ff"),

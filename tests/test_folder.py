@@ -84,6 +84,7 @@ ABSENT: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such path at home": ("~/nowhere", {}, "NoSuchFolder"),
     "no such user": ("~nobody-of-that-name/m", {}, "NoSuchFolder"),
     "a file": ("./file", {}, "NoSuchFolder"),
+    "no such config": ("./nowhere.json", {}, "NoConfig"),
     "no name": ("", {}, "BadName"),
     "a path of Windows": ("a\\b", {}, "NoSuchFolder"),
     "NUL": ("./a\0b", {}, "NoSuchFolder"),

@@ -17,7 +17,7 @@ from hfcount.report import Depth, Failure, Verdict, worst
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
-    " evidence checks findings"
+    " evidence checks findings memory compute"
 ).split()
 
 INNER = {
@@ -28,7 +28,10 @@ INNER = {
     "checks": "name expected observed agrees text",
     "findings": "code name severity message tensors count parameters bytes",
     "tensors": "name count shape component kind elements",
-    "formula": "parts legend",
+    "memory": "weights_bytes weights kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why",
+    "compute": "per_token per_position context at_context",
+    "formula": "parts legend active layers keys",
+    "layers": "name numbers count components",
     "error": "kind message",
 }
 
@@ -59,17 +62,31 @@ def test_every_key_and_no_other(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_for_besides(tmp_path: Path) -> None:
-    dumped = _dumped(_report(tmp_path, TINY["llama"], index(TINY["llama"]), extras=("tensors", "formula")))
-    assert list(dumped) == [*KEYS, "tensors", "formula"]
+    dumped = _dumped(_report(tmp_path, TINY["llama"], index(TINY["llama"]), extras=("tensors", "formula", "layers")))
+    assert list(dumped) == [*KEYS, "tensors", "formula", "layers"]
     assert [list(row) for row in dumped["tensors"]] == [INNER["tensors"].split()] * len(dumped["tensors"])
     assert list(dumped["formula"]) == INNER["formula"].split()
     assert dumped["formula"]["parts"][-1] == {
         "component": "total",
-        "symbols": "N·d·(2 + 2·h·h_d + 2·h_kv·h_d + 3·d_ff) + d·(2·|V| + 1)",
-        "numbers": "3·12·(2 + 2·4·3 + 2·2·3 + 3·20) + 12·(2·50 + 1)",
+        "symbols": "N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(2·|V| + 1)",
+        "numbers": "3·(2·12 + 3·12·20 + 2·4·3·12 + 2·2·3·12) + 12·(2·50 + 1)",
         "value": 4740,
     }
     assert dumped["formula"]["legend"] == {"N": 3, "d": 12, "d_ff": 20, "h": 4, "h_d": 3, "h_kv": 2, "|V|": 50}
+    assert dumped["formula"]["keys"] == {
+        "N": "num_hidden_layers",
+        "d": "hidden_size",
+        "d_ff": "intermediate_size",
+        "h": "num_attention_heads",
+        "h_d": "hidden_size / num_attention_heads",
+        "h_kv": "num_key_value_heads",
+        "|V|": "vocab_size",
+    }
+    ((one,), (layers,)) = dumped["formula"]["layers"], dumped["layers"]
+    assert (one["component"], one["value"]) == ("GQA + MLP, layers 0-2", 1176)
+    assert (layers["name"], layers["numbers"], layers["count"]) == ("GQA + MLP", "0-2", 3)
+    counts = {part["name"]: part["total"] for part in layers["components"]}
+    assert counts == {"norm": 72, "attention": 1296, "mlp": 2160}
 
 
 def test_values(tmp_path: Path) -> None:
@@ -108,6 +125,19 @@ def test_values(tmp_path: Path) -> None:
             {"name": "total_size", "expected": 9480, "observed": 9480, "agrees": True, "text": "4,740 × 2 (BF16)"},
         ],
         "findings": [],
+        "memory": {
+            "weights_bytes": 9480,
+            "weights": {"BF16": 9480},
+            "kv_dtype": "bfloat16",
+            "kv_bytes_per_token": 72,
+            "state_bytes": 0,
+            "context": None,
+            "batch": 1,
+            "kv_bytes": None,
+            "parts": [{"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None}],
+            "why": None,
+        },
+        "compute": {"per_token": 4056, "per_position": 72, "context": None, "at_context": None},
     }
 
 

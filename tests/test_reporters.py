@@ -1,6 +1,7 @@
 """The report for people: within 80 columns, and never as a carrier of somebody else's markup."""
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -8,14 +9,17 @@ from typing import Any, Literal
 import pytest
 from build import FAMILIES, TINY, Json, config, index, save
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from rich.console import Console
+from rich.table import Table
 
 from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.reporters import markdown, table
-from hfcount.reporters.words import share, verdict
+from hfcount.reporters.latex import latex
+from hfcount.reporters.words import binary, compared, share, verdict
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -183,3 +187,77 @@ def test_a_run_that_could_not_look_says_why() -> None:
     report = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
     assert "org/name is gated." in _table(report)
     assert "org/name is gated." in markdown.details(report)
+
+
+RECORDED = sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_the_formula_of_every_architecture_is_shown_whole(tmp_path: Path, path: Path) -> None:
+    values = json.loads(path.read_text())["config"]
+    report = _report(tmp_path, values, None, depth="config", extras=("formula", "layers"))
+    assert report.formula is not None
+    text, typeset = _table(report), markdown.details(report)
+    assert _wide(text) == []
+    shown = "".join(text.split())
+    for part in (*report.formula.parts, *report.formula.active, *report.formula.layers):
+        assert "".join(f"={part.symbols}={part.numbers}={part.value:,}".split()) in shown
+        assert f"${latex(part.symbols)}$" in typeset
+    assert [token.type for token in _inline(typeset) if token.type in ("em_open", "link_open", "s_open")] == []
+    assert sum(token.content.count("$") for token in _inline(typeset) if token.type == "text") == typeset.count("$")
+
+
+def _inline(text: str) -> list[Token]:
+    return [inner for token in _MARKDOWN.parse(text) for inner in token.children or ()]
+
+
+@pytest.mark.parametrize(("encoding", "bars"), [("utf-8", True), ("ascii", False)])
+def test_bars_where_the_terminal_has_the_characters(tmp_path: Path, encoding: str, bars: bool) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
+    console = Console(file=out, width=80)
+    console.print(
+        next(part for part in table.details(_report(tmp_path, TINY["llama"], None)) if isinstance(part, Table))
+    )
+    out.flush()
+    assert isinstance(out.buffer, io.BytesIO)
+    assert ("█" in out.buffer.getvalue().decode(encoding)) == bars
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 B"), (1023, "1,023 B"), (1024, "1.00 KiB"), (65_524_246_528, "61.02 GiB"), (2**70, "1,048,576.00 PiB")],
+)
+def test_bytes_in_binary_units(size: int, text: str) -> None:
+    assert binary(size) == text
+
+
+def _several(folder: Path) -> list[Report]:
+    values = {"org/dense": TINY["qwen3"], "org/sparse": TINY["qwen3_moe"], "org/" + "long-name-" * 9: TINY["llama"]}
+    return [inspect(Request(str(save(folder / name, config))), Options("config")) for name, config in values.items()]
+
+
+def test_models_side_by_side(tmp_path: Path) -> None:
+    head, rows = compared(_several(tmp_path))
+    assert head == [
+        *("model", "total", "active", "weights, GiB", "cache, KiB/token"),
+        *("embedding", "attention", "mlp", "experts", "router", "norm", "lm_head"),
+    ]
+    assert [row[:5] for row in rows] == [
+        [str(tmp_path / "org/dense"), "6,072", "6,072", "0.00", "0.14"],
+        [str(tmp_path / "org/sparse"), "12,840", "6,360", "0.00", "0.14"],
+        [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "0.00", "0.07"],
+    ]
+    assert [row[7:10] for row in rows] == [["35.6 %", "", ""], ["", "67.3 %", "2.2 %"], ["45.6 %", "", ""]]
+    out = io.StringIO()
+    console = Console(file=out, width=80, highlight=False)
+    for part in table.comparison(_several(tmp_path)):
+        console.print(part)
+    assert _wide(out.getvalue()) == []
+    assert "…" not in out.getvalue()
+
+
+def test_a_model_that_could_not_be_read_is_left_out_of_the_comparison(tmp_path: Path) -> None:
+    reports = [*_several(tmp_path), failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))]
+    _, rows = compared(reports)
+    assert len(rows) == 3
+    assert "org/gone" not in markdown.comparison(reports)

@@ -17,7 +17,9 @@ def spec(c: Config) -> Spec:
     def sparse() -> Layer:
         return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
 
-    return keys.frame(c, keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse)))
+    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    windows = keys.sliding(c, lambda: keys.between(c, 4, key="global_attn_every_n_layers"), 1024)
+    return keys.frame(c, layers, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

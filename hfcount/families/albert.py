@@ -13,14 +13,17 @@ MODEL_TYPES = ("albert",)
 
 
 def spec(c: Config) -> Spec:
-    keys.layer_count(c)  # how often the groups are passed, which no shape depends on
+    depth = keys.layer_count(c)  # all groups together are passed as often, each by turns
     counts = {name: c.int(name, default=1, maximum=MAX_LAYERS) for name in ("num_hidden_groups", "inner_group_num")}
     known = keys.encoder(
         c,
         heads=("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining"),
         extras={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
     )
-    return known.model_copy(update={"layers": tuple(keys.alike(known.layers[0].layer, counts["num_hidden_groups"]))})
+    groups, inner = counts["num_hidden_groups"], counts["inner_group_num"]
+    one = known.layers[0].layer.but(passes=int(depth // groups * inner))
+    why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
+    return known.but(layers=tuple(keys.alike(one, groups)), causal=False, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,7 +37,8 @@ def blueprint(s: Spec) -> Block:
             ffn=Linear(d, width, True, "mlp"),
             ffn_output=Linear(width, d, True, "mlp"),
         )
-        return block(albert_layers=Repeat(Indices.upto(s.extras["inner_group_num"]), layer))
+        inner = s.extras["inner_group_num"]
+        return Block({"albert_layers": Repeat(Indices.upto(inner), layer)}, passes=one.passes // inner)
 
     into = Linear(narrow, d, True, "embedding")
     body = block(

@@ -13,7 +13,12 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 
 def spec(c: Config) -> Spec:
-    return keys.encoder(c, heads=_HEADS, bias=c.bool("use_bias", default=True))
+    known = keys.encoder(c, heads=_HEADS, bias=c.bool("use_bias", default=True))
+    if known.causal or c.str("attention_type", default="block_sparse") != "block_sparse":
+        return known
+    # A token sees its own block of them, one on each side, the first, the last, and some at random.
+    blocks = 5 + c.int("num_random_blocks", default=3, minimum=0)
+    return known.but(windows=keys.within(keys.other_than(c), blocks * int(c.int("block_size", default=64))))
 
 
 def blueprint(s: Spec) -> Block:

@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
 
 MODEL_TYPES = ("cohere2", "cohere_compass_text")
@@ -12,7 +13,14 @@ MODEL_TYPES = ("cohere2", "cohere_compass_text")
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    windows = keys.sliding(c, lambda: _near(c), 4096)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
+
+
+def _near(c: Config) -> Indices:
+    if c.family == "cohere_compass_text":
+        return Indices.upto(0)
+    return keys.between(c, 4, key="sliding_window_pattern")
 
 
 def blueprint(s: Spec) -> Block:

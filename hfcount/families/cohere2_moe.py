@@ -1,9 +1,10 @@
 """Command A with experts: attention and feed-forward side by side behind one norm (Cohere model card)."""
 
 from hfcount import keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, MoE, Spec
 from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 
 MODEL_TYPES = ("cohere2_moe",)
@@ -22,7 +23,15 @@ def spec(c: Config) -> Spec:
         ffn = keys.moe(c, "intermediate_size", shared=("num_shared_experts",))
         return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.shared or None))
 
-    return keys.frame(c, keys.split(c, (first, dense), (rest, sparse)), tied=True)
+    def near() -> Indices:
+        """All but the last of each period, which begin anew where the experts do."""
+        count, start = keys.layer_count(c), c.int("first_k_dense_replace", default=0, minimum=0, maximum=MAX_LAYERS)
+        few = c.int("prefix_dense_sliding_window_pattern", default=1, maximum=MAX_LAYERS)
+        many = c.int("sliding_window_pattern", default=4, maximum=MAX_LAYERS)
+        return keys.other_than(c, range(few - 1, min(start, count), few), range(start + many - 1, count, many))
+
+    layers = keys.split(c, (first, dense), (rest, sparse))
+    return keys.frame(c, layers, tied=True, windows=keys.sliding(c, near, 4096))
 
 
 def blueprint(s: Spec) -> Block:

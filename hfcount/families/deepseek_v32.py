@@ -10,16 +10,15 @@ MODEL_TYPES = ("deepseek_v32",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.mla(c).but(query_rank=c.int("q_lora_rank"))
-    own = {"index_n_heads": c.int("index_n_heads"), "index_head_dim": c.int("index_head_dim")}
+    mixer, _ = keys.indexed(c, keys.mla(c))
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
 
     def sparse() -> Layer:
         experts = ("n_routed_experts", "num_local_experts", "num_experts")
         ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn, extras=own)
+        return Layer(mixer=mixer, ffn=ffn)
 
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c), extras=own))
+    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
     return keys.frame(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
 
 
@@ -28,10 +27,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         ffn, a = one.ffn, one.latent
-        picks = indexer(d, a.query_rank or d, one.extras["index_n_heads"], one.extras["index_head_dim"])
         whole = block(
             input_layernorm=rms_norm(d),
-            self_attn=Block({**mla(d, a).children, "indexer": picks}, "attention"),
+            self_attn=Block({**mla(d, a).children, "indexer": indexer(d, a)}, "attention"),
             post_attention_layernorm=rms_norm(d),
             mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
         )

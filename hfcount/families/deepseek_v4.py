@@ -18,7 +18,9 @@ def spec(c: Config) -> Spec:
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     networks = keys.hashed(c, ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False)))
     layers = keys.crossed(keys.compressing(c, attention), networks)
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras={**own, "o_groups": groups})
+    why = "its layers keep tokens compressed, many into one, which is not described"
+    extras = {**own, "o_groups": groups}
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

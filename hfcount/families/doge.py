@@ -13,11 +13,12 @@ MODEL_TYPES = ("doge",)
 def spec(c: Config) -> Spec:
     bias, mlp_bias = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    windows = keys.sliding_everywhere(c)
     if not c.bool("is_moe", default=False):
-        return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)))
+        return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)), windows=windows)
     m = keys.moe(c, "intermediate_size")
     ffn = MoE(experts=m.experts, active=m.active, width=1, shared=m.width, bias=mlp_bias)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

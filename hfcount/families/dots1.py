@@ -22,7 +22,8 @@ def spec(c: Config) -> Spec:
         ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
         return Layer(mixer=mixer, ffn=ffn)
 
-    return keys.frame(c, keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse)))
+    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    return keys.frame(c, layers, windows=keys.sliding(c, lambda: keys.later(c, 62), 4096))
 
 
 def blueprint(s: Spec) -> Block:

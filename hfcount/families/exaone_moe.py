@@ -16,7 +16,8 @@ def spec(c: Config) -> Spec:
     def sparse() -> Layer:
         return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
 
-    return keys.frame(c, keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse)))
+    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    return keys.frame(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
 
 
 def blueprint(s: Spec) -> Block:

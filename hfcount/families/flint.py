@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.block import Block, Tensor, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.tree.parts.variants import altered
 
@@ -19,7 +20,12 @@ def spec(c: Config) -> Spec:
         shared = c.int("shared_expert_intermediate_size")
         return MoE(experts=m.experts, active=m.active, width=m.width, shared=shared)
 
-    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse, only_dense=(0, 1)))
+    def near() -> Indices:
+        count = keys.layer_count(c)
+        return keys.other_than(c, range(min(1, count)), range(1, count, 4), range(count - 1, count))
+
+    layers = keys.sparse_steps(c, mixer, keys.dense(c), sparse, only_dense=(0, 1))
+    return keys.frame(c, layers, windows=keys.sliding(c, near, 513))
 
 
 def blueprint(s: Spec) -> Block:

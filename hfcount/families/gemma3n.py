@@ -24,14 +24,15 @@ def spec(c: Config) -> Spec:
         "streams": text.int("altup_num_inputs", default=4),
         "laurel_rank": text.int("laurel_rank", default=64),
     }
+    windows = keys.sliding(text, lambda: keys.between(text, 5), 512)
     if text is c:
-        return keys.frame(c, lent, tied=True, heads=("ForCausalLM", "Model"), extras=extras)
+        return keys.frame(c, lent, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
     for name, width in (("vision", 2048), ("audio", 1536)):
         sense = c.part(f"{name}_config")
         extras[f"{name}_hidden"] = sense.int("hidden_size", default=width)
         extras[f"{name}_vocab"] = sense.int("vocab_size", default=128)
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.frame(text, lent, whole=c, tied=True, heads=heads, extras=extras)
+    return keys.frame(text, lent, whole=c, tied=True, heads=heads, extras=extras, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -39,7 +40,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         named = block(
-            self_attn=gemma.lending_attention(d, one.attention, borrows=bool(one.extras["borrows"])),
+            self_attn=gemma.lending_attention(d, one.attention, borrows=one.borrows),
             mlp=swiglu(d, one.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,

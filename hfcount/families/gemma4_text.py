@@ -26,7 +26,10 @@ def spec(c: Config) -> Spec:
     if extras["per_layer"]:
         extras["per_layer_vocab"] = c.int("vocab_size_per_layer_input", default=262_144)
     lent = keys.lending(c, layers, default=0, ffn=wide)
-    return keys.frame(c, lent, tied=True, extras=extras, heads=("ForCausalLM", "Model"))
+    size = keys.extent(c, "sliding_window", 512)
+    windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
+    whole = keys.frame(c, lent, tied=True, extras=extras, heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
 
 
 def _network(c: Config, width: int) -> Dense | MoE:
@@ -41,7 +44,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         ffn, of = one.ffn, one.extras
         named = block(
-            self_attn=lending_attention(d, one.attention, bool(of["values"]), bool(of["borrows"])),
+            self_attn=lending_attention(d, one.attention, bool(of["values"]), one.borrows),
             mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,

@@ -13,8 +13,7 @@ MODEL_TYPES = ("glm_moe_dsa",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.mla(c).but(query_rank=c.int("q_lora_rank"))
-    own = {"index_n_heads": c.int("index_n_heads"), "index_head_dim": c.int("index_head_dim")}
+    mixer, follower = keys.indexed(c, keys.mla(c))
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
 
     def dense() -> FeedForward:
@@ -26,11 +25,11 @@ def spec(c: Config) -> Spec:
 
     def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
         full = [common(part, places) for part in _indexed(c)]
-        yield from ((part, lambda: Layer(mixer=mixer, ffn=ffn(), extras=own)) for part in full)
-        yield places.less(*full), lambda: Layer(mixer=mixer, ffn=ffn())
+        yield from ((part, lambda: Layer(mixer=mixer, ffn=ffn())) for part in full)
+        yield places.less(*full), lambda: Layer(mixer=follower, ffn=ffn())
 
     layers = keys.split(c, *kinds(first, dense), *kinds(rest, sparse))
-    return keys.frame(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse(), extras=own)))
+    return keys.frame(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
 
 
 def _indexed(c: Config) -> list[Indices]:
@@ -47,12 +46,13 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn, a, own = one.ffn, one.latent, one.extras
-        picks = own and indexer(d, a.query_rank or d, own["index_n_heads"], own["index_head_dim"])
+        ffn, a = one.ffn, one.latent
         attention = mla(d, a)
         whole = block(
             input_layernorm=rms_norm(d),
-            self_attn=Block({**attention.children, "indexer": picks}, "attention") if picks else attention,
+            self_attn=Block({**attention.children, "indexer": indexer(d, a)}, "attention")
+            if a.index_heads
+            else attention,
             post_attention_layernorm=rms_norm(d),
             mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
         )

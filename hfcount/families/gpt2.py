@@ -22,7 +22,8 @@ def spec(c: Config) -> Spec:
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads, sizes = (*keys.GPT_HEADS, "DoubleHeadsModel"), {"summary": keys.summary(c, d)}
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=sizes)
+    why = keys.ACROSS if layer.extras["add_cross_attention"] else ""
+    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=sizes, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,8 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     heads_known = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "LMHeadModel")
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known)
+    why = keys.ACROSS if crossed else ""
+    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

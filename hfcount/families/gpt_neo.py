@@ -1,9 +1,11 @@
 """GPT-Neo: GPT-2 with local attention in every other layer (Black et al. 2021, doi:10.5281/zenodo.5297715)."""
 
 from hfcount import keys
+from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Spec, Window
 from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import embedding, layer_norm, mlp, stack
 from hfcount.tree.parts.classic import causal_mask, generative, mha, positions
 
@@ -15,7 +17,32 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("num_heads", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * d), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
-    return keys.frame(c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True)
+    size = keys.extent(c, "window_size", 256)
+    windows = [Window(indices=indices, extent=size) for indices in _local(c) if indices.count] if size else []
+    return keys.frame(c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows)
+
+
+def _local(c: Config) -> list[Indices]:
+    """The layers with local attention: every second, or those of patterns that are repeated so and so often."""
+    count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
+    if not given:
+        return [Indices.of(range(1, max(1, count), 2))]
+    if not all(isinstance(entry, list) and [*map(type, entry)] == [list, int] and entry[1] >= 0 for entry in given):
+        raise ConfigError(
+            f"{c.where}: attention_types must have pairs of a list of kinds and how often it is repeated."
+        )
+    total = sum(len(pattern) * times for pattern, times in given)
+    if total != count:
+        raise ConfigError(
+            f"{c.where}: attention_types has {total:,} entries for {count:,} layers. Correct one of them."
+        )
+    start, found = 0, []
+    for pattern, times in given:
+        stop = start + len(pattern) * times
+        places = (place for place, kind in enumerate(pattern, start) if kind == "local")
+        found += [Indices.of(range(place, max(place, stop), len(pattern))) for place in places]
+        start = stop
+    return found
 
 
 def blueprint(s: Spec) -> Block:

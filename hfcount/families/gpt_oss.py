@@ -14,7 +14,8 @@ def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 64
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width).but(sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+    windows = keys.sliding(c, lambda: keys.between(c, 2), 128)
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,8 @@ MODEL_TYPES = ("granite_swa",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, sinks=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    return keys.frame(c, layer, tied=True, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 128))
 
 
 def blueprint(s: Spec) -> Block:

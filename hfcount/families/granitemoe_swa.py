@@ -13,7 +13,8 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(sinks=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None)))
+    layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None))
+    return keys.frame(c, layer, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 128))
 
 
 def blueprint(s: Spec) -> Block:

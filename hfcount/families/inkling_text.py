@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.parts import embedding, rms_norm, stack, swiglu, with_head
@@ -15,8 +15,16 @@ MODEL_TYPES = ("inkling_text",)
 
 def spec(c: Config) -> Spec:
     every = Indices.upto(keys.layer_count(c))
-    full = Layer(mixer=keys.prefixed_attention(c, ""), extras={"extent": c.int("rel_extent")})
-    local = Layer(mixer=keys.prefixed_attention(c, "swa_"), extras={"extent": c.int("sliding_window_size")})
+    kernel = c.int("conv_kernel_size", "sconv_kernel_size")
+
+    def attention(prefix: str) -> GQA:
+        """Four convolutions: over keys, over values, behind attention and behind the network."""
+        mixer = keys.prefixed_attention(c, prefix)
+        inputs = 2 * mixer.kv_heads * mixer.head_dim + 2 * c.int("hidden_size")
+        return mixer.but(convolved=int(inputs) * (kernel - 1))
+
+    full = Layer(mixer=attention(""), extras={"extent": c.int("rel_extent")})
+    local = Layer(mixer=attention("swa_"), extras={"extent": c.int("sliding_window_size")})
 
     def global_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
@@ -32,9 +40,11 @@ def spec(c: Config) -> Spec:
         return Layer(ffn=keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",)))
 
     dense = (first, lambda: Layer(ffn=Dense(width=wide or c.int("intermediate_size"))))
-    extras = {"d_rel": c.int("d_rel"), "conv_kernel_size": c.int("conv_kernel_size", "sconv_kernel_size")}
+    extras = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}
     layers = keys.crossed(mixers, keys.split(c, dense, (rest, sparse)))
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras)
+    kind, near = "hybrid_sliding", lambda: keys.other_than(c, global_ones())
+    windows = keys.sliding(c, near, key="sliding_window_size", kind=kind)
+    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

@@ -13,7 +13,9 @@ MODEL_TYPES = ("kolibri1",)
 def spec(c: Config) -> Spec:
     routed = keys.moe(c, "moe_intermediate_size")
     ffn = MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
-    return keys.frame(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn), heads=("ForCausalLM", "Model"))
+    layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn)
+    windows = keys.sliding(c, lambda: keys.between(c, 5), 513)
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

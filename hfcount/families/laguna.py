@@ -21,7 +21,8 @@ def spec(c: Config) -> Spec:
 
     mixers, (first, rest) = keys.own_heads(c, usual), keys.dense_and_sparse(c, default=1)
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    return keys.frame(c, keys.crossed(networks, mixers), extras={"gate_per_head": int(_per_head(c))})
+    layers, extras = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
+    return keys.frame(c, layers, extras=extras, windows=keys.sliding(c, default=512))
 
 
 def _per_head(c: Config) -> bool:

@@ -28,7 +28,8 @@ def spec(c: Config) -> Spec:
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
-    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), extras=extras)
+    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), 256)
+    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

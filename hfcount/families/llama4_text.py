@@ -28,7 +28,14 @@ def spec(c: Config) -> Spec:
     def dense() -> Layer:
         return Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size_mlp")))
 
-    return keys.frame(c, keys.split(c, (every.less(routed), dense), (routed, sparse)))
+    def chunked() -> Indices:
+        """The layers with rotary positions: those that no_rope_layers marks with a 1."""
+        if marks := c.ints("no_rope_layers"):
+            return keys.listing(c, "no_rope_layers", marks, 1, 0)[0]
+        return keys.between(c, 4, key="no_rope_layer_interval")
+
+    windows = keys.sliding(c, chunked, 8192, key="attention_chunk_size", kind="chunked_attention")
+    return keys.frame(c, keys.split(c, (every.less(routed), dense), (routed, sparse)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

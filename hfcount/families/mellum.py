@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
     )
     ahead = c.int("num_mtp_layers", "num_nextn_predict_layers", default=0, minimum=0)
-    return keys.frame(c, layers, extras={"num_mtp_layers": ahead})
+    return keys.frame(c, layers, extras={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
 
 
 def blueprint(s: Spec) -> Block:

@@ -38,7 +38,11 @@ def spec(c: Config) -> Spec:
 
     routed = [] if c.strs("mlp_layer_types") else c.ints("moe_layer_freq")
     marked = keys.listing(c, "moe_layer_freq", routed, 0, 1) if routed else keys.dense_and_sparse(c, default=1)
-    return keys.frame(c, keys.split(c, *kinds(marked[0], dense), *kinds(marked[1], sparse)))
+    layers = keys.split(c, *kinds(marked[0], dense), *kinds(marked[1], sparse))
+    # Of the two names, one counts the tokens before the present one.
+    before = keys.extent(c, "sliding_window_size")
+    size = before + 1 if before else keys.extent(c, "sliding_window", 129)
+    return keys.frame(c, layers, windows=keys.within(keys.other_than(c, *_full(c)), size) if size else ())
 
 
 def _full(c: Config) -> list[Indices]:

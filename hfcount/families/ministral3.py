@@ -10,7 +10,8 @@ MODEL_TYPES = ("ministral3",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.attention(c, head_dim=128), ffn=keys.dense(c)))
+    layer = Layer(mixer=keys.attention(c, head_dim=128), ffn=keys.dense(c))
+    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

@@ -10,7 +10,8 @@ MODEL_TYPES = ("mistral",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)))
+    windows = keys.sliding_everywhere(c, 4096)
+    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

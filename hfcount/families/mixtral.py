@@ -10,7 +10,8 @@ MODEL_TYPES = ("mixtral",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.moe(c, "intermediate_size")))
+    layer = Layer(mixer=keys.attention(c), ffn=keys.moe(c, "intermediate_size"))
+    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

@@ -23,7 +23,9 @@ def spec(c: Config) -> Spec:
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
     tower = None if text is c else keys.mllama_vision(c)
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
-    return keys.frame(text, layers, whole=c, heads=heads, vision=tower).model_copy(update={"tied": False})
+    why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
+    whole = keys.frame(text, layers, whole=c, heads=heads, vision=tower, uncounted=why)
+    return whole.model_copy(update={"tied": False})
 
 
 def blueprint(s: Spec) -> Block:

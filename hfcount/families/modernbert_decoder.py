@@ -25,7 +25,14 @@ def spec(c: Config) -> Spec:
     layers = keys.split(c, (first, lambda: layer(False)), (later, lambda: layer(True)))
     switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
     extras = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
-    return keys.frame(c, layers, hidden=d, tied=True, heads=_HEADS, extras=extras)
+
+    def near() -> Indices:
+        return keys.between(c, 3, key="global_attn_every_n_layers", first=0)
+
+    whole = keys.sliding(c, near, 128, key="local_attention")
+    # Half of it is behind a token, which the encoder of this make sees too.
+    windows = [window.but(extent=max(1, int(window.extent) // 2)) for window in whole]
+    return keys.frame(c, layers, hidden=d, tied=True, heads=_HEADS, extras=extras, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,8 @@ MODEL_TYPES = ("phi3",)
 def spec(c: Config) -> Spec:
     for unused in ("attention_bias", "mlp_bias", "lm_head_bias"):  # configs have them, the architecture no biases
         c.bool(unused, default=False)
-    return keys.frame(c, Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c)))
+    layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
+    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

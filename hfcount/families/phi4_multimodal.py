@@ -12,7 +12,7 @@ MODEL_TYPES = ("phi4_multimodal",)
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"))
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

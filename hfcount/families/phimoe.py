@@ -14,7 +14,8 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), extras={"lm_head_bias": head_bias})
+    extras, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
+    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), extras=extras, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

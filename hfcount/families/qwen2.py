@@ -10,7 +10,8 @@ MODEL_TYPES = ("qwen2",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c)))
+    layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
+    return keys.frame(c, layer, windows=keys.sliding_later(c, 28))
 
 
 def blueprint(s: Spec) -> Block:

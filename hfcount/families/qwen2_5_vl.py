@@ -24,7 +24,8 @@ def spec(c: Config) -> Spec:
         out=eyes.int("out_hidden_size", default=3584),
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
-    whole = keys.frame(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
+    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, 80)
+    whole = keys.frame(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 

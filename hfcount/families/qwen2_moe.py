@@ -1,9 +1,10 @@
 """Qwen1.5-MoE and Qwen2-57B-A14B: routed experts beside one that a gate opens (arXiv:2407.10671)."""
 
 from hfcount import keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 
 MODEL_TYPES = ("qwen2_moe",)
@@ -16,7 +17,13 @@ def spec(c: Config) -> Spec:
         shared = c.int("shared_expert_intermediate_size")
         return keys.moe(c, "moe_intermediate_size").but(shared=shared)
 
-    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse))
+    def near() -> Indices:
+        """Every second of the layers before max_window_layers, unlike in Qwen2."""
+        stop = c.int("max_window_layers", default=28, minimum=0, maximum=MAX_LAYERS)
+        return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
+
+    windows = keys.sliding(c, near, 4096) if c.bool("use_sliding_window", default=False) else ()
+    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,9 @@ MODEL_TYPES = ("qwen3_moe",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
-    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size")))
+    layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
+    slides = c.bool("use_sliding_window", default=False)
+    return keys.frame(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,9 @@ def spec(c: Config) -> Spec:
         "recurrent": Layer(mixer=lru, ffn=ffn),
     }
     pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]
-    return keys.frame(c, keys.periodic(c, kinds, pattern, "block_types"), tied=True, heads=("ForCausalLM", "Model"))
+    layers = keys.periodic(c, kinds, pattern, "block_types")
+    windows = keys.sliding_everywhere(c, 2048, key="attention_window_size")
+    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

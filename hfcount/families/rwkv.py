@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import RWKV, Dense, Layer, Spec
 from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
@@ -12,31 +12,33 @@ MODEL_TYPES = ("rwkv",)
 
 def spec(c: Config) -> Spec:
     hidden, count = c.int("hidden_size"), keys.layer_count(c)
-    ffn = Dense(width=c.int("intermediate_size", default=4 * hidden))
+    mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
+    one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
     first, rest = Indices.upto(1), Indices.of(range(1, count))
-    layers = keys.split(c, (first, lambda: Layer(ffn=ffn, extras={"first": 1})), (rest, lambda: Layer(ffn=ffn)))
-    extras = {"attention_hidden_size": c.int("attention_hidden_size", default=hidden)}
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras)
+    layers = keys.split(c, (first, lambda: one.but(extras={"first": 1})), (rest, lambda: one))
+    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
-    d, inner = s.hidden, s.extras["attention_hidden_size"]
+    d = s.hidden
     mix = Tensor((1, 1, d))
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
-        attention = block(
+    def time_mix(m: RWKV) -> Block:
+        return block(
             "linear_attention",
-            time_decay=Tensor((inner,)),
-            time_first=Tensor((inner,)),
+            time_decay=Tensor((m.width,)),
+            time_first=Tensor((m.width,)),
             time_mix_key=mix,
             time_mix_value=mix,
             time_mix_receptance=mix,
-            key=Linear(d, inner),
-            value=Linear(d, inner),
-            receptance=Linear(d, inner),
-            output=Linear(inner, d),
+            key=Linear(d, m.width),
+            value=Linear(d, m.width),
+            receptance=Linear(d, m.width),
+            output=Linear(m.width, d),
         )
+
+    def layer(one: Layer) -> Block:
+        width = one.dense.width
         feed_forward = block(
             "mlp",
             time_mix_key=mix,
@@ -48,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         return block(
             pre_ln=layer_norm(d) if one.extras.get("first") else None,
             ln1=layer_norm(d),
-            attention=attention,
+            attention=time_mix(one.mixer) if isinstance(one.mixer, RWKV) else None,
             ln2=layer_norm(d),
             feed_forward=feed_forward,
         )

@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.block import Block, block
+from hfcount.tree.indices import Indices
 from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
 
 MODEL_TYPES = ("smollm3",)
@@ -12,7 +13,16 @@ MODEL_TYPES = ("smollm3",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True)
+
+    def unplaced() -> Indices:
+        """The layers without rotary positions: those that no_rope_layers marks with a 0."""
+        if marks := c.ints("no_rope_layers"):
+            return keys.listing(c, "no_rope_layers", marks, 0, 1)[0]
+        return keys.every_nth(c, "no_rope_layer_interval", 4)
+
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    windows = keys.sliding(c, unplaced if c.bool("use_sliding_window", default=False) else None)
+    return keys.frame(c, layer, tied=True, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

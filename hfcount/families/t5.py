@@ -13,6 +13,7 @@ from hfcount.tree.parts.seq2seq import t5_layer
 MODEL_TYPES = ("t5",)
 
 _HEADS = ("ForConditionalGeneration", "Model", "EncoderModel", "ForSequenceClassification", "ForTokenClassification")
+_ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
 def spec(c: Config) -> Spec:
@@ -32,7 +33,9 @@ def spec(c: Config) -> Spec:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
-    return keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, extras=switches)
+    whole = keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, extras=switches)
+    seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
+    return whole.model_copy(update=seen)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,7 +46,7 @@ def blueprint(s: Spec) -> Block:
         blocks = stack(layers, lambda one: t5_layer(d, one, gated, crossed))
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
-    whole = s.head not in ("encoder", "token_classification")
+    whole = s.head not in _ENCODING
     body = block(
         shared=embedding(s.vocab, d),
         encoder=side(s.encoder, False),

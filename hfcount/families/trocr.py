@@ -23,7 +23,8 @@ def spec(c: Config) -> Spec:
     # The first two rows of the table of positions stand for padding.
     rows = c.int("max_position_embeddings") + 2 if learned else None
     normed = {"layernorm_embedding": c.bool("layernorm_embedding", default=True)}
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=("ForCausalLM",), extras=normed)
+    heads, why = ("ForCausalLM",), keys.ACROSS
+    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=normed, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

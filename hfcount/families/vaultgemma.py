@@ -12,7 +12,8 @@ MODEL_TYPES = ("vaultgemma",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    windows = keys.sliding(c, lambda: keys.between(c, 2), 4096)
+    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -27,7 +27,8 @@ def spec(c: Config) -> Spec:
     }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) ** 2 + 1
-    return keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, extras=extras)
+    whole = keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, extras=extras)
+    return whole.model_copy(update={"causal": False})
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,8 @@ def spec(c: Config) -> Spec:
         extras={"add_cross_attention": c.bool("add_cross_attention", default=False)},
     )
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
-    return keys.frame(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+    why = keys.ACROSS if layer.extras["add_cross_attention"] else ""
+    return keys.frame(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

@@ -18,13 +18,15 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), qkv_bias=False, out_bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
         raise ConfigError(f"{c.where}: d_head must be d_model / n_head, {mixer.head_dim:,} here. Correct one of them.")
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("d_inner"), bias=True))
+    layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}
-    words = c.int("vocab_size", "n_token")
-    return keys.frame(
-        c, layers, hidden=d, vocab=words, tied=True, heads=("LMHeadModel", "Model", *_CLASSES), extras=summed
-    )
+    words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
+    heads = ("LMHeadModel", "Model", *_CLASSES)
+    whole = keys.frame(c, layers, hidden=d, vocab=words, tied=True, heads=heads, extras=summed)
+    # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
+    why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
+    return whole.model_copy(update={"causal": False, "uncounted": why})
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.spec import Layer, Spec
+from hfcount.spec import MLSTM, Layer, Spec
 from hfcount.tree.block import Block, block
 from hfcount.tree.parts import embedding, layer_norm, rms_norm, stack, with_head
 from hfcount.tree.parts.lstm import mlstm, up_gated
@@ -21,12 +21,12 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+        width, bias, fused = one.dense.width, one.dense.bias, bool(one.extras["fused"])
         return block(
             norm_mlstm=layer_norm(d, bias),
-            mlstm_layer=mlstm(d, one.extras, bias),
+            mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
             norm_ffn=layer_norm(d, bias),
-            ffn=up_gated(d, width, bias, fused=bool(one.extras["fused"])),
+            ffn=up_gated(d, width, bias, fused),
         )
 
     body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer), out_norm=rms_norm(d))

@@ -49,7 +49,7 @@ def blueprint(s: Spec) -> Block:
     def adapters(one: Layer, inputs: int, outputs: int) -> Repeat:
         """One of low rank for each layer that shares the block."""
         places = Indices.of(range(one.extras["owns"] - 1, s.extras["sharing"], s.extras["blocks"]))
-        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}))
+        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, passes=1))
 
     def layer(one: Layer) -> Block:
         if not one.extras.get("owns"):

@@ -14,12 +14,15 @@ MODEL_TYPES = ("zaya",)
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     mixer, ffn = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
-    count = keys.layer_count(c)
+    count, own = keys.layer_count(c), {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
+    # The two convolutions' inputs, and half of the values, which are those of the token before.
+    inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
+    mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
     first = (Indices.upto(1), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 0}))
     rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 1}))
-    own = {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
     extras = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
-    return keys.frame(c, keys.split(c, first, rest), tied=True, extras=extras)
+    windows = keys.sliding(c, kind="hybrid_sliding")
+    return keys.frame(c, keys.split(c, first, rest), tied=True, extras=extras, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -5,7 +5,17 @@ from pathlib import Path
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.documents import Documents
-from hfcount.fetcher.folder import check_subfolder, home, is_folder, looks_local, read_cache, read_fixture, read_folder
+from hfcount.fetcher.folder import (
+    check_subfolder,
+    home,
+    is_file,
+    is_folder,
+    looks_local,
+    read_cache,
+    read_file,
+    read_fixture,
+    read_folder,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +23,8 @@ class Request:
     """Which checkpoint, and where to look for it.
 
     Args:
-        model: a local folder if one exists, else a repo id; with `fixtures`, a path below that folder.
+        model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
+            below that folder.
         revision: branch, tag or commit of a repo.
         subfolder: a folder of the repo.
         offline: the cache only.
@@ -39,6 +50,8 @@ def fetch(request: Request) -> Documents:
         path = f"{model}/{request.subfolder}" if request.subfolder else model
         return read_fixture(request.fixtures, path)
     folder = home(model)
+    if folder.suffix == ".json" and not is_folder(folder) and (looks_local(model) or is_file(folder)):
+        return read_file(folder, model)
     if looks_local(model) or is_folder(folder):
         return read_folder(folder / request.subfolder if request.subfolder else folder, model, "folder")
 

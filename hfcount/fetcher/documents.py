@@ -25,6 +25,7 @@ class Documents:
     Args:
         shards: reads the headers of the weight files.
         files: names of all files beside the documents, where they were listed.
+        alone: whether MODEL is the config's own file, so that nothing else was looked for.
     """
 
     model: str
@@ -34,6 +35,7 @@ class Documents:
     index: Document | None
     shards: Shards
     files: Collection[str] = ()
+    alone: bool = False
 
 
 def label(model: str, revision: str | None) -> str:

@@ -21,6 +21,14 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def home(model: str) -> Path:
     """The path that MODEL is, with `~` resolved where there is such a user."""
     try:
@@ -72,6 +80,14 @@ def read_folder(
     )
 
 
+def read_file(path: Path, model: str) -> Documents:
+    """A config by its own file, whatever it is called, and nothing beside it."""
+    config = _read(path.parent, path.name)
+    if config is None:
+        raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
+    return Documents(model, "folder", None, config, None, LocalShards(path.parent, []), alone=True)
+
+
 def read_fixture(root: Path, model: str) -> Documents:
     """A checkpoint below a fixture tree, by its path there."""
     if not is_folder(root):
@@ -116,7 +132,7 @@ def read_cache(model: str, revision: str | None, subfolder: str | None = None) -
     from huggingface_hub import constants
 
     if not re.fullmatch(r"(?!.*(--|\.\.))[\w.-]+(/[\w.-]+)?", model) or len(model) > 96:
-        raise FetchError("BadName", f"{printable(model)} is no repo id. Nor is there a folder of that name.")
+        raise FetchError("BadName", f"{printable(model)} is no repo id. Nor is there a folder or file of that name.")
     name = revision or "main"
     home = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *model.split("/")))
     commit = name
@@ -148,9 +164,10 @@ def _read(folder: Path, name: str, label: str | None = None) -> Document | None:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
             raise FetchError("UnreadableFile", f"{where} is not a regular file.")
-        if facts.st_size > CAPS[name]:
+        cap = CAPS.get(name, CAPS[CONFIG])
+        if facts.st_size > cap:
             raise FetchError(
-                "UnreadableFile", f"{where} has {facts.st_size:,} bytes; {CAPS[name]:,} are the most that is read."
+                "UnreadableFile", f"{where} has {facts.st_size:,} bytes; {cap:,} are the most that is read."
             )
         return Document(where, path.read_bytes())
     except FileNotFoundError:

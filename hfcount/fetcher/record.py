@@ -35,7 +35,7 @@ def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path)
                 )
         for name, raw in files.items():
             if raw is not None:
-                _write(folder / name, raw)
+                write(folder / name, raw)
     except OSError as error:
         raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None
     return folder
@@ -47,7 +47,8 @@ def _place(documents: Documents) -> Path:
     return Path(documents.model)
 
 
-def _write(path: Path, raw: bytes) -> None:
+def write(path: Path, raw: bytes) -> None:
+    """Writes a file that appears whole or not at all, in the place of an earlier one."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

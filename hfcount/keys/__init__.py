@@ -1,9 +1,10 @@
 """Groups of config keys that many architectures share, by what they describe."""
 
-from hfcount.keys.attention import attention, mla, multi_head, prefixed_attention, wide_attention
+from hfcount.keys.attention import attention, indexed, mla, multi_head, prefixed_attention, wide_attention
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, dense, gated_moe, moe, sparse_steps
 from hfcount.keys.frame import (
+    ACROSS,
     ENCODER_HEADS,
     GPT_HEADS,
     HEADS,
@@ -47,8 +48,21 @@ from hfcount.keys.towers import (
     siglip,
     whisper,
 )
+from hfcount.keys.windows import (
+    between,
+    extent,
+    later,
+    other_than,
+    patterned,
+    seeing_both_ways,
+    sliding,
+    sliding_everywhere,
+    sliding_later,
+    within,
+)
 
 __all__ = [
+    "ACROSS",
     "ENCODER_HEADS",
     "GPT_HEADS",
     "HEADS",
@@ -56,6 +70,7 @@ __all__ = [
     "alike",
     "around",
     "attention",
+    "between",
     "by_kind",
     "clip_or_siglip",
     "compressing",
@@ -69,12 +84,15 @@ __all__ = [
     "encoder",
     "every_nth",
     "expanded",
+    "extent",
     "frame",
     "gated_moe",
     "gemma4_vision",
     "hashed",
     "hybrids",
+    "indexed",
     "kinds",
+    "later",
     "layer_count",
     "lending",
     "listing",
@@ -90,16 +108,22 @@ __all__ = [
     "network_widths",
     "numbered",
     "of_two",
+    "other_than",
     "own_heads",
     "owned",
+    "patterned",
     "periodic",
     "prefixed_attention",
     "qwen3_vision",
     "repeated",
     "rotary_share",
     "seeing",
+    "seeing_both_ways",
     "sequence_to_sequence",
     "siglip",
+    "sliding",
+    "sliding_everywhere",
+    "sliding_later",
     "sparse_steps",
     "spelled",
     "split",
@@ -109,4 +133,5 @@ __all__ = [
     "whisper",
     "wide_attention",
     "wide_mamba2",
+    "within",
 ]

@@ -56,6 +56,10 @@ ENCODER_HEADS = (
 """Of the encoders in the manner of BERT."""
 
 
+ACROSS = "its layers also keep what they see of an encoder's output, whose length no context tells"
+"""Why what a model keeps cannot be told of one that attends to an encoder."""
+
+
 def frame(
     c: Config,
     layers: Layer | Sequence[Layers],
@@ -149,19 +153,22 @@ def encoder(
 ) -> Spec:
     """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
 
+    With is_decoder it is a decoder, which sees earlier tokens alone, whatever its class.
+
     Args:
         bias: whether queries, keys and values have one.
         extras: sizes and switches that this architecture alone has.
     """
-    d = c.int("hidden_size")
+    d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     layer = Layer(
         mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias),
         ffn=dense(c, bias=True),
-        extras={"add_cross_attention": c.bool("add_cross_attention", default=False)},
+        extras={"add_cross_attention": crossed},
     )
     sizes = {"type_vocab_size": c.int("type_vocab_size"), **(extras or {})}
     rows = c.int("max_position_embeddings")
-    return frame(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, extras=sizes)
+    seen: dict[str, Any] = {"causal": c.bool("is_decoder", default=False), "uncounted": ACROSS if crossed else ""}
+    return frame(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, extras=sizes, **seen)
 
 
 def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **more: Any) -> Spec:
@@ -179,7 +186,7 @@ def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **
 
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
-    fields = {"hidden": d, "encoder": layers("encoder"), "tied": True, **more}
+    fields = {"hidden": d, "encoder": layers("encoder"), "tied": True, "uncounted": ACROSS, **more}
     return frame(c, layers("decoder"), heads=heads, **fields)
 
 
@@ -205,4 +212,5 @@ def around(c: Config, part: Config, text: Spec, **more: Any) -> Spec:
     Args:
         more: further arguments of frame() and fields of the Spec.
     """
-    return frame(part, text.layers, whole=c, vocab=text.vocab, hidden=text.hidden, text=text, **more)
+    inner = {name: getattr(text, name) for name in ("vocab", "hidden", "causal", "windows", "uncounted")}
+    return frame(part, text.layers, whole=c, text=text, **{**inner, **more})

@@ -29,7 +29,7 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
 
 
 def lending(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
-    """The same layers, of which the last, num_kv_shared_layers, borrow keys and values: `borrows` in their extras.
+    """The same layers, of which the last, num_kv_shared_layers, borrow keys and values.
 
     Args:
         default: what an absent num_kv_shared_layers means.
@@ -40,9 +40,7 @@ def lending(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward 
     result = []
     for part in layers:
         one, late = part.layer, common(part.indices, borrowing)
-        owner = one.but(extras={**one.extras, "borrows": 0})
-        borrower = one.but(ffn=ffn or one.ffn, extras={**one.extras, "borrows": 1})
-        result += [(part.indices.less(late), owner), (late, borrower)]
+        result += [(part.indices.less(late), one), (late, one.but(ffn=ffn or one.ffn, borrows=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

@@ -188,11 +188,14 @@ def hybrids(c: Config) -> list[int]:
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
     """Layers of which some share a second mixer and a network, which the `owners` hold, one block each.
 
-    An owner is marked by the number of its block, from 1; layers that do not share have neither.
+    An owner is marked by the number of its block, from 1, and by how many layers pass it, which come by turns; layers
+    that do not share have neither.
     """
     alone = Indices.upto(layer_count(c)).less(*owners, sharing)
     result = [(alone, one.model_copy(update={"beside": None})), (sharing, one)]
-    result += [(place, one.model_copy(update={"extras": {"owns": block + 1}})) for block, place in enumerate(owners)]
+    for block, place in enumerate(owners):
+        turns = len(range(block, len(owners) + int(sharing.count), len(owners)))
+        result.append((place, one.model_copy(update={"extras": {"owns": block + 1, "passes": turns}})))
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

@@ -3,8 +3,9 @@
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
-from hfcount.spec import SSM, DeltaNet, Dense, Layer
+from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
+from hfcount.tree.dims import Sourced
 
 
 def expanded(c: Config, key: str, default: int | None = None) -> int:
@@ -13,7 +14,7 @@ def expanded(c: Config, key: str, default: int | None = None) -> int:
     inner = int(factor * c.int("hidden_size"))
     if not inner:
         raise ConfigError(f"{c.where}: {key} times hidden_size is less than 1. Correct one of them.")
-    return inner
+    return Sourced.read(inner, f"{key} · hidden_size")
 
 
 def step_rank(c: Config, key: str) -> int:
@@ -97,5 +98,5 @@ def mlstm(c: Config, hidden: int) -> Layer:
     if not (keys and values >= heads and width):
         raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
     bias = c.bool("use_bias", default=False)
-    sizes = {"num_heads": heads, "qk_dim": keys, "v_dim": values, "fused": int(mode == "fused")}
-    return Layer(ffn=Dense(width=width, bias=bias), extras=sizes)
+    mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
+    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), extras={"fused": int(mode == "fused")})

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from hfcount.report import Report
-from hfcount.reporters.words import origin, remarks, share, verdict
+from hfcount.report import ClosedForm, Report
+from hfcount.reporters.latex import latex
+from hfcount.reporters.words import compared, number, origin, remarks, serving, share, verdict
 
-_NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed")
+_NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
 
 
@@ -19,9 +20,9 @@ def summary(reports: Sequence[Report]) -> str:
     """One row for each checkpoint."""
     rows = [
         (
-            code(report.model),
-            _number(report.parameters.total if report.parameters else None),
-            _number(report.parameters.active if report.parameters else None),
+            code(report.label),
+            number(report.parameters.total if report.parameters else None),
+            number(report.parameters.active if report.parameters else None),
             f"{_MARKS[report.verdict]} {report.verdict}",
         )
         for report in reports
@@ -29,8 +30,14 @@ def summary(reports: Sequence[Report]) -> str:
     return "\n".join(_table(("model", "parameters", "active", "verdict"), rows))
 
 
+def comparison(reports: Sequence[Report]) -> str:
+    """Models side by side."""
+    head, rows = compared(reports)
+    return "\n".join(_table(head, [(code(row[0]), *map(escape, row[1:])) for row in rows], numbers=head[1:]))
+
+
 def _lines(report: Report) -> Iterator[str]:
-    yield f"### {code(report.model)}"
+    yield f"### {code(report.label)}"
     yield ""
     yield f"{_MARKS[report.verdict]} **{escape(verdict(report))}**"
     if origin(report):
@@ -39,25 +46,26 @@ def _lines(report: Report) -> Iterator[str]:
     if report.components:
         yield ""
         yield from _components(report)
+    if serving(report):
+        yield ""
+        costs = [(name, count, escape(text)) for name, count, text in serving(report)]
+        yield from _table(("serving", "amount", ""), costs)
     if report.tensors is not None:
         yield ""
         rows = [
-            (code(row.name), row.kind, "×".join(map(str, row.shape)), _number(row.elements)) for row in report.tensors
+            (code(row.name), row.kind, "×".join(map(str, row.shape)), number(row.elements)) for row in report.tensors
         ]
         yield from _table(("tensor", "kind", "shape", "elements"), rows)
     if report.formula is not None:
         yield ""
-        yield from _table(
-            ("component", "formula", "value"),
-            [(part.component, code(part.symbols), _number(part.value)) for part in report.formula.parts],
-        )
+        yield from _formula(report.formula)
     if report.checks:
         yield ""
         rows = [
             (
                 check.name,
-                _number(check.expected),
-                _number(check.observed),
+                number(check.expected),
+                number(check.observed),
                 ("agrees" if check.agrees else "**differs**") + (f": {escape(check.text)}" if check.text else ""),
             )
             for check in report.checks
@@ -72,10 +80,25 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (f"  - {code(row)}" for row in finding.tensors)
 
 
+def _formula(formula: ClosedForm) -> Iterator[str]:
+    """A list, since a line of a table would be as wide as its longest formula."""
+    for title, parts in (("", formula.parts), (", active", formula.active), (", one of them", formula.layers)):
+        for part in parts:
+            yield f"- **{escape(part.component)}**{title}: ${latex(part.symbols)}$<br>"
+            yield f"  $= {latex(part.numbers)}$<br>"
+            yield f"  = {part.value:,}"
+    yield ""
+    rows = [
+        (f"${latex(symbol)}$", number(value), escape(formula.keys.get(symbol, "")))
+        for symbol, value in formula.legend.items()
+    ]
+    yield from _table(("symbol", "value", "from"), rows)
+
+
 def _components(report: Report) -> Iterator[str]:
     whole = sum(component.total for component in report.components)
     rows = [
-        (component.name, _number(component.total), share(component.total, whole), _number(component.active))
+        (component.name, number(component.total), share(component.total, whole), number(component.active))
         for component in report.components
     ]
     counts = report.parameters
@@ -84,9 +107,9 @@ def _components(report: Report) -> Iterator[str]:
     return _table(("component", "parameters", "share", "active"), rows)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = _NUMBERS) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
-    yield "| " + " | ".join("--:" if name in _NUMBERS else ":--" for name in head) + " |"
+    yield "| " + " | ".join("--:" if name in numbers else ":--" for name in head) + " |"
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
@@ -101,7 +124,3 @@ def code(text: str) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     space = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""
     return f"{fence}{space}{text}{space}{fence}"
-
-
-def _number(value: int | None) -> str:
-    return "unknown" if value is None else f"{value:,}"

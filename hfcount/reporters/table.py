@@ -2,33 +2,38 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import RenderableType
+from rich.bar import Bar
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report import Report
-from hfcount.reporters.words import origin, remarks, share, verdict
+from hfcount.report import ClosedForm, Report
+from hfcount.reporters.words import compared, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
+_BAR = 10  # columns
 _ROWS = 8  # folded names under a finding
 
 
 def details(report: Report) -> Iterator[RenderableType]:
     """Everything about one checkpoint, the verdict last."""
-    yield Text(report.model, "bold")
+    yield Text(report.label, "bold")
     if origin(report):
         yield Text(origin(report), "dim")
     if report.components:
         yield Text()
         yield _components(report)
+    if serving(report):
+        yield Text()
+        yield _serving(report)
     if report.tensors is not None:
         yield Text()
         yield _tensors(report)
     if report.formula is not None:
         yield Text()
-        yield from _formula(report)
+        yield from _formula(report.formula)
     if report.checks:
         yield Text()
         yield _checks(report)
@@ -59,12 +64,26 @@ def summary(reports: Sequence[Report]) -> RenderableType:
     for report in reports:
         counts = report.parameters
         table.add_row(
-            Text(report.model),
-            _number(counts.total if counts else None),
-            _number(counts.active if counts else None),
+            Text(report.label),
+            number(counts.total if counts else None),
+            number(counts.active if counts else None),
             Text(report.verdict, _COLOURS[report.verdict]),
         )
     return table
+
+
+def comparison(reports: Sequence[Report]) -> Iterator[RenderableType]:
+    """Models side by side: their sizes, and below the shares of their components."""
+    head, rows = compared(reports)
+    for columns in (range(1, 5), range(5, len(head))):
+        yield Text()
+        table = _table()
+        table.add_column(f"\n{head[0]}" if 1 in columns else head[0], overflow="fold")
+        for column in columns:
+            table.add_column(head[column].replace(", ", "\n"), justify="right", overflow="fold", vertical="bottom")
+        for row in rows:
+            table.add_row(Text(row[0]), *(row[column] for column in columns))
+        yield table
 
 
 def _components(report: Report) -> RenderableType:
@@ -72,17 +91,39 @@ def _components(report: Report) -> RenderableType:
     whole = sum(component.total for component in report.components)
     table = _table()
     table.add_column("component")
-    for name in ("parameters", "share", "active"):
-        table.add_column(name, justify="right", overflow="fold")
-    for component in report.components:
-        table.add_row(
-            component.name, _number(component.total), share(component.total, whole), _number(component.active)
-        )
+    table.add_column("parameters", justify="right", overflow="fold")
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", width=_BAR, no_wrap=True)
+    table.add_column("active", justify="right", overflow="fold")
+    for part in report.components:
+        bar = _Bar(part.total, whole)
+        table.add_row(part.name, number(part.total), share(part.total, whole), bar, number(part.active))
     table.add_section()
     if counts and counts.total is not None:
-        table.add_row("total", _number(counts.total), share(whole, whole), _number(counts.active), style="bold")
+        table.add_row("total", number(counts.total), share(whole, whole), "", number(counts.active), style="bold")
         if counts.active_without_embedding != counts.active:
-            table.add_row("without the embedding", "", "", _number(counts.active_without_embedding))
+            table.add_row("without the embedding", "", "", "", number(counts.active_without_embedding))
+    return table
+
+
+class _Bar:
+    """A part of a whole as a small bar, where the terminal has the characters for it."""
+
+    def __init__(self, part: int, whole: int) -> None:
+        self._part, self._whole = part, whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not options.ascii_only:
+            yield Bar(self._whole, 0, self._part, width=_BAR)
+
+
+def _serving(report: Report) -> RenderableType:
+    table = _table()
+    table.add_column("serving")
+    table.add_column("", justify="right", overflow="fold")
+    table.add_column("", overflow="fold")
+    for name, count, text in serving(report):
+        table.add_row(name, count, Text(text))
     return table
 
 
@@ -96,8 +137,8 @@ def _checks(report: Report) -> RenderableType:
         outcome = Text("agrees", "green") if check.agrees else Text("differs", "red")
         table.add_row(
             check.name,
-            _number(check.expected),
-            _number(check.observed),
+            number(check.expected),
+            number(check.observed),
             Text.assemble(outcome, Text(f": {check.text}" if check.text else "")),
         )
     return table
@@ -110,24 +151,25 @@ def _tensors(report: Report) -> RenderableType:
     table.add_column("elements", justify="right", overflow="fold")
     for row in report.tensors or ():
         kind = "" if row.kind == "parameter" else f" ({row.kind})"
-        table.add_row(Text(row.name + kind), "×".join(map(str, row.shape)), _number(row.elements))
+        table.add_row(Text(row.name + kind), "×".join(map(str, row.shape)), number(row.elements))
     return table
 
 
-def _formula(report: Report) -> Iterator[RenderableType]:
-    if report.formula is None:
-        return
-    for part in report.formula.parts:
-        yield Text.assemble((part.component, "bold"), f" = {part.symbols}")
-        yield Padding(Text(f"= {part.numbers}"), (0, 0, 0, 2))
-        yield Padding(Text(f"= {part.value:,}"), (0, 0, 0, 2))
-    legend = ", ".join(f"{symbol} = {value:,}" for symbol, value in report.formula.legend.items())
-    yield Text(f"with {legend}", "dim")
+def _formula(formula: ClosedForm) -> Iterator[RenderableType]:
+    for title, parts in (("", formula.parts), (", active", formula.active), (", one of them", formula.layers)):
+        for part in parts:
+            yield Text.assemble((f"{part.component}{title}", "bold"), f" = {part.symbols}")
+            yield Padding(Text(f"= {part.numbers}"), (0, 0, 0, 2))
+            yield Padding(Text(f"= {part.value:,}"), (0, 0, 0, 2))
+    yield Text()
+    table = _table()
+    table.add_column("with")
+    table.add_column("", justify="right", overflow="fold")
+    table.add_column("from", overflow="fold")
+    for symbol, value in formula.legend.items():
+        table.add_row(Text(symbol), number(value), Text(formula.keys.get(symbol, "")))
+    yield table
 
 
 def _table() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-
-
-def _number(value: int | None) -> str:
-    return "unknown" if value is None else f"{value:,}"

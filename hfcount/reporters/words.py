@@ -1,7 +1,11 @@
 """The sentences that all reporters share."""
 
-from hfcount.report import Report
+from collections.abc import Sequence
+from typing import get_args
+
+from hfcount.report import Memory, Report
 from hfcount.text import plural
+from hfcount.tree.block import Role
 
 
 def verdict(report: Report) -> str:
@@ -15,6 +19,89 @@ def share(part: int, whole: int) -> str:
         return "0 %"
     percent = 100 * part / whole
     return "< 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
+
+
+def binary(size: int) -> str:
+    """Bytes in the largest binary unit that leaves one or more: `61.02 GiB`."""
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{size:,} B" if unit == "B" else f"{amount:,.2f} {unit}"
+
+
+def serving(report: Report) -> list[tuple[str, str, str]]:
+    """What serving a model takes: a name, a number, and how it comes about."""
+    rows = []
+    memory, compute = report.memory, report.compute
+    if memory and memory.weights_bytes is not None:
+        stored = " + ".join(f"{binary(size)} {dtype}" for dtype, size in (memory.weights or {}).items())
+        one = len(memory.weights or ()) == 1
+        said = f" {next(iter(memory.weights or ()))}" if one else f" = {stored}" if stored else ""
+        rows.append(("weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"))
+    if memory and memory.kv_bytes_per_token is not None:
+        rows.append(("cache", f"{memory.kv_bytes_per_token:,}", f"bytes for each token{_kept(memory)}"))
+        if memory.state_bytes:
+            rows.append(("state", f"{memory.state_bytes:,}", f"bytes for each sequence{_kept(memory, states=True)}"))
+        if memory.kv_bytes is not None:
+            many = f"{plural(memory.batch, 'sequence')} of {memory.context:,} tokens"
+            rows.append(("cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"))
+    elif memory and memory.why and report.components:
+        rows.append(("cache", "unknown", memory.why))
+    if compute and compute.per_token is not None:
+        near = f" + {compute.per_position:,} for each token looked back at" if compute.per_position else ""
+        rows.append(("multiply-adds", f"{compute.per_token:,}", f"for a token{near}"))
+        if compute.at_context is not None:
+            rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
+    return rows
+
+
+def _kept(memory: Memory, states: bool = False) -> str:
+    """` (48 GQA × 4,096, 16 of them ...)`: which layers keep how much."""
+    parts = [
+        f"{part.layers:,} {part.kind} × {size:,}" + (f", {part.window:,} tokens at most" if part.window else "")
+        for part in memory.parts
+        if (size := part.state_bytes if states else part.bytes_per_token)
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
+    """Models side by side: the heads of the columns, and a row for each model.
+
+    Bytes of weights in GiB, of the cache for one token in KiB; a component's share is that of all parameters.
+    """
+    found = {part.name for report in reports for part in report.components}
+    names = [role for role in get_args(Role) if role in found]
+    head = ["model", "total", "active", "weights, GiB", "cache, KiB/token", *names]
+    return head, [
+        [report.label, *_sizes(report), *(_share_of(report, name) for name in names)]
+        for report in reports
+        if report.components
+    ]
+
+
+def _sizes(report: Report) -> list[str]:
+    counts, memory = report.parameters, report.memory
+    weights = memory.weights_bytes if memory else None
+    cache = memory.kv_bytes_per_token if memory else None
+    return [
+        number(counts.total if counts else None),
+        number(counts.active if counts else None),
+        "unknown" if weights is None else f"{weights / 2**30:,.2f}",
+        "unknown" if cache is None else f"{cache / 2**10:,.2f}".removesuffix(".00"),
+    ]
+
+
+def _share_of(report: Report, name: str) -> str:
+    whole = sum(part.total for part in report.components)
+    return next((share(part.total, whole) for part in report.components if part.name == name), "")
+
+
+def number(value: int | None) -> str:
+    """A count with separators; None is what nothing tells."""
+    return "unknown" if value is None else f"{value:,}"
 
 
 def origin(report: Report) -> str:
@@ -50,7 +137,7 @@ def _because(report: Report) -> str:
     if report.verdict == "unverified":
         return _unproven(report)
     size = report.evidence.total_size if report.evidence else None
-    counted = f"{total:,} parameters"
+    counted = f"{number(total)} parameters"
     if report.verdict == "verified":
         exact = total is not None and size is not None and report.parameters and report.parameters.stored == total
         if exact and total and size and size % total == 0:

@@ -4,6 +4,8 @@ from hfcount.spec.components import (
     GQA,
     LRU,
     MLA,
+    MLSTM,
+    RWKV,
     SSM,
     DeltaNet,
     Dense,
@@ -15,12 +17,14 @@ from hfcount.spec.components import (
     ShortConv,
     Vision,
 )
-from hfcount.spec.model import Head, Layer, Layers, Spec
+from hfcount.spec.model import Head, Layer, Layers, Spec, Window
 
 __all__ = [
     "GQA",
     "LRU",
     "MLA",
+    "MLSTM",
+    "RWKV",
     "SSM",
     "DeltaNet",
     "Dense",
@@ -35,4 +39,5 @@ __all__ = [
     "ShortConv",
     "Spec",
     "Vision",
+    "Window",
 ]

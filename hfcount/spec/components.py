@@ -3,20 +3,24 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from hfcount.tree.dims import Dim
 
 
-def symbol(letter: str) -> AfterValidator:
-    """Makes a field's value a Dim of that symbol, so that formulas can name it."""
-    return AfterValidator(lambda value: Dim.named(letter, value))
+def symbol(letter: str) -> WrapValidator:
+    """Makes a field's value a Dim of that symbol, so that formulas can name it and say which key gave it."""
+
+    def name(value: Any, handler: ValidatorFunctionWrapHandler) -> Dim:
+        return Dim.named(letter, handler(value), getattr(value, "source", ""))
+
+    return WrapValidator(name)
 
 
 class Frozen(BaseModel):
     """A value object: immutable, and nothing undeclared gets in."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     def but(self, **changes: Any) -> Self:
         """The same with these fields changed."""
@@ -28,7 +32,9 @@ class GQA(Frozen):
 
     `qk_norm` normalises queries and keys per head, or with "width" over all heads at once; `sinks` gives each head a
     logit that no token has; `gated` doubles the queries by a gate for the output; `value_dim` is the width of a head's
-    values where it is not that of its keys.
+    values where it is not that of its keys. `scored` is how many products of a query make a score, the second of which
+    is with a relative position, and `weighed` how many heads' values each head weighs. `convolved` is what its layer
+    keeps of earlier inputs for short convolutions, in elements, where attention stands among them.
     """
 
     type: Literal["gqa"] = "gqa"
@@ -41,12 +47,17 @@ class GQA(Frozen):
     sinks: bool = False
     gated: bool = False
     value_dim: Annotated[int, symbol("h_v")] | None = None
+    scored: int = 1
+    weighed: int = 1
+    convolved: int = 0
 
 
 class MLA(Frozen):
     """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` where it is given.
 
-    A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values.
+    A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values. Where it
+    looks at `picked` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
+    `index_dim` elements (arXiv:2512.02556); layers without an indexer follow the choice of one before.
     """
 
     type: Literal["mla"] = "mla"
@@ -57,6 +68,9 @@ class MLA(Frozen):
     rope_dim: Annotated[int, symbol("h_r")]
     value_dim: Annotated[int, symbol("h_v")]
     bias: bool = False
+    picked: Annotated[int, symbol("t_k")] | None = None
+    index_heads: Annotated[int, symbol("h_i")] | None = None
+    index_dim: Annotated[int, symbol("h_di")] | None = None
 
 
 class DeltaNet(Frozen):
@@ -108,6 +122,25 @@ class LRU(Frozen):
     kernel: Annotated[int, symbol("w")]
 
 
+class RWKV(Frozen):
+    """The recurrence of RWKV-4: each of `width` elements is an average of its past, with a decay of its own.
+
+    Like the network behind it, it mixes each input with the one before.
+    """
+
+    type: Literal["rwkv"] = "rwkv"
+    width: Annotated[int, symbol("d_a")]
+
+
+class MLSTM(Frozen):
+    """An LSTM with a matrix for its memory; `key_dim` and `value_dim` are those of all `heads` together."""
+
+    type: Literal["mlstm"] = "mlstm"
+    heads: Annotated[int, symbol("l")]
+    key_dim: Annotated[int, symbol("l_dk")]
+    value_dim: Annotated[int, symbol("l_dv")]
+
+
 class ShortConv(Frozen):
     """A gated short convolution along the sequence."""
 
@@ -138,7 +171,7 @@ class MoE(Frozen):
     bias: bool = False
 
 
-Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | ShortConv, Field(discriminator="type")]
+Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv, Field(discriminator="type")]
 FeedForward = Annotated[Dense | MoE, Field(discriminator="type")]
 
 

@@ -12,19 +12,26 @@ from hfcount.tree.indices import Indices
 
 
 def _numbered(indices: Indices) -> Indices:
-    return replace(indices, count=Dim.named("N", indices.count))
+    return _called("N", indices)
+
+
+def _called(symbol: str, indices: Indices) -> Indices:
+    return replace(indices, count=Dim.named(symbol, indices.count, getattr(indices.count, "source", "")))
 
 
 class Layer(Frozen):
     """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have one of them alone.
 
-    `beside` is a second mixer that works on the same tokens, in the layers that have two. `extras` are sizes and
+    `beside` is a second mixer that works on the same tokens, in the layers that have two. A layer that `borrows` takes
+    the keys and values of an earlier one. `passes` is how often a token passes through it. `extras` are sizes and
     switches that one architecture alone has, by the name of their key.
     """
 
     mixer: Mixer | None = None
     ffn: FeedForward | None = None
     beside: Mixer | None = None
+    borrows: bool = False
+    passes: int = 1
     extras: Mapping[str, int] = {}
 
     @property
@@ -78,6 +85,26 @@ class Layers(Frozen):
     layer: Layer
 
 
+def _ordered(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
+    """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
+    if len(parts) < 2:
+        return parts
+    return tuple(
+        part.model_copy(update={"indices": _called(f"N{place}", part.indices)}) for place, part in enumerate(parts, 1)
+    )
+
+
+def _encoding(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
+    return tuple(part.model_copy(update={"indices": _called("N_e", part.indices)}) for part in parts)
+
+
+class Window(Frozen):
+    """Layers, by their numbers, whose attention looks at `extent` tokens at most, the token itself included."""
+
+    indices: Indices
+    extent: Annotated[int, symbol("t_w")]
+
+
 Head = Literal[
     "causal_lm",
     "base",
@@ -102,6 +129,9 @@ class Spec(Frozen):
 
     Args:
         heads: those that the architecture's classes have.
+        causal: whether a token sees none behind it, so that keys and values of earlier ones can be kept.
+        windows: layers whose attention does not look back at all tokens.
+        uncounted: why the mixers do not tell what the model keeps of earlier tokens, where they do not.
         labels: the width of a classification head.
         dtype: what the config declares the weights to be.
         positions: rows of a learned table of positions.
@@ -118,15 +148,18 @@ class Spec(Frozen):
     dtype: str | None
     vocab: Annotated[int, symbol("|V|")]
     hidden: Annotated[int, symbol("d")]
-    layers: tuple[Layers, ...]
+    layers: Annotated[tuple[Layers, ...], AfterValidator(_ordered)]
     head: Head
     heads: tuple[Head, ...] = ()
     tied: bool
+    causal: bool = True
+    windows: tuple[Window, ...] = ()
+    uncounted: str = ""
     labels: Annotated[int, symbol("c")] = 2
     positions: Annotated[int, symbol("n_p")] | None = None
     mtp: tuple[Layers, ...] = ()
     mtp_announced: bool = True
-    encoder: tuple[Layers, ...] = ()
+    encoder: Annotated[tuple[Layers, ...], AfterValidator(_encoding)] = ()
     languages: tuple[str, ...] = ()
     extras: Mapping[str, int] = {}
     vision: Vision | None = None

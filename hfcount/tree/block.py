@@ -86,10 +86,15 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Named children; the outermost role on the way to a tensor is its component."""
+    """Named children; the outermost role on the way to a tensor is its component.
+
+    `passes` is how often a token passes through them, where it is not as often as through what is around: a tower for
+    images or sounds is none of its way.
+    """
 
     children: Mapping[str, "Node"]
     role: Role | None = None
+    passes: int | None = None
 
 
 Node = Tensor | Linear | Tied | Aside | Repeat | Block | tuple["Node", ...]

@@ -1,6 +1,7 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import reduce
 from typing import NamedTuple
 
@@ -19,10 +20,53 @@ Monomial = tuple[Atom, ...]
 Polynomial = dict[Monomial, int]
 
 
+class Sourced(int):
+    """A number that knows where it is from: the key of a config, or what was made of several."""
+
+    source: str
+
+    @classmethod
+    def read(cls, value: int, source: str) -> "Sourced":
+        """`value`, which `source` gives."""
+        number = cls(value)
+        number.source = source
+        return number
+
+    def __floordiv__(self, other: int) -> "Sourced":
+        if not isinstance(other, int):
+            return NotImplemented
+        return Sourced.read(int(self) // int(other), f"{_grouped(self.source)} / {_grouped(origin(other))}")
+
+    def __add__(self, other: int) -> "Sourced":
+        if not isinstance(other, int):
+            return NotImplemented
+        return Sourced.read(int(self) + int(other), f"{self.source} + {_grouped(origin(other))}")
+
+    def __mul__(self, other: int) -> "Sourced":
+        if not isinstance(other, int):
+            return NotImplemented
+        return Sourced.read(int(self) * int(other), f"{_grouped(self.source)} · {_grouped(origin(other))}")
+
+    def __rmul__(self, other: int) -> "Sourced":
+        if not isinstance(other, int):
+            return NotImplemented
+        return Sourced.read(int(self) * int(other), f"{_grouped(origin(other))} · {_grouped(self.source)}")
+
+
+def origin(value: int) -> str:
+    """Where a number is from: the key of a config, or else the number itself."""
+    return str(getattr(value, "source", "") or f"{int(value):,}")
+
+
+def _grouped(source: str) -> str:
+    return f"({source})" if " " in source else source
+
+
 class Dim(int):
-    """A size in elements, together with the polynomial that gives it."""
+    """A size in elements, together with the polynomial that gives it, and where it was read."""
 
     terms: Polynomial
+    source: str = ""
 
     @classmethod
     def of(cls, value: int, terms: Polynomial) -> "Dim":
@@ -32,9 +76,11 @@ class Dim(int):
         return dim
 
     @classmethod
-    def named(cls, symbol: str, value: int) -> "Dim":
+    def named(cls, symbol: str, value: int, source: str = "") -> "Dim":
         """A size that the literature calls `symbol`."""
-        return cls.of(value, {(Atom(symbol, int(value)),): 1})
+        dim = cls.of(value, {(Atom(symbol, int(value)),): 1})
+        dim.source = source
+        return dim
 
     def __add__(self, other: int) -> "Dim":
         return Dim.of(int(self) + int(other), add(self.terms, polynomial(other)))
@@ -83,6 +129,18 @@ def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
     return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
 
 
+def portion(whole: int, some: int, of: int) -> int:
+    """`whole`, which has `of` as a factor, with `some` in its place."""
+    value, below = int(whole) * int(some) // int(of), polynomial(of)
+    if some == of or not isinstance(whole, Dim):
+        return whole if some == of else value
+    ((factors, coefficient),) = below.items()
+    if coefficient != 1 or any(Counter(factors) - Counter(monomial) for monomial in whole.terms):
+        return value
+    rest = {divide(monomial, factors): count for monomial, count in whole.terms.items()}
+    return Dim.of(value, multiply(rest, polynomial(some)))
+
+
 def evaluate(terms: Polynomial) -> int:
     """The number that the polynomial stands for."""
     total = 0
@@ -99,19 +157,27 @@ def atoms(terms: Polynomial) -> set[Atom]:
 
 
 def render_factored(terms: Polynomial, names: dict[Atom, str]) -> str:
-    """The polynomial as text, what is multiplied by the same number of layers gathered: `N·(2·d + d·d_ff) + d`."""
+    """The polynomial as text, what is multiplied by the same number of layers gathered: `N·(2·d + d·d_ff) + d`.
+
+    Outside of the layers all that terms share is drawn out, as in `d·(2·|V| + 1)`.
+    """
     groups: dict[Monomial, Polynomial] = {}
     for monomial, coefficient in terms.items():
-        layers = tuple(atom for atom in monomial if atom.symbol == "N")
+        layers = tuple(atom for atom in monomial if counts_layers(atom))
         groups.setdefault(layers, {})[monomial] = coefficient
     texts = []
-    for _, group in sorted(groups.items(), key=lambda item: not item[0]):
+    for layers, group in sorted(groups.items(), key=lambda item: (not item[0], item[0])):
         first, *others = map(Counter, group)
-        common = list(reduce(Counter.__and__, others, first).elements()) if others else []
-        rest = {_divide(monomial, common): coefficient for monomial, coefficient in group.items()}
+        common = list(layers or reduce(Counter.__and__, others, first).elements()) if others else []
+        rest = {divide(monomial, common): coefficient for monomial, coefficient in group.items()}
         product = "·".join(names[atom] for atom in common)
         texts.append(f"{product}·({render(rest, names)})" if common else render(rest, names))
     return " + ".join(texts) or "0"
+
+
+def counts_layers(atom: Atom) -> bool:
+    """Whether the symbol is a number of layers: N, or N with an index."""
+    return atom.symbol[0] == "N"
 
 
 def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
@@ -128,7 +194,8 @@ def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
     return text
 
 
-def _divide(monomial: Monomial, factors: list[Atom]) -> Monomial:
+def divide(monomial: Monomial, factors: Iterable[Atom]) -> Monomial:
+    """The monomial without these factors, each of which it has."""
     rest = list(monomial)
     for atom in factors:
         rest.remove(atom)
@@ -136,4 +203,4 @@ def _divide(monomial: Monomial, factors: list[Atom]) -> Monomial:
 
 
 def _place(atom: Atom) -> tuple[int, Atom]:
-    return _ORDER.get(atom.symbol, len(_ORDER)), atom
+    return 0 if counts_layers(atom) else _ORDER.get(atom.symbol, len(_ORDER)), atom

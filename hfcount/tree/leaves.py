@@ -8,6 +8,7 @@ from math import prod
 from operator import mul
 
 from hfcount.tree.block import Aside, Block, Kind, Node, Repeat, Role, Tensor, Tied
+from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
 
 
@@ -18,9 +19,10 @@ class Leaf:
     Args:
         segments: the name, split at dots; an Indices stands for every number in it.
         shape: of each tensor, in elements.
-        count: how many tensors; active: how many of them a token passes through; share: how many of how many of
-            their elements.
+        count: how many tensors; active: how many of them a token passes through, and `passes` how often; share: how
+            many of how many of their elements.
         to: for a tied leaf, the name it is tied to.
+        linear: whether it is the weight of a linear map.
     """
 
     segments: tuple[str | Indices, ...]
@@ -31,6 +33,8 @@ class Leaf:
     active: int
     to: str | None = None
     share: tuple[int, int] = (1, 1)
+    passes: int = 1
+    linear: bool = False
 
     @property
     def size(self) -> int:
@@ -52,6 +56,11 @@ class Leaf:
     def formula(self) -> int:
         """`elements` as a Dim where the shape has symbols."""
         return reduce(mul, self.shape, self.count)
+
+    @property
+    def active_formula(self) -> int:
+        """`active_elements` as a Dim where the shape has symbols."""
+        return portion(reduce(mul, self.shape, self.active), *self.share)
 
     @property
     def name(self) -> str:
@@ -79,21 +88,23 @@ def leaves(tree: Block) -> list[Leaf]:
 
 
 def _unfold(
-    node: Node, segments: tuple[str | Indices, ...], role: Role | None, count: int, active: int
+    node: Node, segments: tuple[str | Indices, ...], role: Role | None, count: int, active: int, passes: int = 1
 ) -> Iterable[Leaf]:
     # One isinstance chain in one place reads better here than a method on each node.
     if isinstance(node, tuple):
-        return chain.from_iterable(_unfold(one, segments, role, count, active) for one in node)
+        return chain.from_iterable(_unfold(one, segments, role, count, active, passes) for one in node)
     if isinstance(node, Repeat):
         numbers = node.indices
         chosen = numbers.count if node.active is None else node.active
-        return _unfold(node.body, (*segments, numbers), role, numbers.count * count, chosen * active)
+        return _unfold(node.body, (*segments, numbers), role, numbers.count * count, chosen * active, passes)
     if isinstance(node, Aside):
         return []
     role = role or node.role
     if isinstance(node, Block):
+        often = passes if node.passes is None else node.passes
         return chain.from_iterable(
-            _unfold(child, (*segments, segment(name)), role, count, active) for name, child in node.children.items()
+            _unfold(child, (*segments, segment(name)), role, count, active, often)
+            for name, child in node.children.items()
         )
     known = role or "other"
     kind: Kind = "auxiliary" if known == "mtp" else "parameter"
@@ -101,15 +112,16 @@ def _unfold(
         own: Kind = node.kind
         if known == "mtp" and own != "legacy":
             own = "auxiliary buffer" if own == "buffer" else kind
-        return [Leaf(segments, node.shape, own, known, count, active, share=node.active)]
+        return [Leaf(segments, node.shape, own, known, count, active, share=node.active, passes=passes)]
     weight, bias = (*segments, "weight"), (*segments, "bias")
     if isinstance(node, Tied):
-        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to)]
+        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to, passes=passes)]
         outputs = node.shape[0]
     else:
-        result = [Leaf(weight, (node.outputs, node.inputs), kind, known, count, active)]
+        shape = (node.outputs, node.inputs)
+        result = [Leaf(weight, shape, kind, known, count, active, passes=passes, linear=True)]
         outputs = node.outputs
-    return [*result, Leaf(bias, (outputs,), kind, known, count, active)] if node.bias else result
+    return [*result, Leaf(bias, (outputs,), kind, known, count, active, passes=passes)] if node.bias else result
 
 
 def asides(tree: Block) -> dict[str, str]:

@@ -1,19 +1,18 @@
 """The LSTM with a matrix for its memory."""
 
-from collections.abc import Mapping
-
+from hfcount.spec import MLSTM
 from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.parts.norms import layer_norm
 
 
-def mlstm(d: int, sizes: Mapping[str, int], bias: bool = False) -> Block:
-    """An LSTM whose memory is a matrix for each of h = num_heads (arXiv:2405.04517, as arXiv:2503.13427 has it).
+def mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
+    """An LSTM whose memory is a matrix for each of h heads (arXiv:2405.04517, as arXiv:2503.13427 has it).
 
-    Tensors, with q = qk_dim and v = v_dim: q and k (q, d), v and ogate_preact (v, d), igate_preact and fgate_preact
-    (h, d), which have biases always; with `fused` qkv_opreact (2·q + 2·v, d) and ifgate_preact (2·h, d) instead;
-    multihead_norm (v), out_proj (d, v).
+    Tensors, with q and v the elements of keys and values: q and k (q, d), v and ogate_preact (v, d), igate_preact and
+    fgate_preact (h, d), which have biases always; with `fused` qkv_opreact (2·q + 2·v, d) and ifgate_preact (2·h, d)
+    instead; multihead_norm (v), out_proj (d, v).
     """
-    heads, keys, values = sizes["num_heads"], sizes["qk_dim"], sizes["v_dim"]
+    heads, keys, values = m.heads, m.key_dim, m.value_dim
     separate = {
         "q": Linear(d, keys, bias),
         "k": Linear(d, keys, bias),
@@ -28,7 +27,7 @@ def mlstm(d: int, sizes: Mapping[str, int], bias: bool = False) -> Block:
     }
     return block(
         "linear_attention",
-        **(together if sizes["fused"] else separate),
+        **(together if fused else separate),
         multihead_norm=layer_norm(values // heads * heads, bias),
         out_proj=Linear(values, d, bias),
     )

@@ -32,4 +32,4 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
         input_layernorm=rms_norm(wide),
         pre_ff_layernorm=rms_norm(d),
     )
-    return Block({**layer.children, name: shared})
+    return Block({**layer.children, name: Block(shared.children, passes=one.extras["passes"])})

@@ -1,6 +1,6 @@
 """What chooses: experts for a token beside one network that all pass, tokens for a token."""
 
-from hfcount.spec import MoE
+from hfcount.spec import MLA, MoE
 from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.parts.ffn import correction_bias, experts, stacked, swiglu
 from hfcount.tree.parts.norms import layer_norm
@@ -38,13 +38,14 @@ def gated_moe(d: int, m: MoE) -> Block:
     return Block({**apart, "shared_expert_gate": Linear(d, 1, role="router")})
 
 
-def indexer(d: int, query_rank: int, heads: int, head_dim: int) -> Block:
+def indexer(d: int, a: MLA) -> Block:
     """The lightning indexer, which picks the tokens that attention looks at (arXiv:2512.02556).
 
     Tensors: wq_b (h_i·h_di, r_q), wk (h_di, d), k_norm weight and bias (h_di), weights_proj (h_i, d).
     """
+    heads, head_dim = a.index_heads or 0, a.index_dim or 0
     return block(
-        wq_b=Linear(query_rank, heads * head_dim),
+        wq_b=Linear(a.query_rank or d, heads * head_dim),
         wk=Linear(d, head_dim),
         k_norm=layer_norm(head_dim),
         weights_proj=Linear(d, heads),

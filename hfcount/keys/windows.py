@@ -1,0 +1,112 @@
+"""How far attention sees: sliding windows and chunks, and the layers that have them."""
+
+from collections.abc import Callable
+
+from hfcount.errors import ConfigError
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Spec, Window
+from hfcount.text import printable
+from hfcount.tree.indices import Indices, common
+
+
+def extent(c: Config, key: str, default: int | None = None) -> int | None:
+    """The length of a window, in tokens, which null, 0 and -1 say there is none of; an absent key means `default`."""
+    size = None if c.is_null(key) else c.int(key, default=default, minimum=-1, maximum=MAX_LAYERS)
+    return size if size is not None and size > 0 else None
+
+
+def sliding(
+    c: Config,
+    near: Callable[[], Indices] | None = None,
+    default: int | None = None,
+    *,
+    key: str = "sliding_window",
+    kind: str = "sliding_attention",
+) -> tuple[Window, ...]:
+    """Windows in the layers that layer_types calls `kind`; where the config has no such list, in those of `near`.
+
+    Args:
+        near: None when the list alone says so.
+        default: what an absent `key` means.
+    """
+    size, given = extent(c, key, default), c.strs("layer_types")
+    if size is None:
+        return ()
+    if given:
+        return within(Indices.of(place for place, own in enumerate(given) if own == kind), size)
+    return within(near(), size) if near else ()
+
+
+def sliding_everywhere(c: Config, default: int | None = None, *, key: str = "sliding_window") -> tuple[Window, ...]:
+    """One window for all layers with softmax attention; `default` is what an absent `key` means."""
+    size = extent(c, key, default)
+    return () if size is None else within(Indices.upto(layer_count(c)), size)
+
+
+def sliding_later(c: Config, first: int) -> tuple[Window, ...]:
+    """Windows from layer max_window_layers on, if use_sliding_window asks for them; `first` is what its absence means.
+
+    Source: transformers 5.23, configuration_qwen2.py, Qwen2Config.
+    """
+    return sliding(c, lambda: later(c, first), 4096) if c.bool("use_sliding_window", default=False) else ()
+
+
+def within(layers: Indices, size: int) -> tuple[Window, ...]:
+    """A window of `size` tokens in these layers, if they are any."""
+    return (Window(indices=layers, extent=size),) if layers.count else ()
+
+
+def later(c: Config, first: int) -> Indices:
+    """The layers from max_window_layers on; `first` is what its absence means."""
+    start = c.int("max_window_layers", default=first, minimum=0, maximum=MAX_LAYERS)
+    return Indices.of(range(start, max(start, layer_count(c))))
+
+
+def between(c: Config, period: int, *, key: str | None = None, first: int | None = None, last: bool = False) -> Indices:
+    """All layers but one of each `period`, which is its last, and with `last` all but the very last too.
+
+    Args:
+        key: what gives the period; `period` is what its absence means.
+        first: which layer of a period is left out, counted from 0, where that is not the last.
+    """
+    count = layer_count(c)
+    period = c.int(key, default=period, maximum=MAX_LAYERS) if key else period
+    start = period - 1 if first is None else first
+    return other_than(c, range(start, max(start, count), period), range(count - 1, count) if last else range(0))
+
+
+def patterned(c: Config) -> Indices:
+    """The layers that sliding_window_pattern has a window for: all but the last of a period, or each L of a word.
+
+    A word of L (local) and G (global) is repeated for all layers but the last, which is global; null makes all so.
+    Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
+    """
+    if c.is_null("sliding_window_pattern"):
+        return Indices.upto(0)
+    if c.is_int("sliding_window_pattern") or not c.given("sliding_window_pattern"):
+        return between(c, 4, key="sliding_window_pattern")
+    word, count = c.str("sliding_window_pattern"), layer_count(c)
+    if set(word) - set("LG") or not 0 < len(word) <= 100:
+        raise ConfigError(
+            f"{c.where}: sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        )
+    far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
+    return other_than(c, *far, range(count - 1, count))
+
+
+def other_than(c: Config, *some: range | Indices) -> Indices:
+    """All layers that are in none of these sets."""
+    rest = Indices.upto(layer_count(c))
+    for part in some:
+        rest = rest.less(common(rest, Indices.of(part) if isinstance(part, range) else part))
+    return rest
+
+
+def seeing_both_ways(spec: Spec) -> Spec:
+    """The same model as an encoder, whose tokens see those behind them too: half of a window lies on each side.
+
+    Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
+    """
+    halved = [window.but(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows]
+    return spec.but(causal=False, windows=halved)

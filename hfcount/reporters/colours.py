@@ -1,0 +1,33 @@
+"""The colours of the components, the same wherever they are drawn."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    """What a component is filled with, text upon that, and the hatch of a figure that may be printed."""
+
+    fill: str
+    ink: str
+    hatch: str = ""
+
+
+COLOURS: Mapping[str, Colour] = {
+    "embedding": Colour("#0077bb", "#ffffff"),
+    "attention": Colour("#ee6677", "#000000"),
+    "linear_attention": Colour("#ffaabb", "#000000", "////"),
+    "ssm": Colour("#882e72", "#ffffff", "\\\\\\\\"),
+    "mlp": Colour("#228833", "#ffffff"),
+    "experts": Colour("#e69f00", "#000000"),
+    "router": Colour("#aa4499", "#ffffff"),
+    "norm": Colour("#999999", "#000000"),
+    "lm_head": Colour("#88ccee", "#000000"),
+    "mtp": Colour("#eedd88", "#000000"),
+    "vision": Colour("#6699cc", "#000000", "xxxx"),
+    "other": Colour("#5f5f5f", "#ffffff", "----"),
+}
+"""In the order in which components are stacked.
+
+The fills are from Okabe and Ito's and Paul Tol's palettes. All differ for colour-blind readers too, and those that
+touch differ in lightness, which is what print leaves of them.
+"""

@@ -1,0 +1,25 @@
+"use strict";
+// Arrow keys move from a tile to the nearest one in their direction, Home and End to the first and the last.
+const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+document.addEventListener("keydown", (event) => {
+  const here = event.target.closest(".tile"), way = ways[event.key];
+  if (!here || event.altKey || event.ctrlKey || event.metaKey) return;
+  const tiles = [...here.closest(".map").querySelectorAll(".tile")], from = here.getBoundingClientRect();
+  let next = { Home: tiles[0], End: tiles.at(-1) }[event.key], least = Infinity;
+  for (const tile of way ? tiles : []) {
+    const to = tile.getBoundingClientRect();
+    const aside = Math.max(to.left - from.right, from.left - to.right, 0);
+    const above = Math.max(to.top - from.bottom, from.top - to.bottom, 0);
+    const ahead = way[0] * (to.left + to.right - from.left - from.right) + way[1] * (to.top + to.bottom - from.top - from.bottom);
+    const far = way[0] ? aside + 4 * above : above + 4 * aside;
+    if (ahead > 0 && far + ahead / 1000 < least) [least, next] = [far + ahead / 1000, tile];
+  }
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+});
+// A table that fits has nothing to scroll, and needs no place among the tab stops.
+const watch = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+for (const scroll of document.querySelectorAll(".scroll")) watch.observe(scroll);

@@ -1,0 +1,79 @@
+"""What-ifs: a config with some of its keys set to other values."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from hfcount.errors import UnknownKey
+from hfcount.mapper import Config
+from hfcount.text import printable
+
+Changes = Mapping[str, Any]
+"""Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`."""
+
+
+def parsed(text: str) -> Any:
+    """A value from the command line: JSON if it is some, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
+    """Every combination of the values that keys are set to, each key with one of its values."""
+    values: dict[str, list[Any]] = {}
+    for key, value in settings:
+        if value not in values.setdefault(key, []):
+            values[key].append(value)
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())] if values else []
+
+
+def written(changes: Changes) -> str:
+    """The changes as they are given on the command line."""
+    return " ".join(
+        f"{printable(key)}={printable(json.dumps(value, ensure_ascii=False))}" for key, value in changes.items()
+    )
+
+
+def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
+    """The config's values with the changes made; the original stays as it is."""
+    result = dict(values)
+    for key, value in changes.items():
+        *path, last = key.split(".")
+        inner = result
+        for name in path:
+            inner[name] = dict(inner[name]) if isinstance(inner.get(name), dict) else {}
+            inner = inner[name]
+        inner[last] = value
+    return result
+
+
+def check_known(config: Config, where: str, values: Mapping[str, Any], changes: Changes) -> None:
+    """Refuses a key that neither the config has nor its family reads.
+
+    Raises:
+        UnknownKey: with the nearest keys that there are.
+    """
+    if not changes:
+        return
+    known = {*config.read_keys(), *_paths(values)}
+    for key in changes:
+        if key not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, sorted(known), n=3)
+            nearest = f" Nearest: {', '.join(map(printable, near))}." if near else ""
+            raise UnknownKey(
+                f"{where} has no {printable(key)}, and {printable(config.family)} does not read it.{nearest}"
+            )
+
+
+def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
+    found = []
+    for name, value in values.items():
+        found.append(f"{prefix}{name}")
+        if isinstance(value, dict):
+            found += _paths(value, f"{prefix}{name}.")
+    return found

@@ -1,0 +1,165 @@
+"""What-ifs: which configs come of --set, what they count, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import TINY, Json, config, save
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hfcount.errors import UnknownKey
+from hfcount.fetcher import Request
+from hfcount.pipeline import Options, what_ifs
+from hfcount.whatif import changed, parsed, variants, written
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("64", 64),
+        ("-1", -1),
+        ("0.5", 0.5),
+        ("true", True),
+        ("null", None),
+        ("[1, 2]", [1, 2]),
+        ('["a"]', ["a"]),
+        ('{"a": 1}', {"a": 1}),
+        ('"64"', "64"),
+        ("qwen3", "qwen3"),
+        ("", ""),
+        ("True", "True"),
+        ("1,000", "1,000"),
+        ("[" * 100_000, "[" * 100_000),
+        ("9" * 5000, "9" * 5000),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_values_are_json_or_else_text(text: str, value: Any) -> None:
+    assert parsed(text) == value
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ([], []),
+        ([("a", 1)], [{"a": 1}]),
+        ([("a", 1), ("b", 2)], [{"a": 1, "b": 2}]),
+        ([("a", 1), ("a", 2)], [{"a": 1}, {"a": 2}]),
+        ([("a", 1), ("a", 1)], [{"a": 1}]),
+        (
+            [("a", 1), ("b", 3), ("a", 2), ("b", 4)],
+            [{"a": 1, "b": 3}, {"a": 1, "b": 4}, {"a": 2, "b": 3}, {"a": 2, "b": 4}],
+        ),
+    ],
+    ids=["none", "one", "together", "twice", "the-same-twice", "every-combination"],
+)
+def test_variants(settings: list[tuple[str, Any]], expected: list[Json]) -> None:
+    assert variants(settings) == expected
+
+
+_NAMES = st.text("ab", min_size=1, max_size=2)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text("ab.", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", min_size=1, max_size=2), inner, max_size=3)
+    ),
+)
+
+
+@given(
+    values=st.dictionaries(_NAMES, _JSON, max_size=4),
+    key=st.text("ab.", min_size=1, max_size=6).filter(lambda key: all(key.split("."))),
+    value=_JSON,
+)
+def test_only_what_is_set_changes_and_the_original_stays(values: Json, key: str, value: Any) -> None:
+    before = json.dumps(values)
+    result = changed(values, {key: value})
+    assert json.dumps(values) == before
+    found: Any = result
+    for name in key.split("."):
+        found = found[name]
+    assert found == value
+    first = key.partition(".")[0]
+    assert {name: one for name, one in result.items() if name != first} == {
+        name: one for name, one in values.items() if name != first
+    }
+
+
+def test_changes_are_written_as_they_are_given() -> None:
+    assert written({"a": 1, "b.c": [True, None], "d": "x\x1b"}) == r'a=1 b.c=[true, null] d="x\u001b"'
+
+
+def _counted(folder: Path, values: Json, *changes: Json) -> list[Any]:
+    save(folder / "org" / "name", values)
+    reports = what_ifs(Request("org/name", fixtures=folder), Options(), changes)
+    assert [report.overrides for report in reports] == [None, *changes]
+    assert {(report.model, report.depth) for report in reports} == {("org/name", "config")}
+    return [report.parameters.total if report.parameters else report.findings[0] for report in reports]
+
+
+def test_the_model_stands_beside_what_it_might_be(tmp_path: Path) -> None:
+    keys, gone = 2 * 12 * 3 * 3, 50 * 12
+    assert _counted(
+        tmp_path,
+        TINY["llama"],
+        {"num_key_value_heads": 4},
+        {"num_key_value_heads": 1},
+        {"tie_word_embeddings": True},
+        {"num_hidden_layers": 6},
+        {"head_dim": 6},
+    ) == [4740, 4740 + 2 * keys, 4740 - keys, 4740 - gone, 4740 + 3 * 1176 + 3 * 4 - 12, 4740 + 1296]
+
+
+def test_a_nested_key(tmp_path: Path) -> None:
+    text = {key: value for key, value in TINY["llama"].items() if key not in ("architectures", "tie_word_embeddings")}
+    values = {
+        "architectures": ["LlavaForConditionalGeneration"],
+        "model_type": "llava",
+        "text_config": {**text, "tie_word_embeddings": False},
+        "vision_config": {"model_type": "clip_vision_model", "hidden_size": 8, "num_attention_heads": 2},
+    }
+    one, wider = _counted(tmp_path, values, {"text_config.vocab_size": 51})
+    assert wider - one == 2 * 12
+
+
+@pytest.mark.parametrize("depth", ["config", "auto"])
+def test_a_value_that_cannot_be_is_a_finding_of_the_what_if_alone(tmp_path: Path, depth: Any) -> None:
+    save(tmp_path / "org" / "name", TINY["llama"])
+    first, second, third = what_ifs(
+        Request("org/name", fixtures=tmp_path), Options(depth), [{"num_key_value_heads": 3}, {"hidden_size": "wide"}]
+    )
+    assert (first.exit_code, second.exit_code, third.exit_code) == (0, 1, 1)
+    assert [(finding.code, finding.message.partition(":")[0]) for finding in (*second.findings, *third.findings)] == [
+        ("HF103", "org/name config.json with num_key_value_heads=3"),
+        ("HF001", 'org/name config.json with hidden_size="wide"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("num_kv_heads", "num_key_value_heads"),
+        ("hiden_size", "hidden_size"),
+        ("text_config.hidden_size", "hidden_size"),
+    ],
+)
+def test_a_key_that_nobody_knows_is_refused(tmp_path: Path, key: str, near: str) -> None:
+    save(tmp_path / "org" / "name", config("llama"))
+    with pytest.raises(
+        UnknownKey, match=f"org/name config.json has no {key}, and llama does not read it. Nearest: .*{near}"
+    ):
+        what_ifs(Request("org/name", fixtures=tmp_path), Options(), [{key: 8}])
+
+
+def test_a_key_that_the_family_reads_may_be_set_where_the_config_has_none(tmp_path: Path) -> None:
+    assert "head_dim" not in TINY["llama"]
+    assert _counted(tmp_path, TINY["llama"], {"head_dim": 3}) == [4740, 4740]
+
+
+def test_null_takes_a_key_away(tmp_path: Path) -> None:
+    _, without = _counted(tmp_path, config("llama", head_dim=6), {"head_dim": None})
+    assert without == 4740
+    _, finding = _counted(tmp_path, TINY["llama"], {"vocab_size": None})
+    assert finding.code == "HF101"
