@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from literature import MISTAKES, model
@@ -143,5 +144,30 @@ _BLOCKS = {
     "stored": _stored,
 }
 
+PICTURES = {ROOT / ".github" / "components.svg": False, ROOT / ".github" / "components-dark.svg": True}
+"""The page's pictures, and whether they are on a dark ground."""
+
+_SERIES = ("0.6B", "1.7B", "4B", "8B", "32B", "30B-A3B", "235B-A22B")
+
+
+def picture(dark: bool) -> bytes:
+    """The Qwen3 models, which differ in size alone, and those with experts, whole and active."""
+    from hfcount.fetcher import Request
+    from hfcount.pipeline import Options, inspect
+    from hfcount.reporters.plots import draw
+
+    entries = json.loads((ROOT / "fixtures" / "published.json").read_text(encoding="utf-8"))
+    configs = {entry["model"]: entry["config"] for entry in entries}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (names := [f"Qwen/Qwen3-{size}" for size in _SERIES]):
+            path = Path(folder) / name / "config.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(configs[name]))
+        reports = [inspect(Request(name, fixtures=Path(folder)), Options("config")) for name in names]
+    return draw(reports, "svg", dark)
+
+
 if __name__ == "__main__":
     README.write_text(generated(README.read_text()))
+    for path, dark in PICTURES.items():
+        path.write_bytes(picture(dark))

@@ -2,10 +2,11 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import click
 import pytest
-from readme import README, generated
+from readme import PICTURES, README, generated, picture
 
 from hfcount.cli import main
 from hfcount.verifier.rules import RULES
@@ -32,6 +33,18 @@ def test_every_rule_is_there(code: str) -> None:
 def test_every_option_has_help(option: click.Option) -> None:
     assert option.help
     assert option.opts[-1] in TEXT
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
+def test_pictures_show_what_is_counted(path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot]'")
+    shown, drawn = (re.findall(r"<text[^>]*>(.*?)</text>", text) for text in (path.read_text(), _drawn(path)))
+    assert shown == drawn, "run `python tests/readme.py`"
+    assert path.relative_to(README.parent).as_posix() in TEXT
+
+
+def _drawn(path: Path) -> str:
+    return picture(PICTURES[path]).decode()
 
 
 def test_both_commands_are_one_line_and_set_up_all_they_need() -> None:
