@@ -4,10 +4,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn, cast, get_args
+from typing import NoReturn, get_args
 
 import click
 
+from hfcount import options as read
 from hfcount.errors import HfcountError, UnknownKey
 from hfcount.fetcher import Request
 from hfcount.fetcher.record import write
@@ -15,8 +16,8 @@ from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report import Extra, Report, worst
 from hfcount.reporters.progress import Bar
 from hfcount.serving import CACHE_DTYPES, Load
-from hfcount.verifier.rules import RULES, Policy, lookup
-from hfcount.whatif import Changes, parsed, variants
+from hfcount.verifier.rules import RULES, Policy
+from hfcount.whatif import Changes
 
 _EPILOG = """
 \b
@@ -60,58 +61,6 @@ def _print_families(context: click.Context, _option: click.Parameter, wanted: bo
         context.exit()
 
 
-def _codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
-    rules = [(value, lookup(value)) for value in values]
-    for value, rule in rules:
-        if rule is None:
-            raise click.BadParameter(f"no rule is called {value}. `hfcount --rules` lists them.")
-    return frozenset(rule.code for _, rule in rules if rule)
-
-
-def _settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
-    pairs = [value.partition("=") for value in values]
-    for (key, equals, _), value in zip(pairs, values, strict=True):
-        if not key or not equals:
-            raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
-    return variants((key, parsed(text)) for key, _, text in pairs)
-
-
-def _needs(module: str, extra: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
-
-
-def _ready(path: Path) -> Path:
-    if not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
-    return path
-
-
-def _drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    if path is None:
-        return None
-    if path.suffix not in (".svg", ".png", ".pdf"):
-        raise click.BadParameter(f"{path} is none of .svg, .png and .pdf, and its name says which to draw.")
-    _needs("matplotlib", "plot")
-    return _ready(path)
-
-
-def _renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    if path is None:
-        return None
-    _needs("jinja2", "html")
-    return _ready(path)
-
-
-def _picture(path: Path) -> Literal["svg", "png", "pdf"]:
-    return cast(Literal["svg", "png", "pdf"], path.suffix[1:])
-
-
-_COUNT = click.IntRange(1, 2**40)
-
-
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("models", nargs=-1, metavar="MODEL...")
 @click.option("--revision", metavar="REV", help="Branch, tag or commit.")
@@ -143,11 +92,11 @@ _COUNT = click.IntRange(1, 2**40)
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=_settings,
+    callback=read.settings,
     help="Count, too, what a config with this value would be (repeatable; a KEY given twice makes two of them).",
 )
-@click.option("--context", type=_COUNT, metavar="TOKENS", help="Cache and multiply-adds at this length.")
-@click.option("--batch", type=_COUNT, default=1, metavar="N", help="That many sequences of --context tokens.")
+@click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this length.")
+@click.option("--batch", type=read.COUNT, default=1, metavar="N", help="That many sequences of --context tokens.")
 @click.option(
     "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="What keys and values are kept in; else the config's dtype."
 )
@@ -155,7 +104,7 @@ _COUNT = click.IntRange(1, 2**40)
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    callback=_drawable,
+    callback=read.drawable,
     help="Draw the components of all models: .svg, .png or .pdf.",
 )
 @click.option("--dark", is_flag=True, help="Draw it on a dark ground.")
@@ -164,11 +113,13 @@ _COUNT = click.IntRange(1, 2**40)
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    callback=_renderable,
+    callback=read.renderable,
     help="Write it all as one page, which a browser opens from disk.",
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
-@click.option("--allow", multiple=True, metavar="CODE", callback=_codes, help="Take an error as a note (repeatable).")
+@click.option(
+    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Take an error as a note (repeatable)."
+)
 @click.option("--strict", is_flag=True, help="Take every note but HF102 as an error.")
 @click.option(
     "--families",
@@ -252,7 +203,7 @@ def main(
     if plot:
         from hfcount.reporters import plots
 
-        _write(plot, lambda: plots.draw(reports, _picture(plot), dark))
+        _write(plot, lambda: plots.draw(reports, read.picture(plot), dark))
     if page:
         from hfcount.reporters.page import render
 

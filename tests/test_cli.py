@@ -280,6 +280,7 @@ def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) 
 
 
 _NETWORK = {"httpx", "httpx2", "requests", "urllib3", "aiohttp"}
+_DRAWING = {"matplotlib", "numpy", "jinja2", "markupsafe"}
 
 _TELL = """
 import json, sys
@@ -300,9 +301,9 @@ def _cached(home: Path) -> None:
 @pytest.mark.parametrize(
     ("style", "forbidden"),
     [
-        ("json", _NETWORK | {"matplotlib", "rich"}),
-        ("markdown", _NETWORK | {"matplotlib", "rich"}),
-        ("table", _NETWORK | {"matplotlib"}),
+        ("json", _NETWORK | _DRAWING | {"rich"}),
+        ("markdown", _NETWORK | _DRAWING | {"rich"}),
+        ("table", _NETWORK | _DRAWING),
     ],
 )
 @pytest.mark.parametrize(
