@@ -1,0 +1,68 @@
+"""What the options of the command line are read as; a wrong one raises click.BadParameter."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+import click
+
+from hfcount.verifier.rules import lookup
+from hfcount.whatif import Changes, parsed, variants
+
+
+def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    """Codes of rules, given by code or by name."""
+    rules = [(value, lookup(value)) for value in values]
+    for value, rule in rules:
+        if rule is None:
+            raise click.BadParameter(f"no rule is called {value}. `hfcount --rules` lists them.")
+    return frozenset(rule.code for _, rule in rules if rule)
+
+
+def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
+    """The what-ifs that KEY=VALUE pairs make."""
+    pairs = [value.partition("=") for value in values]
+    for (key, equals, _), value in zip(pairs, values, strict=True):
+        if not key or not equals:
+            raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
+    return variants((key, parsed(text)) for key, _, text in pairs)
+
+
+def _needs(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+
+
+def _ready(path: Path) -> Path:
+    if not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
+    return path
+
+
+def drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Where a figure goes, whose name says what kind it is."""
+    if path is None:
+        return None
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise click.BadParameter(f"{path} is none of .svg, .png and .pdf, and its name says which to draw.")
+    _needs("matplotlib", "plot")
+    return _ready(path)
+
+
+def renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Where a page goes."""
+    if path is None:
+        return None
+    _needs("jinja2", "html")
+    return _ready(path)
+
+
+def picture(path: Path) -> Literal["svg", "png", "pdf"]:
+    """What kind of figure a file's name asks for."""
+    return cast(Literal["svg", "png", "pdf"], path.suffix[1:])
+
+
+COUNT = click.IntRange(1, 2**40)
+"""Tokens or sequences."""
