@@ -14,7 +14,7 @@ Extra = Literal["tensors", "formula", "layers"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Parameters(_Part):

@@ -1,20 +1,35 @@
 """What a layer is made of: mixers of tokens, feed-forward networks; and the tower that sees."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import is_instance_schema, no_info_plain_validator_function
 
 from hfcount.tree.dims import Dim
 
 
-def symbol(letter: str) -> WrapValidator:
+class symbol:
     """Makes a field's value a Dim of that symbol, so that formulas can name it and say which key gave it."""
 
-    def name(value: Any, handler: ValidatorFunctionWrapHandler) -> Dim:
-        return Dim.named(letter, handler(value), getattr(value, "source", ""))
+    def __init__(self, letter: str) -> None:
+        self._letter = letter
 
-    return WrapValidator(name)
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(self._named)  # built in a tenth of the time of a wrapped int
+
+    def _named(self, value: Any) -> Dim:
+        if not isinstance(value, int):
+            raise ValueError(f"{self._letter} must be a whole number")
+        return Dim.named(self._letter, int(value), getattr(value, "source", ""))
+
+
+class Made:
+    """Takes one of several parts as it was made, so that of all there are only those in use cost their building."""
+
+    def __get_pydantic_core_schema__(self, source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return is_instance_schema(get_args(source))
 
 
 class Frozen(BaseModel):
@@ -171,8 +186,8 @@ class MoE(Frozen):
     bias: bool = False
 
 
-Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv, Field(discriminator="type")]
-FeedForward = Annotated[Dense | MoE, Field(discriminator="type")]
+Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv, Made()]
+FeedForward = Annotated[Dense | MoE, Made()]
 
 
 class Vision(Frozen):
