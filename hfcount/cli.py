@@ -9,7 +9,7 @@ from typing import NoReturn, get_args
 import click
 
 from hfcount import options as read
-from hfcount.errors import HfcountError, UnknownKey
+from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.record import write
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
@@ -172,6 +172,10 @@ def main(
             if style == "json":
                 _echo(report.to_json())
             return _print([report], style)
+    if batch > 1 and context is None:
+        raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
+    if dark and plot is None:
+        raise click.UsageError("--dark goes with --plot.")
     if settings and (depth in ("index", "headers") or save):
         raise click.UsageError(
             "--set counts what is nowhere published: it goes without --depth index, headers and --save."
@@ -181,6 +185,7 @@ def main(
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     extras = [name for name, wanted in asked.items() if wanted or page]
     unasked: dict[str, None] = {name: None for name in extras if not asked[name]}  # only the page wants these
+    gone = False
     whole: list[Report] = []
     reports: list[Report] = []
     with Bar(len(models)) as bar:
@@ -190,16 +195,19 @@ def main(
             request = Request(model, revision, subfolder, fixtures, offline)
             try:
                 found = what_ifs(request, options, settings) if settings else [inspect(request, options)]
-            except UnknownKey as error:
+            except BadSetting as error:
                 raise click.BadParameter(str(error), param_hint="--set") from None
             except HfcountError as error:
                 found = [failed(model, error)]
             whole += found
             reports += [report.model_copy(update=unasked) for report in found]
-            if style == "json":
-                for report in reports[-len(found) :]:
-                    _echo(report.to_json())
-    code = _print(reports, style)
+            if style == "json" and not gone:
+                gone = not _print_json(reports[-len(found) :])
+    code = 0
+    try:
+        code = _print(reports, style)
+    except _ReaderGone:
+        gone = True  # what was asked for besides is still wanted
     if plot:
         from hfcount.reporters import plots
 
@@ -208,17 +216,22 @@ def main(
         from hfcount.reporters.page import render
 
         _write(page, lambda: render(whole).encode())
+    if gone:
+        raise _ReaderGone
     return code
 
 
 def _write(path: Path, make: Callable[[], bytes]) -> None:
     """Writes a file, or says why not; what was printed stands."""
     try:
-        write(path, make())
-    except ValueError as error:
-        raise click.ClickException(f"{path} is not written: {error}") from None
-    except OSError as error:
-        raise click.ClickException(f"{path} is not written: {error.strerror}.") from None
+        write(path.resolve(), make())  # a link stays a link
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise _NotWritten(f"{path} is not written: {why}") from None
+
+
+class _NotWritten(click.ClickException):
+    exit_code = 3
 
 
 class _ReaderGone(Exception):
@@ -230,6 +243,16 @@ def _echo(text: str) -> None:
         click.echo(text)
     except BrokenPipeError:
         raise _ReaderGone from None
+
+
+def _print_json(reports: Sequence[Report]) -> bool:
+    """One object a line; whether anybody still reads them."""
+    try:
+        for report in reports:
+            _echo(report.to_json())
+    except _ReaderGone:
+        return False
+    return True
 
 
 def run() -> NoReturn:
@@ -289,12 +312,12 @@ def _print_table(reports: Sequence[Report]) -> None:
         for report in _in_full(reports):
             if len(reports) > 1:
                 console.print()
-            for part in table.details(report):
+            for part in table.details(report, console.width):
                 console.print(part)
         if sum(bool(report.components) for report in reports) > 1:
-            for part in table.comparison(reports):
+            for part in table.comparison(reports, console.width):
                 console.print(part)
-    _echo("\n".join(line.rstrip() for line in captured.get().split("\n")).rstrip())
+    _echo("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
 
 
 def _print_markdown(reports: Sequence[Report]) -> None:

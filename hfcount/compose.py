@@ -1,6 +1,6 @@
 """Makes the report of what was read and found."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.costs import costs
@@ -46,12 +46,13 @@ def compose(
     unseen: Failure | None,
     extras: Collection[Extra],
     load: Load,
+    packed: str | None,
 ) -> Report:
     """The report of one checkpoint.
 
     Args:
         why: why headers were read; unseen: what could not be looked at; extras: what else is wanted.
-        load: what is asked of the model when it is served.
+        load: what is asked of the model when it is served; packed: the scheme its weights are quantised with.
     """
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     report = Report(
@@ -74,7 +75,7 @@ def compose(
     return (
         report
         if plan is None
-        else report.model_copy(update=_counts(plan, outcome, extras) | _costs(plan, report, load))
+        else report.model_copy(update=_counts(plan, outcome, extras) | _costs(plan, report, load, packed))
     )
 
 
@@ -160,26 +161,38 @@ def _formulas(plan: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
 
 
 def _closed_form(formula: "Formula") -> ClosedForm:
-    def parts(
-        polynomials: Iterable[tuple[str, Polynomial]], text: Callable[[Polynomial], str]
-    ) -> tuple[FormulaPart, ...]:
+    def parts(polynomials: Iterable[tuple[str, Polynomial]], whole: bool = True) -> tuple[FormulaPart, ...]:
+        text = formula.text if whole else formula.plain
         return tuple(
-            FormulaPart(component=name, symbols=text(terms), numbers=formula.numbers(terms), value=evaluate(terms))
+            FormulaPart(
+                component=name,
+                symbols=text(terms),
+                numbers=formula.numbers(terms, whole),
+                value=evaluate(terms),
+            )
             for name, terms in polynomials
         )
 
     fewer = {role: terms for role, terms in formula.active_components.items() if terms != formula.components[role]}
     return ClosedForm(
-        parts=parts([*formula.components.items(), ("total", formula.total)], formula.text),
+        parts=parts([*formula.components.items(), ("total", formula.total)]),
         legend=formula.legend,
-        active=parts([*fewer.items(), ("total", formula.active)], formula.text) if fewer else (),
-        layers=parts([(f"{kind.name}, {kind.where}", kind.terms) for kind in formula.kinds], formula.plain),
+        active=parts([*fewer.items(), ("total", formula.active)]) if fewer else (),
+        layers=parts([(f"{kind.name}, {kind.where}", kind.terms) for kind in formula.kinds], whole=False),
+        active_layers=parts(
+            [
+                (f"{kind.name}, {kind.where}", kind.active_terms)
+                for kind in formula.kinds
+                if kind.active_terms != kind.terms
+            ],
+            whole=False,
+        ),
         keys={name: printable(key) for name, key in formula.keys.items()},
     )
 
 
-def _costs(plan: Blueprint, report: Report, load: Load) -> dict[str, Any]:
-    memory, compute = costs(plan, report.evidence, load)
+def _costs(plan: Blueprint, report: Report, load: Load, packed: str | None) -> dict[str, Any]:
+    memory, compute = costs(plan, report.evidence, load, packed)
     return {"memory": memory, "compute": compute}
 
 

@@ -7,27 +7,30 @@ from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
 
 
-def costs(plan: Blueprint, evidence: Evidence | None, load: Load) -> tuple[Memory, Compute]:
-    """What serving a model takes."""
+def costs(plan: Blueprint, evidence: Evidence | None, load: Load, packed: str | None) -> tuple[Memory, Compute]:
+    """What serving a model takes; `packed` is the scheme that its weights are quantised with."""
     found = cost(plan)
-    return _memory(plan, found, evidence, load), _compute(found, load.context)
+    return _memory(plan, found, evidence, load, packed), _compute(found, load.context)
 
 
-def _memory(plan: Blueprint, found: Cost, evidence: Evidence | None, load: Load) -> Memory:
+def _memory(plan: Blueprint, found: Cost, evidence: Evidence | None, load: Load, packed: str | None) -> Memory:
     """Bytes of the weights as they are stored, and of what a model keeps of earlier tokens."""
     dtype = load.dtype or plan.spec.dtype
     cell = cache_width(dtype)
-    weights, by_dtype = _weights(plan, evidence)
+    weights, by_dtype, why = _weights(plan, evidence, packed)
+    keeps = any(part.per_token or part.state for part in found.kept)
 
     def size(elements: int) -> int | None:
-        return None if cell is None or found.unknown else elements * cell
+        """In bytes; nothing takes none in any dtype."""
+        return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
 
     context = load.context
     held = None if context is None else size(load.batch * sum(part.elements(context) for part in found.kept))
-    no_dtype = None if cell else "the config names no dtype for keys and values: give one with --kv-dtype"
+    no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
     return Memory(
         weights_bytes=weights,
         weights=by_dtype,
+        weights_why=why,
         kv_dtype=printable(dtype) if dtype else None,
         kv_bytes_per_token=size(sum(part.layers * part.per_token for part in found.kept)),
         state_bytes=size(sum(part.layers * part.state for part in found.kept)),
@@ -41,6 +44,7 @@ def _memory(plan: Blueprint, found: Cost, evidence: Evidence | None, load: Load)
                 bytes_per_token=size(part.per_token),
                 state_bytes=size(part.state),
                 window=part.window,
+                picked=part.picked,
             )
             for part in found.kept
         ),
@@ -61,15 +65,21 @@ def _compute(found: Cost, context: int | None) -> Compute:
     )
 
 
-def _weights(plan: Blueprint, evidence: Evidence | None) -> tuple[int | None, dict[str, int] | None]:
-    """Bytes of what is stored, and the same by dtype: as it was seen, or else as the config has it."""
+def _weights(
+    plan: Blueprint, evidence: Evidence | None, packed: str | None
+) -> tuple[int | None, dict[str, int] | None, str | None]:
+    """Bytes of what is stored, the same by dtype, and why there are none: as seen, or else as the config has it."""
     if evidence and evidence.dtypes is not None:
         by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
-        return sum(by_dtype.values()), by_dtype
+        return sum(by_dtype.values()), by_dtype, None
     if evidence and evidence.total_size:
-        return evidence.total_size, None
+        return evidence.total_size, None, None
     declared = code(plan.spec.dtype)
-    if declared is None or plan.asides:
-        return None, None
+    if packed:
+        return None, None, f"they are quantised ({packed}), and only an index or headers tell their bytes"
+    if declared is None:
+        return None, None, "the config names no dtype"
+    if plan.asides:
+        return None, None, "not all parts are described"
     size = sum(leaf.elements for leaf in plan.stored_leaves()) * width(declared)
-    return size, {declared: size}
+    return size, {declared: size}, None

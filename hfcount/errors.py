@@ -5,7 +5,7 @@
     ├── UnknownArchitecture   no family describes this config
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
-    └── UnknownKey            a what-if sets a key that neither the config has nor its family reads
+    └── BadSetting            a what-if sets a key that nobody knows, or to a value that cannot be
 
 Could not look is an exception; looked and found a difference is a finding in the report.
 """
@@ -68,7 +68,7 @@ class ConfigError(HfcountError):
         self.code = code
 
 
-class UnknownKey(HfcountError):
-    """A what-if sets a key that neither the config has nor its family reads."""
+class BadSetting(HfcountError):
+    """A what-if sets a key that neither the config has nor its family reads, or to a value that cannot be."""
 
-    kind = "UnknownKey"
+    kind = "BadSetting"

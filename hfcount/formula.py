@@ -43,7 +43,12 @@ class Kind(NamedTuple):
     @property
     def where(self) -> str:
         """Which layers, in words: `layer 0`, `layers 1-60`."""
-        return f"layer{'s' if self.layers > 1 else ''} {self.numbers}"
+        return _which(self.numbers, self.layers)
+
+    @property
+    def active_terms(self) -> Polynomial:
+        """What a token passes through of one layer."""
+        return _sum(self.active)
 
     @property
     def terms(self) -> Polynomial:
@@ -62,7 +67,7 @@ class Formula:
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
-        counts = _Counts(spec.layers)
+        counts = _Counts(spec.layers, "all layers of the decoder" if spec.encoder else "all layers")
         whole = _Split(counts, ((leaf.role, leaf.formula) for leaf in leaves))
         active = _Split(counts, ((leaf.role, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)
@@ -80,9 +85,9 @@ class Formula:
         """The same without drawing anything out: the terms of one layer."""
         return render(terms, self.names)
 
-    def numbers(self, terms: Polynomial) -> str:
-        """The same with numbers in place of symbols."""
-        return render_factored(terms, {atom: f"{atom.value:,}" for atom in self.names})
+    def numbers(self, terms: Polynomial, whole: bool = True) -> str:
+        """The same with numbers in place of symbols; the terms of one layer when not `whole`."""
+        return (render_factored if whole else render)(terms, {atom: f"{atom.value:,}" for atom in self.names})
 
     @property
     def legend(self) -> dict[str, int]:
@@ -96,8 +101,8 @@ class Formula:
 class _Counts:
     """Numbers of layers: N counts all, N1, N2, ... those of some kinds, in the order of the first of them."""
 
-    def __init__(self, layers: Sequence[Layers]) -> None:
-        self.layers = layers
+    def __init__(self, layers: Sequence[Layers], every: str) -> None:
+        self.layers, self._all = layers, every
         self._places = {
             count: place for place, part in enumerate(layers) for count in atoms(polynomial(part.indices.count))
         }
@@ -128,9 +133,9 @@ class _Counts:
     def sources(self) -> dict[Atom, str]:
         """What each symbol counts."""
         alone = self.layers[0].indices.count if len(self.layers) == 1 else None
-        key = getattr(alone, "source", "") or "all layers"
+        key = getattr(alone, "source", "") or self._all
         return {
-            self.atom(places): key if places == self._every else f"layers {_numbers(self._of(places))}"
+            self.atom(places): key if places == self._every else _which(_numbers(self._of(places)), self._count(places))
             for places in self._sets
         }
 
@@ -198,6 +203,10 @@ def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[S
 
 def _frozen(share: Share) -> object:
     return frozenset((role, frozenset(terms.items())) for role, terms in share.items())
+
+
+def _which(numbers: str, count: int) -> str:
+    return f"layer{'s' if count > 1 else ''} {numbers}"
 
 
 def _numbers(parts: Sequence[Indices]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
@@ -69,15 +69,23 @@ class Config:
         values: the JSON object.
         where: what messages call the document, such as `org/model@ad44e77 config.json`.
         path: the keys that lead to this part of the document, such as `text_config.`.
+        chosen: keys, with the way to them, that go before their aliases.
     """
 
     def __init__(
-        self, values: Mapping[Str, Any], where: Str = "config.json", family: Str = "this model", path: Str = ""
+        self,
+        values: Mapping[Str, Any],
+        where: Str = "config.json",
+        family: Str = "this model",
+        path: Str = "",
+        chosen: Collection[Str] = (),
     ) -> None:
         self._values = values
         self._read: set[Str] = set()
         self._parts: dict[Str, Config] = {}
         self._path = path
+        self._chosen = chosen
+        self._assumed: set[Str] = set()
         self.where = where
         self.family = family
 
@@ -93,7 +101,7 @@ class Config:
             raise ConfigError(
                 f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
             )
-        return Sourced.read(value, f"{self._path}{name}")
+        return Sourced.read(value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
@@ -156,15 +164,16 @@ class Config:
         if not isinstance(value, dict):
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
         if name not in self._parts:
-            self._parts[name] = Config(value, f"{self.where}: {name}", self.family, f"{self._path}{name}.")
+            self._parts[name] = self._below(name, value)
         return self._parts[name]
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or Config({}, f"{self.where}: {names[0]}", self.family, f"{self._path}{names[0]}.")
+        given = self.sub(*names) or self._below(names[0], {})
         for key, value in (defaults or {}).items():
             if given._values.get(key) is None:
                 given._values = {**given._values, key: value}
+                given._assumed.add(key)
             given._read.add(key)
         return given
 
@@ -218,6 +227,9 @@ class Config:
         ]
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
 
+    def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
+        return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
+
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), None)
         if name is None:
@@ -239,6 +251,8 @@ class Config:
                     "HF101",
                 )
             return default, None
+        if len(found) > 1 and self._chosen:
+            found = [one for one in found if f"{self._path}{one[1]}" in self._chosen] or found
         for value, name in found[1:]:
             if type(value) is not type(found[0][0]):
                 return value, name  # of the two, the one whose type may be wrong

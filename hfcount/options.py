@@ -1,11 +1,13 @@
 """What the options of the command line are read as; a wrong one raises click.BadParameter."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
 
 import click
 
+from hfcount.errors import BadSetting
 from hfcount.verifier.rules import lookup
 from hfcount.whatif import Changes, parsed, variants
 
@@ -25,7 +27,10 @@ def settings(_context: click.Context, _option: click.Parameter, values: Sequence
     for (key, equals, _), value in zip(pairs, values, strict=True):
         if not key or not equals:
             raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
-    return variants((key, parsed(text)) for key, _, text in pairs)
+    try:
+        return variants((key, parsed(text)) for key, _, text in pairs)
+    except BadSetting as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _needs(module: str, extra: str) -> None:
@@ -35,9 +40,14 @@ def _needs(module: str, extra: str) -> None:
         raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
 
 
-def _ready(path: Path) -> Path:
+def _ready(path: Path, *suffixes: str) -> Path:
+    """A path that can be written; by its name it is no input, and no output of another kind."""
+    if path.suffix.lower() not in suffixes:
+        raise click.BadParameter(f"{path} must end in {' or '.join(suffixes)}, by which it is told what to write.")
     if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        raise click.BadParameter(f"{path} is there, and is no file that may be written.")
     return path
 
 
@@ -45,23 +55,23 @@ def drawable(_context: click.Context, _option: click.Parameter, path: Path | Non
     """Where a figure goes, whose name says what kind it is."""
     if path is None:
         return None
-    if path.suffix not in (".svg", ".png", ".pdf"):
-        raise click.BadParameter(f"{path} is none of .svg, .png and .pdf, and its name says which to draw.")
+    path = _ready(path, ".svg", ".png", ".pdf")
     _needs("matplotlib", "plot")
-    return _ready(path)
+    return path
 
 
 def renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
     """Where a page goes."""
     if path is None:
         return None
+    path = _ready(path, ".html", ".htm")
     _needs("jinja2", "html")
-    return _ready(path)
+    return path
 
 
 def picture(path: Path) -> Literal["svg", "png", "pdf"]:
     """What kind of figure a file's name asks for."""
-    return cast(Literal["svg", "png", "pdf"], path.suffix[1:])
+    return cast(Literal["svg", "png", "pdf"], path.suffix[1:].lower())
 
 
 COUNT = click.IntRange(1, 2**40)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from hfcount.compose import compose
-from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError
+from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.documents import INDEX, Documents, label
 from hfcount.fetcher.record import record
@@ -104,19 +104,21 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
     Raises:
         FetchError: the documents could not be had.
         UnknownArchitecture: no family describes the config.
-        UnknownKey: neither the config has a key that is set, nor its family reads it.
+        BadSetting: neither the config has a key that is set, nor its family reads it; or its value cannot be.
     """
     documents, options = fetch(request), replace(options, depth="config")
     runs = [_Run(documents, options, change) for change in ({}, *changes)]
     for run in runs:
         run.look()
+        if run.plan is None and runs[0].plan is not None:
+            raise BadSetting(run.outcome.findings[0].message)
     return [_report(run) for run in runs]
 
 
 def _report(run: "_Run") -> Report:
     report = compose(
         run.documents, run.plan, run.index, run.shards, run.outcome, run.depth, run.why, run.options.policy, run.unseen,
-        run.options.extras, run.options.load,
+        run.options.extras, run.options.load, run.packed,
     )  # fmt: skip
     return report.model_copy(update={"overrides": dict(run.changes)}) if run.changes else report
 
@@ -152,18 +154,21 @@ class _Run:
     depth: Depth = "config"
     why: str | None = None
     unseen: Failure | None = None
+    packed: str | None = None
 
     def look(self) -> None:
         try:
             values = parse_object(self.documents.config)
-            config = Config(changed(values, self.changes), where=self._where())
+            given = changed(values, self.changes)
+            self.packed = scheme(given)
+            config = Config(given, where=self._where(), chosen=self.changes)
             self.plan = build(config)
             check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
             self.outcome = count_only(self.plan)
             if self.documents.alone and self.options.depth in ("index", "headers"):
                 self.unseen = Failure(kind="NoIndex", message=_lonely(self.documents))
             elif self.options.depth != "config" and not self.documents.alone:
-                self._look_at_the_index(self.plan, scheme(values))
+                self._look_at_the_index(self.plan, self.packed)
         except (DocumentError, ConfigError) as error:
             self.outcome.report(error.code, str(error))
 

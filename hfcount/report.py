@@ -94,14 +94,15 @@ class FormulaPart(_Part):
 class ClosedForm(_Part):
     """The formula of every component, the whole last, and what each symbol stands for.
 
-    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind; `keys`
-    says where a symbol's value is from.
+    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind,
+    and `active_layers` the same; `keys` says where a symbol's value is from.
     """
 
     parts: tuple[FormulaPart, ...]
     legend: dict[str, int]
     active: tuple[FormulaPart, ...] = ()
     layers: tuple[FormulaPart, ...] = ()
+    active_layers: tuple[FormulaPart, ...] = ()
     keys: dict[str, str] = {}
 
 
@@ -115,24 +116,30 @@ class LayerKind(_Part):
 
 
 class CachePart(_Part):
-    """What mixers of one kind keep, each of them; `window` is in tokens, null when no token is dropped."""
+    """What mixers of one kind keep, each of them.
+
+    `window` is in tokens, null when no token is dropped; `picked` is how many of those kept are looked at, null
+    for all.
+    """
 
     kind: str
     layers: int
     bytes_per_token: int | None
     state_bytes: int | None
     window: int | None
+    picked: int | None = None
 
 
 class Memory(_Part):
     """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
 
     `kv_bytes_per_token` is what one token adds in all layers, until windows are full. `kv_bytes` is cache and states of
-    `batch` sequences of `context` tokens. What nothing tells is null, and `why` says why.
+    `batch` sequences of `context` tokens. What nothing tells is null, and `weights_why` and `why` say why.
     """
 
     weights_bytes: int | None = None
     weights: dict[str, int] | None = None
+    weights_why: str | None = None
     kv_dtype: str | None = None
     kv_bytes_per_token: int | None = None
     state_bytes: int | None = None

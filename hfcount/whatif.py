@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping
 from itertools import product
+from math import prod
 from typing import Any
 
-from hfcount.errors import UnknownKey
+from hfcount.errors import BadSetting
 from hfcount.mapper import Config
 from hfcount.text import printable
 
@@ -21,13 +22,24 @@ def parsed(text: str) -> Any:
         return text
 
 
+MOST = 100
+"""What-ifs of one model."""
+
+
 def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
-    """Every combination of the values that keys are set to, each key with one of its values."""
-    values: dict[str, list[Any]] = {}
+    """Every combination of the values that keys are set to, each key with one of its values.
+
+    Raises:
+        BadSetting: there are more than 100.
+    """
+    values: dict[str, dict[str, Any]] = {}
     for key, value in settings:
-        if value not in values.setdefault(key, []):
-            values[key].append(value)
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())] if values else []
+        values.setdefault(key, {}).setdefault(json.dumps(value), value)  # 1 is not true
+    count = prod(map(len, values.values()))
+    if count > MOST:
+        raise BadSetting(f"these values have {count:,} combinations, and {MOST} are the most. Set fewer of them.")
+    chosen = product(*(found.values() for found in values.values()))
+    return [dict(zip(values, one, strict=True)) for one in chosen] if values else []
 
 
 def written(changes: Changes) -> str:
@@ -54,7 +66,7 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
     """Refuses a key that neither the config has nor its family reads.
 
     Raises:
-        UnknownKey: with the nearest keys that there are.
+        BadSetting: with the nearest keys that there are.
     """
     if not changes:
         return
@@ -65,7 +77,7 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
 
             near = get_close_matches(key, sorted(known), n=3)
             nearest = f" Nearest: {', '.join(map(printable, near))}." if near else ""
-            raise UnknownKey(
+            raise BadSetting(
                 f"{where} has no {printable(key)}, and {printable(config.family)} does not read it.{nearest}"
             )
 

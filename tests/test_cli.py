@@ -429,7 +429,12 @@ def test_a_comparison_is_all_that_counting_prints(command: Command, alone: str, 
         (["--context", "0"], "--context"),
         (["--batch", "none"], "--batch"),
         (["--kv-dtype", "int3"], "--kv-dtype"),
-        (["--plot", "sizes.gif"], ".svg, .png and .pdf"),
+        (["--plot", "sizes.gif"], ".svg or .png or .pdf"),
+        (["--html", "mine.json"], ".html or .htm"),
+        (["--html", ""], ".html or .htm"),
+        (["--batch", "2"], "--context"),
+        (["--dark"], "--plot"),
+        (["--set", "num_key_value_heads=3"], "not a multiple"),
         (["--plot", "nowhere/sizes.svg"], "nowhere is not a folder"),
         (["--html", "nowhere/page.html"], "nowhere is not a folder"),
     ],
@@ -467,3 +472,46 @@ def test_an_extra_that_is_not_installed_is_named(
         True,
         True,
     )
+
+
+@pytest.mark.parametrize(("option", "name"), [("--plot", "a.svg"), ("--html", "a.html")])
+def test_outputs_go_through_links_and_spare_what_is_no_file(
+    command: Command, alone: str, tmp_path: Path, option: str, name: str
+) -> None:
+    pytest.importorskip("matplotlib" if option == "--plot" else "jinja2", reason="the extra is not installed")
+    (tmp_path / "kept").write_text("earlier")
+    (tmp_path / name).symlink_to("kept")
+    assert command(alone, option, name).code == 0
+    assert (tmp_path / name).is_symlink()
+    assert (tmp_path / "kept").read_bytes() != b"earlier"
+    os.mkfifo(tmp_path / f"fifo{name}")
+    (tmp_path / f"folder{name}").mkdir()
+    for other in (f"fifo{name}", f"folder{name}"):
+        assert command(alone, option, other).code == 2
+    assert (tmp_path / f"fifo{name}").is_fifo()
+
+
+def test_outputs_are_written_though_nobody_reads_the_report(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
+    save_tiny(tmp_path / "m")
+    program = f"{sys.executable} -m hfcount ./m --format json --html a.html | true"
+    done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_what_is_named_like_a_config_is_looked_for_as_a_file(command: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    kinds = [
+        command(model, "--format", "json").reports[0]["error"]["kind"]
+        for model in ("pipe.json", "nowhere/config.json", "./gone.json")
+    ]
+    assert kinds == ["UnreadableFile", "NoConfig", "NoConfig"]
+
+
+def test_weights_that_are_quantised_are_not_guessed(command: Command, tmp_path: Path) -> None:
+    values = config("llama", quantization_config={"quant_method": "gptq", "bits": 4})
+    (tmp_path / "packed.json").write_bytes(raw(values))
+    memory = command("packed.json", "--format", "json").reports[0]["memory"]
+    assert (memory["weights_bytes"], memory["weights"], "gptq" in memory["weights_why"]) == (None, None, True)
+    assert memory["kv_bytes_per_token"] == 72

@@ -53,3 +53,17 @@ def test_both_commands_are_one_line_and_set_up_all_they_need() -> None:
         ".venv/bin/hfcount --fixtures fixtures Qwen/Qwen3-32B",
         ".venv/bin/pytest",
     ]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("32,762,123,264", "235,093,634,560", "22,190,763,520", "21,568,433,664"),
+        *("37,459,743,744", "32,174,920,704", "36,384,288,256", "64,771,337,728", "462,239,313,408"),
+        *("8,030,261,248", "8,310,231,040", "354,823,168", "109,514,298", "109,482,240", "16,375,728,128"),
+        *("34,359,738,368", "66,343,272,448"),
+    ],
+)
+def test_the_commands_of_the_guide_show_what_it_is_about(number: str) -> None:
+    shown = "\n".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL))
+    assert number in shown

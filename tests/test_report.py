@@ -28,9 +28,11 @@ INNER = {
     "checks": "name expected observed agrees text",
     "findings": "code name severity message tensors count parameters bytes",
     "tensors": "name count shape component kind elements",
-    "memory": "weights_bytes weights kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why",
+    "memory": (
+        "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
+    ),
     "compute": "per_token per_position context at_context",
-    "formula": "parts legend active layers keys",
+    "formula": "parts legend active layers active_layers keys",
     "layers": "name numbers count components",
     "error": "kind message",
 }
@@ -128,13 +130,16 @@ def test_values(tmp_path: Path) -> None:
         "memory": {
             "weights_bytes": 9480,
             "weights": {"BF16": 9480},
+            "weights_why": None,
             "kv_dtype": "bfloat16",
             "kv_bytes_per_token": 72,
             "state_bytes": 0,
             "context": None,
             "batch": 1,
             "kv_bytes": None,
-            "parts": [{"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None}],
+            "parts": [
+                {"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None, "picked": None}
+            ],
             "why": None,
         },
         "compute": {"per_token": 4056, "per_position": 72, "context": None, "at_context": None},

@@ -9,7 +9,7 @@ from build import TINY, Json, config, save
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hfcount.errors import UnknownKey
+from hfcount.errors import BadSetting
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, what_ifs
 from hfcount.whatif import changed, parsed, variants, written
@@ -48,12 +48,13 @@ def test_values_are_json_or_else_text(text: str, value: Any) -> None:
         ([("a", 1), ("b", 2)], [{"a": 1, "b": 2}]),
         ([("a", 1), ("a", 2)], [{"a": 1}, {"a": 2}]),
         ([("a", 1), ("a", 1)], [{"a": 1}]),
+        ([("a", 1), ("a", True)], [{"a": 1}, {"a": True}]),
         (
             [("a", 1), ("b", 3), ("a", 2), ("b", 4)],
             [{"a": 1, "b": 3}, {"a": 1, "b": 4}, {"a": 2, "b": 3}, {"a": 2, "b": 4}],
         ),
     ],
-    ids=["none", "one", "together", "twice", "the-same-twice", "every-combination"],
+    ids=["none", "one", "together", "twice", "the-same-twice", "one-is-not-true", "every-combination"],
 )
 def test_variants(settings: list[tuple[str, Any]], expected: list[Json]) -> None:
     assert variants(settings) == expected
@@ -124,17 +125,40 @@ def test_a_nested_key(tmp_path: Path) -> None:
     assert wider - one == 2 * 12
 
 
-@pytest.mark.parametrize("depth", ["config", "auto"])
-def test_a_value_that_cannot_be_is_a_finding_of_the_what_if_alone(tmp_path: Path, depth: Any) -> None:
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_key_value_heads": 3}, "with num_key_value_heads=3: num_attention_heads 4 is not a multiple"),
+        ({"hidden_size": "wide"}, 'with hidden_size="wide": hidden_size is "wide", and must be a whole number'),
+        ({"vocab_size": None}, "with vocab_size=null: no vocab_size, and llama needs it"),
+        ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0, and must be 1 to"),
+    ],
+    ids=["contradiction", "type", "gone", "range"],
+)
+def test_a_value_that_cannot_be_is_refused(tmp_path: Path, changes: Json, message: str) -> None:
     save(tmp_path / "org" / "name", TINY["llama"])
-    first, second, third = what_ifs(
-        Request("org/name", fixtures=tmp_path), Options(depth), [{"num_key_value_heads": 3}, {"hidden_size": "wide"}]
-    )
-    assert (first.exit_code, second.exit_code, third.exit_code) == (0, 1, 1)
-    assert [(finding.code, finding.message.partition(":")[0]) for finding in (*second.findings, *third.findings)] == [
-        ("HF103", "org/name config.json with num_key_value_heads=3"),
-        ("HF001", 'org/name config.json with hidden_size="wide"'),
-    ]
+    with pytest.raises(BadSetting) as refused:
+        what_ifs(Request("org/name", fixtures=tmp_path), Options(), [{"hidden_size": 24}, changes])
+    assert message in str(refused.value)
+
+
+def test_a_config_that_is_broken_itself_is_not_the_settings_fault(tmp_path: Path) -> None:
+    save(tmp_path / "org" / "name", config("llama", num_key_value_heads=3))
+    first, second = what_ifs(Request("org/name", fixtures=tmp_path), Options(), [{"num_key_value_heads": 2}])
+    assert [finding.code for finding in first.findings] == ["HF103"]
+    assert second.parameters is not None
+
+
+def test_an_alias_goes_before_the_key_that_the_config_has(tmp_path: Path) -> None:
+    values = config("qwen3_moe", "num_experts", num_experts=8)
+    assert _counted(tmp_path, values, {"num_local_experts": 4})[1] == 12840 - 3 * 4 * (3 * 12 * 10 + 12)
+
+
+def test_too_many_combinations_are_refused() -> None:
+    settings = [(key, value) for key in "abc" for value in range(5)]
+    with pytest.raises(BadSetting, match="125 combinations, and 100"):
+        variants(settings)
+    assert len(variants(settings[:10])) == 25
 
 
 @pytest.mark.parametrize(
@@ -148,7 +172,7 @@ def test_a_value_that_cannot_be_is_a_finding_of_the_what_if_alone(tmp_path: Path
 def test_a_key_that_nobody_knows_is_refused(tmp_path: Path, key: str, near: str) -> None:
     save(tmp_path / "org" / "name", config("llama"))
     with pytest.raises(
-        UnknownKey, match=f"org/name config.json has no {key}, and llama does not read it. Nearest: .*{near}"
+        BadSetting, match=f"org/name config.json has no {key}, and llama does not read it. Nearest: .*{near}"
     ):
         what_ifs(Request("org/name", fixtures=tmp_path), Options(), [{key: 8}])
 
@@ -161,5 +185,3 @@ def test_a_key_that_the_family_reads_may_be_set_where_the_config_has_none(tmp_pa
 def test_null_takes_a_key_away(tmp_path: Path) -> None:
     _, without = _counted(tmp_path, config("llama", head_dim=6), {"head_dim": None})
     assert without == 4740
-    _, finding = _counted(tmp_path, TINY["llama"], {"vocab_size": None})
-    assert finding.code == "HF101"

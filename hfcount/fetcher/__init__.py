@@ -8,8 +8,8 @@ from hfcount.fetcher.documents import Documents
 from hfcount.fetcher.folder import (
     check_subfolder,
     home,
-    is_file,
     is_folder,
+    is_there,
     looks_local,
     read_cache,
     read_file,
@@ -50,7 +50,7 @@ def fetch(request: Request) -> Documents:
         path = f"{model}/{request.subfolder}" if request.subfolder else model
         return read_fixture(request.fixtures, path)
     folder = home(model)
-    if folder.suffix == ".json" and not is_folder(folder) and (looks_local(model) or is_file(folder)):
+    if folder.suffix == ".json" and not is_folder(folder) and (looks_local(model) or is_there(folder)):
         return read_file(folder, model)
     if looks_local(model) or is_folder(folder):
         return read_folder(folder / request.subfolder if request.subfolder else folder, model, "folder")

@@ -21,10 +21,10 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def is_file(path: Path) -> bool:
-    """Whether there is a regular file."""
+def is_there(path: Path) -> bool:
+    """Whether there is anything of that name, or it can only be meant as a config's own file."""
     try:
-        return path.is_file()
+        return path.name == CONFIG or path.exists()
     except (OSError, ValueError):
         return False
 

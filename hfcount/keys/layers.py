@@ -44,7 +44,10 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
         raise ConfigError(f"{c.where}: {key} names {printable(str(kind), 40)}, and {c.family} knows {known}.")
-    return [Indices.of(place for place, own in enumerate(given) if own == kind) for kind in kinds]
+    places: dict[T, list[int]] = {kind: [] for kind in kinds}
+    for place, own in enumerate(given):
+        places[own].append(place)
+    return [Indices.of(places[kind]) for kind in kinds]
 
 
 def alike(layer: Layer, count: int) -> list[Layers]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.report import ClosedForm, Report
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import compared, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
@@ -82,7 +82,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _formula(formula: ClosedForm) -> Iterator[str]:
     """A list, since a line of a table would be as wide as its longest formula."""
-    for title, parts in (("", formula.parts), (", active", formula.active), (", one of them", formula.layers)):
+    for title, parts in formulas(formula):
         for part in parts:
             yield f"- **{escape(part.component)}**{title}: ${latex(part.symbols)}$<br>"
             yield f"  $= {latex(part.numbers)}$<br>"

@@ -9,22 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from hfcount.report import ClosedForm, Report
-from hfcount.reporters.words import compared, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
 _BAR = 10  # columns
+_ROOM = 64  # a narrower table has none for bars
 _ROWS = 8  # folded names under a finding
 
 
-def details(report: Report) -> Iterator[RenderableType]:
-    """Everything about one checkpoint, the verdict last."""
+def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
+    """Everything about one checkpoint, the verdict last, in `width` columns."""
     yield Text(report.label, "bold")
     if origin(report):
         yield Text(origin(report), "dim")
     if report.components:
         yield Text()
-        yield _components(report)
+        yield _components(report, bars=width >= _ROOM)
     if serving(report):
         yield Text()
         yield _serving(report)
@@ -72,13 +73,14 @@ def summary(reports: Sequence[Report]) -> RenderableType:
     return table
 
 
-def comparison(reports: Sequence[Report]) -> Iterator[RenderableType]:
-    """Models side by side: their sizes, and below the shares of their components."""
+def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
+    """Models side by side: their sizes, and below the shares of their components, so many at a time as fit."""
     head, rows = compared(reports)
-    for columns in (range(1, 5), range(5, len(head))):
+    label = min(max(len(row[0]) for row in rows), width // 3)
+    for columns in [range(1, 5), *_fitting(head, width - label)]:
         yield Text()
         table = _table()
-        table.add_column(f"\n{head[0]}" if 1 in columns else head[0], overflow="fold")
+        table.add_column(f"\n{head[0]}" if 1 in columns else head[0], overflow="fold", min_width=min(label, 12))
         for column in columns:
             table.add_column(head[column].replace(", ", "\n"), justify="right", overflow="fold", vertical="bottom")
         for row in rows:
@@ -86,17 +88,29 @@ def comparison(reports: Sequence[Report]) -> Iterator[RenderableType]:
         yield table
 
 
-def _components(report: Report) -> RenderableType:
+def _fitting(head: Sequence[str], width: int) -> Iterator[range]:
+    """The columns of components, as many at a time as fit into `width`."""
+    first, taken = 5, 0
+    for column, name in enumerate(head[5:], 5):
+        needed = max(len(name), len("< 0.1 %")) + 2
+        if taken + needed > width and column > first:
+            yield range(first, column)
+            first, taken = column, 0
+        taken += needed
+    yield range(first, len(head))
+
+
+def _components(report: Report, bars: bool) -> RenderableType:
     counts = report.parameters
     whole = sum(component.total for component in report.components)
     table = _table()
     table.add_column("component")
     table.add_column("parameters", justify="right", overflow="fold")
     table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR, no_wrap=True)
+    table.add_column("", width=_BAR if bars else 0, no_wrap=True)
     table.add_column("active", justify="right", overflow="fold")
     for part in report.components:
-        bar = _Bar(part.total, whole)
+        bar = _Bar(part.total, whole) if bars else ""
         table.add_row(part.name, number(part.total), share(part.total, whole), bar, number(part.active))
     table.add_section()
     if counts and counts.total is not None:
@@ -156,7 +170,7 @@ def _tensors(report: Report) -> RenderableType:
 
 
 def _formula(formula: ClosedForm) -> Iterator[RenderableType]:
-    for title, parts in (("", formula.parts), (", active", formula.active), (", one of them", formula.layers)):
+    for title, parts in formulas(formula):
         for part in parts:
             yield Text.assemble((f"{part.component}{title}", "bold"), f" = {part.symbols}")
             yield Padding(Text(f"= {part.numbers}"), (0, 0, 0, 2))

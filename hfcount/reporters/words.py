@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from hfcount.report import Memory, Report
+from hfcount.report import ClosedForm, FormulaPart, Memory, Report
 from hfcount.text import plural
 from hfcount.tree.block import Role
 
@@ -35,6 +35,8 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
     """What serving a model takes: a name, a number, and how it comes about."""
     rows = []
     memory, compute = report.memory, report.compute
+    if memory and memory.weights_why and report.components:
+        rows.append(("weights", "unknown", memory.weights_why))
     if memory and memory.weights_bytes is not None:
         stored = " + ".join(f"{binary(size)} {dtype}" for dtype, size in (memory.weights or {}).items())
         one = len(memory.weights or ()) == 1
@@ -49,12 +51,26 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
             rows.append(("cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"))
     elif memory and memory.why and report.components:
         rows.append(("cache", "unknown", memory.why))
+    if compute and compute.per_token is None and report.components:
+        rows.append(("multiply-adds", "unknown", memory.why or "" if memory else ""))
     if compute and compute.per_token is not None:
         near = f" + {compute.per_position:,} for each token looked back at" if compute.per_position else ""
+        near += _limits(memory) if memory and near else ""
         rows.append(("multiply-adds", f"{compute.per_token:,}", f"for a token{near}"))
         if compute.at_context is not None:
             rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
     return rows
+
+
+def _limits(memory: Memory) -> str:
+    """` (52 GQA: 1,024 at most)`: which layers look back at so many tokens only."""
+    near = {
+        part: min(size for size in (part.window, part.picked) if size)
+        for part in memory.parts
+        if part.window or part.picked
+    }
+    said = [f"{part.layers:,} {part.kind}: {limit:,} at most" for part, limit in near.items()]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _kept(memory: Memory, states: bool = False) -> str:
@@ -65,6 +81,16 @@ def _kept(memory: Memory, states: bool = False) -> str:
         if (size := part.state_bytes if states else part.bytes_per_token)
     ]
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
+    """All formulas, with what goes behind the name of each."""
+    return [
+        ("", formula.parts),
+        (", active", formula.active),
+        (", one of them", formula.layers),
+        (", one of them, active", formula.active_layers),
+    ]
 
 
 def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:

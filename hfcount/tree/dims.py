@@ -40,7 +40,8 @@ class Sourced(int):
     def __add__(self, other: int) -> "Sourced":
         if not isinstance(other, int):
             return NotImplemented
-        return Sourced.read(int(self) + int(other), f"{self.source} + {_grouped(origin(other))}")
+        source = f"{self.source} + {_grouped(origin(other))}" if other else self.source
+        return Sourced.read(int(self) + int(other), source)
 
     def __mul__(self, other: int) -> "Sourced":
         if not isinstance(other, int):

@@ -79,6 +79,8 @@ def common(left: Indices, right: Indices) -> Indices:
             result = result.less(common(result, gone))
         return result
     listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
+    if isinstance(other.base, tuple) and len(other.base) < len(listed.base):
+        listed, other = other, listed
     return Indices.of(number for number in listed if number in other)
 
 
