@@ -6,6 +6,7 @@ from typing import get_args
 from hfcount.report import ClosedForm, FormulaPart, Memory, Report
 from hfcount.text import plural
 from hfcount.tree.block import Role
+from hfcount.whatif import written
 
 
 def verdict(report: Report) -> str:
@@ -102,10 +103,15 @@ def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
     names = [role for role in get_args(Role) if role in found]
     head = ["model", "total", "active", "weights, GiB", "cache, KiB/token", *names]
     return head, [
-        [report.label, *_sizes(report), *(_share_of(report, name) for name in names)]
+        [_called(report), *_sizes(report), *(_share_of(report, name) for name in names)]
         for report in reports
         if report.components
     ]
+
+
+def _called(report: Report) -> str:
+    """A model, or, below it, what was set in its config."""
+    return f"with {written(report.overrides)}" if report.overrides else report.model
 
 
 def _sizes(report: Report) -> list[str]:
