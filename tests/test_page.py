@@ -308,7 +308,8 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
     """What the page must hold, from the report's JSON."""
     parts = report["components"]
     total, active = (sum(part[name] for part in parts) for name in ("total", "active"))
-    form = report.get("formula") or {"parts": [], "active": [], "layers": [], "legend": {}, "keys": {}}
+    kinds = ("parts", "active", "layers", "active_layers")
+    form = report.get("formula") or {**dict.fromkeys(kinds, ()), "legend": {}, "keys": {}}
 
     def amounts(parts: list[dict[str, Any]]) -> list[str]:
         one, used = (sum(part[name] for part in parts) for name in ("total", "active"))
@@ -323,7 +324,7 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
         ],
         "formulas": [
             [part["component"], part["symbols"], part["numbers"], _number(part["value"])]
-            for name in ("parts", "active", "layers")
+            for name in kinds
             for part in form[name]
         ],
         "legend": [[name, _number(value), form["keys"].get(name, "")] for name, value in form["legend"].items()],
@@ -341,6 +342,7 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
                 part["kind"],
                 *(_number(part[name]) for name in ("layers", "bytes_per_token", "state_bytes")),
                 "none" if part["window"] is None else _number(part["window"]),
+                "all kept" if part["picked"] is None else _number(part["picked"]),
             ]
             for part in (report["memory"] or {"parts": ()})["parts"]
         ],
