@@ -75,7 +75,7 @@ class Formula:
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         sources = _sources(spec) | counts.sources()
-        self.keys = {name: sources[atom] for atom, name in self.names.items() if sources.get(atom)}
+        self.keys = {name: sources.get(atom, "worked out of the others") for atom, name in self.names.items()}
 
     def text(self, terms: Polynomial) -> str:
         """A polynomial of this formula with symbols."""
@@ -243,6 +243,9 @@ def _sources(spec: Spec) -> dict[Atom, str]:
     for dim in _dims(spec):
         for atom in atoms(dim.terms) if dim.source else ():
             found.setdefault(atom, {})[dim.source] = None
+    for part in spec.encoder:
+        for atom in atoms(polynomial(part.indices.count)) - found.keys():
+            found[atom] = {f"{_which(_numbers([part.indices]), int(part.indices.count))} of the encoder": None}
     return {atom: ", ".join(sources) for atom, sources in found.items()}
 
 
@@ -254,6 +257,6 @@ def _dims(value: object) -> Iterator[Dim]:
     elif isinstance(value, BaseModel):
         for _, field in value:
             yield from _dims(field)
-    elif isinstance(value, tuple):
-        for part in value:
+    elif isinstance(value, tuple | Mapping):
+        for part in value.values() if isinstance(value, Mapping) else value:
             yield from _dims(part)

@@ -93,8 +93,8 @@ class Config:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
-            known = names and type(value) is int
-            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if known else value)
+            unknown = names and isinstance(value, int) and not getattr(value, "source", "")
+            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
         if not minimum <= value <= maximum:
@@ -141,8 +141,10 @@ class Config:
         """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
         value, name = self._find(names, None)
         if alone and type(value) is int:
-            return [value]
-        return list(default) if name is None else self._list(names, int, "whole numbers")
+            return [Sourced.read(value, f"{self._path}{name}")]
+        if name is None:
+            return list(default)
+        return [Sourced.read(number, f"{self._path}{name}") for number in self._list(names, int, "whole numbers")]
 
     def length(self, *names: Str) -> Int | None:
         """How many entries a list has, whatever they are; None when there is none."""

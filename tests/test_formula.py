@@ -166,6 +166,12 @@ def test_every_symbol_says_where_it_is_from(family: str) -> None:
     )
 
 
+@pytest.mark.parametrize("values", RECORDED.values(), ids=RECORDED)
+def test_no_symbol_of_any_architecture_is_without_its_source(values: Json) -> None:
+    formula = hfcount.blueprint(values).formula()
+    assert [name for name in formula.legend if not formula.keys.get(name)] == []
+
+
 def test_the_keys_of_a_part_are_named_with_the_way_to_them() -> None:
     keys = hfcount.blueprint(RECORDED["gemma3"]).formula().keys
     assert (keys["d"], keys["d_v"]) == ("text_config.hidden_size", "vision_config.hidden_size")

@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
     layers = [Layers(indices=where, layer=Layer(mixer=mixer, ffn=Dense(width=width))) for width, where in widths]
     lent = keys.lending(text, layers, default=15)
     extras = {
-        "per_layer": text.int("hidden_size_per_layer_input", default=256),
-        "per_layer_vocab": text.int("vocab_size_per_layer_input", default=262_144),
+        "per_layer": keys.sized("d_l", text.int("hidden_size_per_layer_input", default=256)),
+        "per_layer_vocab": keys.sized("|V_l|", text.int("vocab_size_per_layer_input", default=262_144)),
         "streams": text.int("altup_num_inputs", default=4),
         "laurel_rank": text.int("laurel_rank", default=64),
     }

@@ -22,9 +22,9 @@ def spec(c: Config) -> Spec:
     other = one.but(mixer=far, extras={"values": int(not same)})
     placed = keys.local_and_global(c, period=6)
     layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
-    extras = {"per_layer": c.int("hidden_size_per_layer_input", default=256, minimum=0)}
+    extras = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
     if extras["per_layer"]:
-        extras["per_layer_vocab"] = c.int("vocab_size_per_layer_input", default=262_144)
+        extras["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
     lent = keys.lending(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]

@@ -5,6 +5,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.block import Block, Linear, block
+from hfcount.tree.dims import Sourced
 from hfcount.tree.parts import embedding, layer_norm, mlp, stack
 from hfcount.tree.parts.classic import fused_attention, generative, positions
 
@@ -18,7 +19,13 @@ def spec(c: Config) -> Spec:
         raise ConfigError(f"{c.where}: add_cross_attention needs multi_query to be false. Correct one of them.")
     each = keys.multi_head(c, d, heads)
     layer = Layer(
-        mixer=GQA(heads=heads, kv_heads=1 if shared else heads, head_dim=each.head_dim, qkv_bias=True, out_bias=True),
+        mixer=GQA(
+            heads=heads,
+            kv_heads=Sourced.read(1, "multi_query") if shared else heads,
+            head_dim=each.head_dim,
+            qkv_bias=True,
+            out_bias=True,
+        ),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         extras={"add_cross_attention": crossed},
     )

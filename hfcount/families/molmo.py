@@ -5,6 +5,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Spec, Vision
 from hfcount.tree.block import Block, Linear, Tensor, block
+from hfcount.tree.dims import Sourced
 from hfcount.tree.parts import layer_norm, rms_norm, stack
 from hfcount.tree.parts.vision import molmo_vision
 
@@ -12,7 +13,14 @@ MODEL_TYPES = ("molmo",)
 
 # config.json does not describe the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last
 # layer, of which two layers' outputs are pooled.
-_TOWER = Vision(hidden=1024, layers=23, width=4096, patch=(14, 14), positions=577, extras={"features": 2})
+_TOWER = Vision(
+    **{
+        name: Sourced.read(size, "the implementation's tower")
+        for name, size in {"hidden": 1024, "layers": 23, "width": 4096, "positions": 577}.items()
+    },
+    patch=(14, 14),
+    extras={"features": 2},
+)
 
 
 def spec(c: Config) -> Spec:

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
         "pooler_output_size": c.int("pooler_output_size", default=d),
     }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
-    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) ** 2 + 1
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) * (image // patch) + 1
     whole = keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, extras=extras)
     return whole.model_copy(update={"causal": False})
 

@@ -37,7 +37,7 @@ from hfcount.keys.layers import (
     split,
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
-from hfcount.keys.sizes import divides, layer_count, rotary_share, summary
+from hfcount.keys.sizes import divides, layer_count, rotary_share, sized, summary
 from hfcount.keys.towers import (
     clip_or_siglip,
     conformer,
@@ -121,6 +121,7 @@ __all__ = [
     "seeing_both_ways",
     "sequence_to_sequence",
     "siglip",
+    "sized",
     "sliding",
     "sliding_everywhere",
     "sliding_later",

@@ -12,6 +12,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Head, Layer, Layers, Spec
 from hfcount.text import printable
+from hfcount.tree.dims import Sourced
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
@@ -140,7 +141,7 @@ def _labels(c: Config, default: int) -> int:
         raise ConfigError(
             f"{c.where}: id2label names {len(names):,} labels and num_labels is {number:,}. Correct one of them."
         )
-    return len(names) if names else number or default
+    return Sourced.read(len(names), "id2label") if names else number or Sourced.read(default, "num_labels, by default")
 
 
 def encoder(

@@ -14,7 +14,7 @@ def expanded(c: Config, key: str, default: int | None = None) -> int:
     inner = int(factor * c.int("hidden_size"))
     if not inner:
         raise ConfigError(f"{c.where}: {key} times hidden_size is less than 1. Correct one of them.")
-    return Sourced.read(inner, f"{key} · hidden_size")
+    return _times(inner, key)
 
 
 def step_rank(c: Config, key: str) -> int:
@@ -98,5 +98,10 @@ def mlstm(c: Config, hidden: int) -> Layer:
     if not (keys and values >= heads and width):
         raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
     bias = c.bool("use_bias", default=False)
-    mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
-    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), extras={"fused": int(mode == "fused")})
+    mixer = MLSTM(heads=heads, key_dim=_times(keys, "qk_dim_factor"), value_dim=_times(values, "v_dim_factor"))
+    ffn = Dense(width=_times(width, "ffn_proj_factor"), bias=bias)
+    return Layer(mixer=mixer, ffn=ffn, extras={"fused": int(mode == "fused")})
+
+
+def _times(value: int, factor: str) -> Sourced:
+    return Sourced.read(value, f"{factor} · hidden_size, rounded")

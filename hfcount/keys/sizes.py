@@ -2,6 +2,7 @@
 
 from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.tree.dims import Dim
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
@@ -11,6 +12,11 @@ def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int
             f"{c.where}: {whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}. Correct one of them."
         )
     return whole // part
+
+
+def sized(symbol: str, value: int) -> Dim:
+    """A size that one architecture alone has, under a symbol of its own."""
+    return Dim.named(symbol, value, getattr(value, "source", ""))
 
 
 def rotary_share(c: Config, *names: str, default: float = 1.0) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema, no_info_plain_validator_function
 
@@ -23,6 +23,17 @@ class symbol:
         if not isinstance(value, int):
             raise ValueError(f"{self._letter} must be a whole number")
         return Dim.named(self._letter, int(value), getattr(value, "source", ""))
+
+
+class Size:
+    """Keeps a size that has a symbol; any other is a plain number, which formulas show as such."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(lambda value: value if isinstance(value, Dim) else int(value))
+
+
+Extras = Mapping[str, Annotated[int, Size()]]
+"""Sizes and switches that one architecture alone has, by the name of their key."""
 
 
 class Made:
@@ -209,4 +220,4 @@ class Vision(Frozen):
     positions: Annotated[int, symbol("n_v")] | None = None
     merge: int = 1
     out: Annotated[int, symbol("d_o")] | None = None
-    extras: Mapping[str, int] = {}
+    extras: Extras = Field(default_factory=dict)

@@ -1,12 +1,11 @@
 """Layers by kind, and the whole model."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Vision, symbol
+from hfcount.spec.components import GQA, MLA, SSM, Dense, Extras, FeedForward, Frozen, Mixer, MoE, Vision, symbol
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
@@ -32,7 +31,7 @@ class Layer(Frozen):
     beside: Mixer | None = None
     borrows: bool = False
     passes: int = 1
-    extras: Mapping[str, int] = {}
+    extras: Extras = Field(default_factory=dict)
 
     @property
     def attention(self) -> GQA:
@@ -161,7 +160,7 @@ class Spec(Frozen):
     mtp_announced: bool = True
     encoder: Annotated[tuple[Layers, ...], AfterValidator(_encoding)] = ()
     languages: tuple[str, ...] = ()
-    extras: Mapping[str, int] = {}
+    extras: Extras = Field(default_factory=dict)
     vision: Vision | None = None
     text: "Spec | None" = None
 
