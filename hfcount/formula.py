@@ -74,6 +74,7 @@ class Formula:
         self.components, self.active_components = whole.gathered(), active.gathered()
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
+        self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
         sources = _sources(spec) | counts.sources()
         self.keys = {name: sources.get(atom, "worked out of the others") for atom, name in self.names.items()}
 
@@ -87,7 +88,7 @@ class Formula:
 
     def numbers(self, terms: Polynomial, whole: bool = True) -> str:
         """The same with numbers in place of symbols; the terms of one layer when not `whole`."""
-        return (render_factored if whole else render)(terms, {atom: f"{atom.value:,}" for atom in self.names})
+        return (render_factored if whole else render)(terms, self._numbers)
 
     @property
     def legend(self) -> dict[str, int]:

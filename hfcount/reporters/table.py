@@ -104,7 +104,7 @@ def _components(report: Report, bars: bool) -> RenderableType:
     counts = report.parameters
     whole = sum(component.total for component in report.components)
     table = _table()
-    table.add_column("component")
+    table.add_column("component", overflow="fold")
     table.add_column("parameters", justify="right", overflow="fold")
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", width=_BAR if bars else 0, no_wrap=True)
@@ -133,7 +133,7 @@ class _Bar:
 
 def _serving(report: Report) -> RenderableType:
     table = _table()
-    table.add_column("serving")
+    table.add_column("serving", overflow="fold")
     table.add_column("", justify="right", overflow="fold")
     table.add_column("", overflow="fold")
     for name, count, text in serving(report):
@@ -143,7 +143,7 @@ def _serving(report: Report) -> RenderableType:
 
 def _checks(report: Report) -> RenderableType:
     table = _table()
-    table.add_column("check")
+    table.add_column("check", overflow="fold")
     table.add_column("expected", justify="right", overflow="fold")
     table.add_column("observed", justify="right", overflow="fold")
     table.add_column("")
