@@ -88,16 +88,21 @@ def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[Renderabl
         yield table
 
 
-def _fitting(head: Sequence[str], width: int) -> Iterator[range]:
-    """The columns of components, as many at a time as fit into `width`."""
-    first, taken = 5, 0
+def _fitting(head: Sequence[str], width: int) -> list[range]:
+    """The columns of components, in as few tables as `width` allows, and these as even as can be."""
+    fewest = len(_split(head, width))
+    return next(found for room in range(width + 1) if len(found := _split(head, room)) == fewest)
+
+
+def _split(head: Sequence[str], width: int) -> list[range]:
+    parts, first, taken = [], 5, 0
     for column, name in enumerate(head[5:], 5):
         needed = max(len(name), len("< 0.1 %")) + 2
         if taken + needed > width and column > first:
-            yield range(first, column)
+            parts.append(range(first, column))
             first, taken = column, 0
         taken += needed
-    yield range(first, len(head))
+    return [*parts, range(first, len(head))]
 
 
 def _components(report: Report, bars: bool) -> RenderableType:
