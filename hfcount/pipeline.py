@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from hfcount.compose import compose
-from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError
+from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.documents import INDEX, Documents, label
 from hfcount.fetcher.record import record
@@ -109,7 +109,12 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
     documents, options = fetch(request), replace(options, depth="config")
     runs = [_Run(documents, options, change) for change in ({}, *changes)]
     for run in runs:
-        run.look()
+        try:
+            run.look()
+        except UnknownArchitecture as error:
+            if run is runs[0]:
+                raise
+            raise BadSetting(str(error)) from None
         if run.plan is None and runs[0].plan is not None:
             raise BadSetting(run.outcome.findings[0].message)
     return [_report(run) for run in runs]

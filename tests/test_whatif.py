@@ -132,8 +132,10 @@ def test_a_nested_key(tmp_path: Path) -> None:
         ({"hidden_size": "wide"}, 'with hidden_size="wide": hidden_size is "wide", and must be a whole number'),
         ({"vocab_size": None}, "with vocab_size=null: no vocab_size, and llama needs it"),
         ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0, and must be 1 to"),
+        ({"model_type": "foo"}, 'with model_type="foo": no family describes model_type foo'),
+        ({"architectures": ["AnyForDancing"]}, "no head of llama is called AnyForDancing"),
     ],
-    ids=["contradiction", "type", "gone", "range"],
+    ids=["contradiction", "type", "gone", "range", "family", "head"],
 )
 def test_a_value_that_cannot_be_is_refused(tmp_path: Path, changes: Json, message: str) -> None:
     save(tmp_path / "org" / "name", TINY["llama"])
