@@ -1,7 +1,6 @@
 """Recording what was read, in the form that --fixtures replays."""
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,6 +48,8 @@ def _place(documents: Documents) -> Path:
 
 def write(path: Path, raw: bytes) -> None:
     """Writes a file that appears whole or not at all, in the place of an earlier one."""
+    import tempfile  # with what it brings it takes milliseconds, and few runs write
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
