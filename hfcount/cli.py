@@ -283,48 +283,8 @@ def _all_models(fixtures: Path) -> tuple[str, ...]:
 
 def _print(reports: Sequence[Report], style: str) -> int:
     """Prints what is not printed yet, and returns the exit code."""
-    if style == "markdown":
-        _print_markdown(reports)
-    elif style == "table":
-        _print_table(reports)
+    if style != "json":
+        from hfcount.reporters import text
+
+        _echo(text.markdown(reports) if style == "markdown" else text.table(reports))
     return worst([report.exit_code for report in reports])
-
-
-def _judged(reports: Sequence[Report]) -> bool:
-    """Whether there are verdicts to list: several, and not all of them counted and no more."""
-    return len(reports) > 1 and any(report.depth != "config" or report.exit_code for report in reports)
-
-
-def _in_full(reports: Sequence[Report]) -> list[Report]:
-    """A model alone, and of several those that fail or were asked about."""
-    return [report for report in reports if len(reports) == 1 or report.exit_code or report.formula or report.tensors]
-
-
-def _print_table(reports: Sequence[Report]) -> None:
-    from rich.console import Console
-
-    from hfcount.reporters import table
-
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        if _judged(reports):
-            console.print(table.summary(reports))
-        for report in _in_full(reports):
-            if len(reports) > 1:
-                console.print()
-            for part in table.details(report, console.width):
-                console.print(part)
-        if sum(bool(report.components) for report in reports) > 1:
-            for part in table.comparison(reports, console.width):
-                console.print(part)
-    _echo("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
-
-
-def _print_markdown(reports: Sequence[Report]) -> None:
-    from hfcount.reporters import markdown
-
-    parts = [markdown.summary(reports)] if _judged(reports) else []
-    parts += [markdown.details(report) for report in _in_full(reports)]
-    if sum(bool(report.components) for report in reports) > 1:
-        parts.append(markdown.comparison(reports))
-    _echo("\n\n".join(parts))

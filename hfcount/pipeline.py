@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from hfcount.compose import compose
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
+from hfcount.fetcher.absence import SINGLE, absence, lonely, without_index
 from hfcount.fetcher.documents import INDEX, Documents, label
 from hfcount.fetcher.record import record
 from hfcount.fetcher.shards import Shard
@@ -27,8 +28,6 @@ from hfcount.verifier.rules import Policy
 from hfcount.whatif import Changes, changed, check_known, written
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
-
-SINGLE = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,8 @@ def verify(
     """Holds a checkpoint against its config.
 
     Args:
-        model: a local folder if one exists, else a repo id; with `fixtures`, a path below that folder.
+        model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
+            below that folder.
         revision: branch, tag or commit of a repo.
         fixtures: a folder of recorded checkpoints to read in place of the Hub.
         offline: read the standard cache only.
@@ -171,7 +171,7 @@ class _Run:
             check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
             self.outcome = count_only(self.plan)
             if self.documents.alone and self.options.depth in ("index", "headers"):
-                self.unseen = Failure(kind="NoIndex", message=_lonely(self.documents))
+                self.unseen = Failure(kind="NoIndex", message=lonely(self.documents))
             elif self.options.depth != "config" and not self.documents.alone:
                 self._look_at_the_index(self.plan, self.packed)
         except (DocumentError, ConfigError) as error:
@@ -190,7 +190,7 @@ class _Run:
             self.why = need
             self._look_at_the_headers(plan, packed)
         elif self.index is None:
-            self.unseen = Failure(kind="NoIndex", message=_absence(self.documents))
+            self.unseen = Failure(kind="NoIndex", message=absence(self.documents))
 
     def _need_of_headers(self) -> str | None:
         """Why the index does not settle it; None when it does."""
@@ -202,7 +202,7 @@ class _Run:
 
     def _look_at_the_headers(self, plan: Blueprint, packed: str | None) -> None:
         reader, asked = self.documents.shards, self.options.depth == "headers"
-        wanted = self.index.shards if self.index else _without_index(self.documents)
+        wanted = self.index.shards if self.index else without_index(self.documents)
         try:
             shards = reader.read(sorted(wanted), self.options.progress(len(wanted)))
         except FetchError as error:  # what the index says still stands
@@ -211,7 +211,7 @@ class _Run:
         if not shards and (reader.free or self.index is None):
             self.why = None
             if asked or self.index is None:
-                self.unseen = Failure(kind="NoHeaders", message=_absence(self.documents, asked))
+                self.unseen = Failure(kind="NoHeaders", message=absence(self.documents, asked))
             return
         self.shards, self.depth = shards, "headers"
         self.outcome = verify_headers(plan, self.index, shards, packed, self.outcome.match)
@@ -221,32 +221,3 @@ class _Run:
                 f"{label(self.documents.model, self.documents.revision)} has {len(wanted):,} weight files and no"
                 f" {INDEX} to say which tensor is where. Write the index.",
             )
-
-
-def _without_index(documents: Documents) -> Collection[str]:
-    """The files that are the model where no index names them."""
-    names = documents.shards.names
-    if names is None or SINGLE in names:
-        return {SINGLE}
-    return {name for name in names if not name.startswith(("adapter_", "consolidated"))}
-
-
-def _lonely(documents: Documents) -> str:
-    return (
-        f"{printable(documents.model)} is a config alone, so there is nothing to hold against it. Name the folder it is"
-        " in."
-    )
-
-
-def _absence(documents: Documents, asked: bool = False) -> str:
-    """Why there is nothing to hold against the config, from the files that are there instead."""
-    files = documents.files
-    text = f"{label(documents.model, documents.revision)} has "
-    text += "no safetensors files" if asked and documents.index else f"neither {INDEX} nor {SINGLE}"
-    if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
-        return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
-    if "adapter_model.safetensors" in files:
-        return f"{text}, only an adapter (adapter_model.safetensors): verify the base model it names."
-    if any(name.endswith(".gguf") for name in files):
-        return f"{text}, only GGUF files."
-    return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to hold against its config."

@@ -131,7 +131,7 @@ class Server(ThreadingHTTPServer):
         return Fault()
 
     def answer(self, path: str, headers: Message) -> Answer:
-        raise NotImplementedError
+        raise NotImplementedError  # each server has answers of its own
 
 
 class Hub(Server):

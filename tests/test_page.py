@@ -263,12 +263,12 @@ class Browser:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One Chromium for all tests."""
-    pytest.importorskip("selenium")
+    pytest.importorskip("selenium", reason="no selenium; `pip install -e '.[test]'` brings it")
     from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
     program, server = (shutil.which(name) for name in ("chromium", "chromedriver"))
     if not program or not server:
-        pytest.skip("needs chromium and chromedriver")
+        pytest.skip("no browser: chromium and chromedriver must be on the PATH")
     options = ChromeOptions()
     options.binary_location = program
     for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):

@@ -81,7 +81,7 @@ HOSTILE = [
     "组织/通义千问三十二亿参数模型指令微调版本第二版增强型长上下文",
     "שלום/عالم-🤗",
     " ",
-    "/home/somebody/models/checkpoints/run-2024-11-05/step-00120000/model-hf-converted",
+    "/models/of/somebody/checkpoints/run-2024-11-05/step-00120000/model-hf-converted",
 ]
 
 
