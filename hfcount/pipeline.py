@@ -7,25 +7,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from hfcount.compose import compose
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.absence import SINGLE, absence, lonely, without_index
-from hfcount.fetcher.documents import INDEX, Documents, label
+from hfcount.fetcher.interface import INDEX, Documents, label
+from hfcount.fetcher.missing import SINGLE, absence, lonely, without_index
 from hfcount.fetcher.record import record
 from hfcount.fetcher.shards import Shard
-from hfcount.fetcher.strict import parse_object
+from hfcount.formats.index import Index, read_index
+from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
-from hfcount.measures import Blueprint, build
-from hfcount.report import Depth, Extra, Failure, Report
-from hfcount.serving import Load
+from hfcount.mapper.whatif import Changes, changed, check_known, written
+from hfcount.plan import Blueprint, build
+from hfcount.report.build import compose
+from hfcount.report.model import Depth, Extra, Failure, Report
+from hfcount.report.serving import Load
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
 from hfcount.verifier import count_only, verify_headers, verify_index
-from hfcount.verifier.evidence import Index, read_index
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules import Policy
-from hfcount.whatif import Changes, changed, check_known, written
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
 

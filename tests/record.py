@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hfcount.mapper import Config
-from hfcount.measures import Blueprint, build
+from hfcount.plan import Blueprint, build
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import hfcount
-from hfcount.measures import Blueprint
-from hfcount.tree.block import Aside, Linear, Tensor, block
+from hfcount.plan import Blueprint
+from hfcount.tree.nodes import Aside, Linear, Tensor, block
 
 DEEPSEEK: dict[str, Any] = {
     "architectures": ["DeepseekV3ForCausalLM"],

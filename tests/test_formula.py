@@ -10,7 +10,7 @@ from build import FAMILIES, TINY, Json, config
 
 import hfcount
 from hfcount import Blueprint, families
-from hfcount.formula import Formula
+from hfcount.formula.closed_form import Formula
 from hfcount.reporters.latex import latex
 from hfcount.tree.dims import Monomial, Polynomial, evaluate, render
 

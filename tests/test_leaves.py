@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hfcount.tree.block import Block, Linear, Node, Repeat, Tensor, Tied, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, is_index, leaves
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 NINE = Tensor((3, 3))
 

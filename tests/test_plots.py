@@ -20,8 +20,8 @@ from build import save
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report import Component, Parameters, Report
-from hfcount.tree.block import Role
+from hfcount.report.model import Component, Parameters, Report
+from hfcount.tree.nodes import Role
 
 matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib; `pip install -e '.[plot]'` brings it")
 
@@ -303,7 +303,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path: Path) -> None:
 import hashlib, matplotlib, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 assert matplotlib.rcParams["font.size"] == 31
-from hfcount.report import Report
+from hfcount.report.model import Report
 from hfcount.reporters.plots import draw
 reports = [Report.model_validate_json(line) for line in sys.stdin]
 print(*(hashlib.sha256(draw(reports, format)).hexdigest() for format in {FORMATS!r}))

@@ -14,7 +14,7 @@ from build import TINY, Json, config
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.serving import Cost, Kept, cache_width, cost
+from hfcount.report.serving import Cost, Kept, cache_width, cost
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
 

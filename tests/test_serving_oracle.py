@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import hfcount
-from hfcount.serving import Cost, Kept, cost
+from hfcount.report.serving import Cost, Kept, cost
 from hfcount.spec import GQA, MLA
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch and transformers"

@@ -15,7 +15,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.text import printable
-from hfcount.tree.block import Block
+from hfcount.tree.nodes import Block
 
 
 class Family(Protocol):

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("afmoe",)
 

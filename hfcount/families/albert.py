@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier
+from hfcount.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.classic import classifier
-from hfcount.tree.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("albert",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, mlp, rms_norm
+from hfcount.parts.variants import altered, xielu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, mlp, rms_norm
-from hfcount.tree.parts.variants import altered, xielu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("apertus",)
 

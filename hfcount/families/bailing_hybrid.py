@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import kimi_delta
+from hfcount.parts.sparse import shared_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import kimi_delta
-from hfcount.tree.parts.sparse import shared_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("bailing_hybrid",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bamba",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.classic import headed
+from hfcount.parts.encoders import bert_base, bert_embeddings, decoder_over
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts.classic import headed
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, decoder_over
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bert-generation",)
 

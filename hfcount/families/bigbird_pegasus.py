@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.classic import fc, mha
+from hfcount.parts.seq2seq import bart
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.classic import fc, mha
-from hfcount.tree.parts.seq2seq import bart
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("bigbird_pegasus",)
 

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
+from hfcount.tree.nodes import Aside, Block, Linear, Tensor, block
 
 MODEL_TYPES = ("chatglm",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, fused_qkv, inv_freq, layer_norm, stack, with_head
 from hfcount.spec import GQA, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, fused_qkv, inv_freq, layer_norm, stack, with_head
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dbrx",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import rms_norm, stack
+from hfcount.parts.streams import compressed, hash_moe, mixer, streamed
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import rms_norm, stack
-from hfcount.tree.parts.streams import compressed, hash_moe, mixer, streamed
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, lm_head
+from hfcount.parts.classic import summary
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm, lm_head
-from hfcount.tree.parts.classic import summary
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("electra",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ernie",)
 

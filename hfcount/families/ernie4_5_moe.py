@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("ernie4_5_moe",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import lm_head
+from hfcount.parts.variants import persimmon
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import lm_head
-from hfcount.tree.parts.variants import persimmon
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("fuyu",)
 

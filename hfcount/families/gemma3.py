@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import rms_norm
+from hfcount.parts.composite import llava
+from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import rms_norm
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import siglip
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma3",)
 

@@ -3,10 +3,10 @@ card of google/gemma-3n-E4B)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gemma, rms_norm, swiglu, with_head
+from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts import base, gemma, rms_norm, swiglu, with_head
-from hfcount.tree.parts.composite import joined
+from hfcount.tree.nodes import Aside, Block, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")
 

@@ -2,12 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import with_head
+from hfcount.parts.audio import conformer
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_gemma import gemma4_vision
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, Node, block
-from hfcount.tree.parts import with_head
-from hfcount.tree.parts.audio import conformer
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_gemma import gemma4_vision
+from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("gemma4",)
 

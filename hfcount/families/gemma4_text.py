@@ -3,10 +3,10 @@ keys and values of earlier ones, and an embedding for every layer (model card of
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, rms_norm, swiglu, with_head
+from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import base, rms_norm, swiglu, with_head
-from hfcount.tree.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma4_text",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, fused_swiglu, gqa, rms_norm
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_qwen import glm4v_vision
 from hfcount.spec import Layer, Spec, Vision
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import base, fused_swiglu, gqa, rms_norm
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_qwen import glm4v_vision
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm4v",)
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
 from hfcount.spec import FeedForward, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm_moe_dsa",)
 

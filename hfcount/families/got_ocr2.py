@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block, Linear, Tensor, block
-from hfcount.tree.parts.composite import llava
+from hfcount.tree.nodes import Aside, Block, Linear, Tensor, block
 
 MODEL_TYPES = ("got_ocr2",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import causal_mask, conv1d, generative, positions, summary
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import causal_mask, conv1d, generative, positions, summary
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt2", "gpt-sw3")
 

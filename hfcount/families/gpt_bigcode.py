@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative, positions
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.dims import Sourced
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative, positions
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_bigcode",)
 

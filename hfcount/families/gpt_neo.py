@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import causal_mask, generative, mha, positions
 from hfcount.spec import Dense, Layer, Spec, Window
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import causal_mask, generative, mha, positions
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt_neo",)
 

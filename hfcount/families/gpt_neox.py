@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
+from hfcount.parts.classic import causal_mask, fused_attention, generative
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, inv_freq, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import causal_mask, fused_attention, generative
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
 

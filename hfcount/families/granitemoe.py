@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoehybrid",)
 

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, stack, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, stack, with_head
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hrm_text",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("hunyuan_v1_moe",)
 

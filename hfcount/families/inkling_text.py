@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
+from hfcount.parts.relative import relative, spread
+from hfcount.parts.sparse import joint_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.relative import relative, spread
-from hfcount.tree.parts.sparse import joint_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("inkling_text",)
 

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, stack
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, stack
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internlm2",)
 

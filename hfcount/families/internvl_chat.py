@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import rebased
+from hfcount.parts.vision import internvit
 from hfcount.spec import Spec, Vision
-from hfcount.tree.block import Block, Linear, Node
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.composite import rebased
-from hfcount.tree.parts.vision import internvit
+from hfcount.tree.nodes import Block, Linear, Node
 
 MODEL_TYPES = ("internvl_chat",)
 

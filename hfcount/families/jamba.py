@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, experts, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, experts, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import mamba
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("jamba",)
 

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, inv_freq, rms_norm, stacked
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, inv_freq, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("jetmoe",)
 

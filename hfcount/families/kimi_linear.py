@@ -3,13 +3,13 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, mla, rms_norm, swiglu
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import kimi_delta
+from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import kimi_delta
-from hfcount.tree.parts.sparse import shared_moe
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("kimi_linear",)
 

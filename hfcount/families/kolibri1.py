@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, decoder, gqa, rms_norm
+from hfcount.parts.sparse import shared_moe
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import correction_bias, decoder, gqa, rms_norm
-from hfcount.tree.parts.sparse import shared_moe
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("kolibri1",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, shared_moe, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, shared_moe, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("laguna",)
 

@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, moe, rms_norm, stack, with_head
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import short_conv
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, gqa, moe, rms_norm, stack, with_head
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import short_conv
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("lfm2", "lfm2_moe")
 

@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import joined
+from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision import siglip
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm2_vl",)
 

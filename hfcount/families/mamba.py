@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mamba", "falcon_mamba")
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mamba2",)
 

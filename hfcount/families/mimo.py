@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import base, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mimo",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.composite import rebased
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.composite import rebased
+from hfcount.tree.nodes import Aside, Block, block
 
 MODEL_TYPES = ("minicpmv",)
 

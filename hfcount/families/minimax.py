@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import lightning
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("minimax",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import rms_norm
+from hfcount.parts.composite import llava
+from hfcount.parts.vision import pixtral
 from hfcount.spec import Spec, Vision
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import rms_norm
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import pixtral
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mistral3",)
 

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu
+from hfcount.parts.composite import llava
+from hfcount.parts.vision_llama import mllama_vision
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision_llama import mllama_vision
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("mllama", "mllama_text_model")
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, headed, mha
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier, headed, mha
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernbert-decoder",)
 

@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
+from hfcount.parts import layer_norm, rms_norm, stack
+from hfcount.parts.vision import molmo_vision
 from hfcount.spec import Dense, Layer, Spec, Vision
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.dims import Sourced
-from hfcount.tree.parts import layer_norm, rms_norm, stack
-from hfcount.tree.parts.vision import molmo_vision
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("molmo",)
 

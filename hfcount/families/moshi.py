@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, lm_head, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, lm_head, rms_norm, stack
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("moshi",)
 

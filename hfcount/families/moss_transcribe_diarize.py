@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import joined
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block
-from hfcount.tree.parts.composite import joined
+from hfcount.tree.nodes import Aside, Block
 
 MODEL_TYPES = ("moss_transcribe_diarize",)
 

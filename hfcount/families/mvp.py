@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.seq2seq import bart, side_prompt
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts.seq2seq import bart, side_prompt
+from hfcount.tree.nodes import Aside, Block, block
 
 MODEL_TYPES = ("mvp",)
 

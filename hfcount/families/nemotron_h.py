@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, gqa, mlp, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
+from hfcount.parts.prediction import drafting
+from hfcount.parts.sparse import latent_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, mlp, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
-from hfcount.tree.parts.prediction import drafting
-from hfcount.tree.parts.sparse import latent_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("nemotron_h",)
 

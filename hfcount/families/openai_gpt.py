@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import causal_mask, conv1d, generative, positions
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import causal_mask, conv1d, generative, positions
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("openai-gpt",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import llava
+from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import siglip
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("paligemma",)
 

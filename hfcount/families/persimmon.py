@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import with_head
+from hfcount.parts.variants import persimmon
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block
-from hfcount.tree.parts import with_head
-from hfcount.tree.parts.variants import persimmon
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("persimmon",)
 

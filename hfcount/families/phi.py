@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, layer_norm, mlp, stack, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, layer_norm, mlp, stack, with_head
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("phi",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, block
-from hfcount.tree.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Aside, Block, Linear, block
 
 MODEL_TYPES = ("phi4_multimodal",)
 

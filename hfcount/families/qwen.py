@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, block
-from hfcount.tree.parts import embedding, fused_qkv, rms_norm, stack, with_head
+from hfcount.tree.nodes import Aside, Block, Linear, block
 
 MODEL_TYPES = ("qwen",)
 

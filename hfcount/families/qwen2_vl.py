@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, rms_norm, swiglu
+from hfcount.parts.composite import beside
+from hfcount.parts.vision_qwen import qwen2_vision
 from hfcount.spec import Layer, Spec, Vision
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import base, gqa, rms_norm, swiglu
-from hfcount.tree.parts.composite import beside
-from hfcount.tree.parts.vision_qwen import qwen2_vision
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2_vl",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, rms_norm, stacked, swiglu
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import base, gqa, rms_norm, stacked, swiglu
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_qwen import qwen3_vision
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import rg_lru
 from hfcount.spec import LRU, Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import rg_lru
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("recurrent_gemma",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import stack
+from hfcount.parts.classic import summary
+from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import stack
-from hfcount.tree.parts.classic import summary
-from hfcount.tree.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("roformer",)
 

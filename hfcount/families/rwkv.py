@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.spec import RWKV, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("rwkv",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, layer_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, layer_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("stablelm",)
 

@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier
+from hfcount.parts.encoders import dense_classifier
+from hfcount.parts.seq2seq import t5_layer
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
-from hfcount.tree.block import Block, Tied, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier
-from hfcount.tree.parts.encoders import dense_classifier
-from hfcount.tree.parts.seq2seq import t5_layer
+from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5",)
 

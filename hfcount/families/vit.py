@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.classic import classifier, headed
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import mha
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("whisper",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import generative
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import generative
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("xglm",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, headed, summary
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier, headed, summary
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("xlnet",)
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
+from hfcount.parts.lstm import mlstm, up_gated
 from hfcount.spec import MLSTM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.tree.parts.lstm import mlstm, up_gated
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("xlstm",)
 

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xmod",)
 

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import zamba
+from hfcount.parts.shared import hybrid
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import zamba
-from hfcount.tree.parts.shared import hybrid
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("zamba",)
 

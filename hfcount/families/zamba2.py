@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_swiglu, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
+from hfcount.parts.shared import hybrid
+from hfcount.parts.variants import altered
 from hfcount.spec import SSM, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, fused_swiglu, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
-from hfcount.tree.parts.shared import hybrid
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("zamba2",)
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, rms_norm, stacked, with_head
+from hfcount.parts.compressed import cca
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import base, rms_norm, stacked, with_head
-from hfcount.tree.parts.compressed import cca
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("zaya",)
 

@@ -10,9 +10,9 @@ from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.provenance import Sourced
 from hfcount.spec import Dense, Head, Layer, Layers, Spec
 from hfcount.text import printable
-from hfcount.tree.dims import Sourced
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {

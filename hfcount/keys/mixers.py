@@ -3,9 +3,9 @@
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
-from hfcount.tree.dims import Sourced
 
 
 def expanded(c: Config, key: str, default: int | None = None) -> int:

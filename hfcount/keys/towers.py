@@ -80,7 +80,7 @@ def qwen3_vision(c: Config) -> Vision:
 
 
 def whisper(ears: Config) -> dict[str, int]:
-    """The sizes of Whisper's encoder, by the names of hfcount.tree.parts.audio.whisper's arguments.
+    """The sizes of Whisper's encoder, by the names of hfcount.parts.audio.whisper's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_voxtral.py and configuration_qwen2_audio.py.
     """
@@ -94,7 +94,7 @@ def whisper(ears: Config) -> dict[str, int]:
 
 
 def gemma4_vision(c: Config) -> Vision:
-    """Gemma 4's tower; its extras go by the names of hfcount.tree.parts.vision_gemma.gemma4_vision's arguments.
+    """Gemma 4's tower; its extras go by the names of hfcount.parts.vision_gemma.gemma4_vision's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4VisionConfig.
     """
@@ -142,7 +142,7 @@ def mllama_vision(c: Config) -> Vision:
 
 
 def conformer(c: Config) -> dict[str, int]:
-    """The sizes of Gemma 4's encoder, by the names of hfcount.tree.parts.audio.conformer's arguments.
+    """The sizes of Gemma 4's encoder, by the names of hfcount.parts.audio.conformer's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
     """

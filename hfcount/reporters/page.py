@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report import Component, LayerKind, Report
+from hfcount.report.model import Component, LayerKind, Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
 from hfcount.reporters.words import binary, number, origin, remarks, serving, share, verdict

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from hfcount.report import ClosedForm, FormulaPart, Memory, Report
+from hfcount.mapper.whatif import written
+from hfcount.report.model import ClosedForm, FormulaPart, Memory, Report
 from hfcount.text import plural
-from hfcount.tree.block import Role
-from hfcount.whatif import written
+from hfcount.tree.nodes import Role
 
 
 def verdict(report: Report) -> str:

@@ -7,9 +7,9 @@ from itertools import chain
 from math import prod
 from operator import mul
 
-from hfcount.tree.block import Aside, Block, Kind, Node, Repeat, Role, Tensor, Tied
 from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Aside, Block, Kind, Node, Repeat, Role, Tensor, Tied
 
 
 @dataclass(frozen=True, slots=True)

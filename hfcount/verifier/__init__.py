@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from hfcount.fetcher.shards import Shard
-from hfcount.measures import Blueprint
+from hfcount.formats.index import Index
+from hfcount.plan import Blueprint
 from hfcount.storage.schemes import scheme_of_names
 from hfcount.tree.leaves import Finder
 from hfcount.verifier import checks, headers
 from hfcount.verifier.case import Case
-from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Outcome
+from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
-from hfcount.verifier.seen import merge
 
 # In the order in which a reader wants to know: names, copies, bytes, claims.
 INDEX_CHECKS: tuple[Callable[[Case, Outcome], None], ...] = (

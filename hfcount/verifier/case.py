@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hfcount.measures import Blueprint
+from hfcount.formats.index import Index
+from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
-from hfcount.verifier.evidence import Index
+from hfcount.verifier.header_view import Seen
 from hfcount.verifier.names import Match
-from hfcount.verifier.seen import Seen
 
 
 @dataclass(frozen=True, slots=True)

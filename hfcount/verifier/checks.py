@@ -1,6 +1,6 @@
 """The checks that hold for the index and the headers alike: names, copies, claims, keys."""
 
-from hfcount.measures import Blueprint
+from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Leaf

@@ -3,17 +3,17 @@
 from math import prod
 
 from hfcount.fetcher.shards import Shard
+from hfcount.formats.index import Index
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
 from hfcount.verifier.case import Case
 from hfcount.verifier.checks import first, report_no_total_size
-from hfcount.verifier.evidence import Index
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.header_view import Seen
 from hfcount.verifier.names import BUFFERS
-from hfcount.verifier.seen import Seen
 
 
 def check_files(seen: Seen, index: Index | None, outcome: Outcome) -> None:

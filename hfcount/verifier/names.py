@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from hfcount.tree.block import Kind
 from hfcount.tree.leaves import Finder, Leaf
+from hfcount.tree.nodes import Kind
 from hfcount.verifier.folding import fold
 
 BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
