@@ -131,7 +131,7 @@ class Blueprint:
     def _tree_with(self, head: Head) -> Block:
         family = families.find(self.spec.family)
         assert family is not None
-        return family.blueprint(self.spec.model_copy(update={"head": head}))
+        return family.blueprint(self.spec.but(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
         """What a checkpoint stores: parameters and current buffers."""

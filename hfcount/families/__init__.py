@@ -57,7 +57,7 @@ def read(c: Config) -> tuple[Spec, Block]:
 
 def base(spec: Spec | None) -> Block:
     """The tree of a language model within another model: without its head."""
-    return whole(spec and spec.model_copy(update={"head": "base"}))
+    return whole(spec and spec.but(head="base"))
 
 
 def whole(spec: Spec | None) -> Block:

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     known = keys.encoder(
         c,
         heads=("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining"),
-        extras={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
+        traits={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
     )
     groups, inner = counts["num_hidden_groups"], counts["inner_group_num"]
     one = known.layers[0].layer.but(passes=int(depth // groups * inner))
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, narrow, pooled = s.hidden, s.extras["embedding_size"], s.head in POOLED
+    d, narrow, pooled = s.hidden, s.traits["embedding_size"], s.head in POOLED
 
     def group(one: Layer) -> Block:
         width, square = one.dense.width, Linear(d, d, True, "attention")
@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
             ffn=Linear(d, width, True, "mlp"),
             ffn_output=Linear(width, d, True, "mlp"),
         )
-        inner = s.extras["inner_group_num"]
+        inner = s.traits["inner_group_num"]
         return Block({"albert_layers": Repeat(Indices.upto(inner), layer)}, passes=one.passes // inner)
 
     into = Linear(narrow, d, True, "embedding")

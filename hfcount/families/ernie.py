@@ -14,10 +14,10 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentence
 
 def spec(c: Config) -> Spec:
     tasks = c.int("task_type_vocab_size", default=3) if c.bool("use_task_id", default=False) else 0
-    return keys.encoder(c, heads=_HEADS, extras={"task_type_vocab_size": tasks})
+    return keys.encoder(c, heads=_HEADS, traits={"task_type_vocab_size": tasks})
 
 
 def blueprint(s: Spec) -> Block:
-    tasks = s.extras["task_type_vocab_size"]
+    tasks = s.traits["task_type_vocab_size"]
     more = block(task_type_embeddings=embedding(tasks, s.hidden) if tasks else None)
     return bert_heads(s, "ernie", bert_base(s, embeddings=bert_embeddings(s, more=more), pooler=pooler(s)))

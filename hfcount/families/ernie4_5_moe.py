@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
 
     dense = (Indices.upto(count).less(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.frame(c, keys.split(c, dense, (routed, sparse)), tied=True, extras={"use_bias": int(bias)})
+    return keys.frame(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
 
 
 def blueprint(s: Spec) -> Block:
@@ -44,4 +44,4 @@ def blueprint(s: Spec) -> Block:
             mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
         )
 
-    return with_head(s, base(s, layer), bias=bool(s.extras["use_bias"]))
+    return with_head(s, base(s, layer), bias=bool(s.traits["use_bias"]))

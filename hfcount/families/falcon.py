@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),
         ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),
-        extras={"num_ln_in_parallel_attn": norms},
+        traits={"num_ln_in_parallel_attn": norms},
     )
     return keys.frame(c, layer, hidden=d, tied=True)
 
@@ -31,7 +31,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        norms, norm = one.extras["num_ln_in_parallel_attn"], layer_norm(d)
+        norms, norm = one.traits["num_ln_in_parallel_attn"], layer_norm(d)
         return block(
             self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
             mlp=mlp(d, one.dense.width, one.dense.bias, up="dense_h_to_4h", down="dense_4h_to_h"),

@@ -15,15 +15,15 @@ def spec(c: Config) -> Spec:
     full = keys.attention(c, qkv_bias=bias, out_bias=bias)
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
     layer = Layer(mixer=full, beside=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    extras = {
+    traits = {
         "mamba_rms_norm": int(c.bool("mamba_rms_norm", default=False)),
         "projectors_bias": int(c.bool("projectors_bias", default=False)),
     }
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), extras=extras)
+    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, bias = s.hidden, bool(s.extras["mamba_rms_norm"]), bool(s.extras["projectors_bias"])
+    d, norm, bias = s.hidden, bool(s.traits["mamba_rms_norm"]), bool(s.traits["projectors_bias"])
 
     def layer(one: Layer) -> Block:
         return block(

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         Layer(mixer=mixer, ffn=keys.dense(text, bias=True)),
         whole=c,
         heads=("ForCausalLM",),
-        extras={"patch": side * side * channels},
+        traits={"patch": side * side * channels},
     )
 
 
@@ -28,5 +28,5 @@ def blueprint(s: Spec) -> Block:
     head = lm_head(s, "language_model.model.embed_tokens.weight")
     return block(
         language_model=block(model=persimmon(s), lm_head=head),
-        vision_embed_tokens=Linear(s.extras["patch"], s.hidden, bias=True, role="vision"),
+        vision_embed_tokens=Linear(s.traits["patch"], s.hidden, bias=True, role="vision"),
     )

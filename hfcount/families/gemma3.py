@@ -37,5 +37,5 @@ def blueprint(s: Spec) -> Block:
         mm_input_projection_weight=Tensor((eyes.hidden, s.hidden)),
         mm_soft_emb_norm=rms_norm(eyes.hidden),
     )
-    tower = siglip(eyes, head=bool(eyes.extras["vision_use_head"]))
+    tower = siglip(eyes, head=bool(eyes.traits["vision_use_head"]))
     return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)

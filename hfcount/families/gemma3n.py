@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     widths = keys.network_widths(text)
     layers = [Layers(indices=where, layer=Layer(mixer=mixer, ffn=Dense(width=width))) for width, where in widths]
     lent = keys.lending(text, layers, default=15)
-    extras = {
+    traits = {
         "per_layer": keys.sized("d_l", text.int("hidden_size_per_layer_input", default=256)),
         "per_layer_vocab": keys.sized("|V_l|", text.int("vocab_size_per_layer_input", default=262_144)),
         "streams": text.int("altup_num_inputs", default=4),
@@ -26,17 +26,17 @@ def spec(c: Config) -> Spec:
     }
     windows = keys.sliding(text, lambda: keys.between(text, 5), 512)
     if text is c:
-        return keys.frame(c, lent, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
+        return keys.frame(c, lent, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     for name, width in (("vision", 2048), ("audio", 1536)):
         sense = c.part(f"{name}_config")
-        extras[f"{name}_hidden"] = sense.int("hidden_size", default=width)
-        extras[f"{name}_vocab"] = sense.int("vocab_size", default=128)
+        traits[f"{name}_hidden"] = sense.int("hidden_size", default=width)
+        traits[f"{name}_vocab"] = sense.int("vocab_size", default=128)
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.frame(text, lent, whole=c, tied=True, heads=heads, extras=extras, windows=windows)
+    return keys.frame(text, lent, whole=c, tied=True, heads=heads, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, of = s.hidden, rms_norm(s.hidden), s.extras
+    d, norm, of = s.hidden, rms_norm(s.hidden), s.traits
 
     def layer(one: Layer) -> Block:
         named = block(

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     vision = keys.gemma4_vision(c) if c.sub("vision_config") else None
     hearing = keys.conformer(c) if c.sub("audio_config") else {}
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.around(c, part, text, tied=True, heads=heads, vision=vision, extras=hearing)
+    return keys.around(c, part, text, tied=True, heads=heads, vision=vision, traits=hearing)
 
 
 def blueprint(s: Spec) -> Block:
@@ -26,9 +26,9 @@ def blueprint(s: Spec) -> Block:
     if s.head == "causal_lm":
         return with_head(s, body)
     if s.vision:
-        towers["vision_tower"] = gemma4_vision(s.vision, **s.vision.extras)
+        towers["vision_tower"] = gemma4_vision(s.vision, **s.vision.traits)
         towers["embed_vision"] = block("vision", embedding_projection=Linear(s.vision.hidden, s.hidden))
-    if s.extras:
-        towers["audio_tower"] = conformer(**s.extras)
-        towers["embed_audio"] = block("other", embedding_projection=Linear(s.extras["out"], s.hidden))
+    if s.traits:
+        towers["audio_tower"] = conformer(**s.traits)
+        towers["embed_audio"] = block("other", embedding_projection=Linear(s.traits["out"], s.hidden))
     return joined(s, body, **towers)

@@ -18,17 +18,17 @@ def spec(c: Config) -> Spec:
     far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
     width = c.int("intermediate_size")
     wide = _network(c, 2 * width if c.bool("use_double_wide_mlp", default=False) else width)
-    one = Layer(mixer=near, ffn=_network(c, width), extras={"values": 1})
-    other = one.but(mixer=far, extras={"values": int(not same)})
+    one = Layer(mixer=near, ffn=_network(c, width), traits={"values": 1})
+    other = one.but(mixer=far, traits={"values": int(not same)})
     placed = keys.local_and_global(c, period=6)
     layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
-    extras = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
-    if extras["per_layer"]:
-        extras["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
+    traits = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
+    if traits["per_layer"]:
+        traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
     lent = keys.lending(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.frame(c, lent, tied=True, extras=extras, heads=("ForCausalLM", "Model"), windows=windows)
+    whole = keys.frame(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=windows)
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
 
 
@@ -39,10 +39,10 @@ def _network(c: Config, width: int) -> Dense | MoE:
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.extras["per_layer"]
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.traits["per_layer"]
 
     def layer(one: Layer) -> Block:
-        ffn, of = one.ffn, one.extras
+        ffn, of = one.ffn, one.traits
         named = block(
             self_attn=lending_attention(d, one.attention, bool(of["values"]), one.borrows),
             mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
@@ -56,5 +56,5 @@ def blueprint(s: Spec) -> Block:
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
         return Block({**named.children, **own, **experts})
 
-    tables = per_layer_tables(d, s.depth, s.extras["per_layer_vocab"], per_layer) if per_layer else {}
+    tables = per_layer_tables(d, s.depth, s.traits["per_layer_vocab"], per_layer) if per_layer else {}
     return with_head(s, Block({**base(s, layer).children, **tables}))

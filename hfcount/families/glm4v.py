@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec:
         positions=along * along,
         merge=eyes.int("spatial_merge_size"),
         out=out,
-        extras={
+        traits={
             "intermediate_size": eyes.int("intermediate_size"),
             "attention_bias": int(eyes.bool("attention_bias", default=False)),
         },
@@ -61,6 +61,6 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    sizes = s.eyes.extras
+    sizes = s.eyes.traits
     tower = glm4v_vision(s.eyes, sizes["intermediate_size"], bool(sizes["attention_bias"]))
     return joined(s, base(s, layer), visual=tower)

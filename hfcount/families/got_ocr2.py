@@ -14,11 +14,11 @@ def spec(c: Config) -> Spec:
     text, _ = families.read(part)
     channels = eyes.int("output_channels", default=256)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, part, text, tied=True, heads=heads, extras={"output_channels": channels})
+    return keys.around(c, part, text, tied=True, heads=heads, traits={"output_channels": channels})
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.extras["output_channels"]
+    seen = s.traits["output_channels"]
     projector = block(
         "vision",
         conv_upsampler1=block(weight=Tensor((2 * seen, seen, 3, 3))),

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=bias)
     rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), extras={"rotary": int(mixer.head_dim * rotary)})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * rotary)})
     return keys.frame(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
 
 
@@ -25,7 +25,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "query_key_value", "dense")
-        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.extras["rotary"])
+        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.traits["rotary"])
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
 
     def layer(biased: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, extras={"dense_bias": biased})
+        return Layer(mixer=mixer, ffn=ffn, traits={"dense_bias": biased})
 
     kinds = (Indices.upto(count).less(last), lambda: layer(False)), (last, lambda: layer(True))
     return keys.frame(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "query_key_value", "dense").children
-        bias = block(dense_bias=Tensor((d,)) if one.extras["dense_bias"] else None).children
+        bias = block(dense_bias=Tensor((d,)) if one.traits["dense_bias"] else None).children
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

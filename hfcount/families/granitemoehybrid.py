@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)
     if c.int("num_local_experts", minimum=0):
-        ffn = MoE(**{**dict(keys.moe(c, "intermediate_size")), "shared": shared})
+        ffn = keys.moe(c, "intermediate_size").but(shared=shared)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
     return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
 

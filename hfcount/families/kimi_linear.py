@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
 
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
     whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.model_copy(update={"tied": False})  # the head is its own, whatever the config says
+    return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
 def _listed(c: Config, part: Config) -> list[str]:

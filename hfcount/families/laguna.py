@@ -21,8 +21,8 @@ def spec(c: Config) -> Spec:
 
     mixers, (first, rest) = keys.own_heads(c, usual), keys.dense_and_sparse(c, default=1)
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    layers, extras = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
-    return keys.frame(c, layers, extras=extras, windows=keys.sliding(c, default=512))
+    layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
+    return keys.frame(c, layers, traits=traits, windows=keys.sliding(c, default=512))
 
 
 def _per_head(c: Config) -> bool:
@@ -42,7 +42,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         ffn, a = one.ffn, one.attention
-        gate = Linear(d, a.heads if s.extras["gate_per_head"] else a.heads * a.head_dim)
+        gate = Linear(d, a.heads if s.traits["gate_per_head"] else a.heads * a.head_dim)
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), g_proj=gate),

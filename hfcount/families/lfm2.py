@@ -28,8 +28,8 @@ def spec(c: Config) -> Spec:
         networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), sparse)
     else:
         networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
-    extras = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
-    whole = keys.frame(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), extras=extras)
+    traits = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
+    whole = keys.frame(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), traits=traits)
     return whole.but(tied=c.bool("tie_embedding", default=whole.tied))
 
 
@@ -40,7 +40,7 @@ def blueprint(s: Spec) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = Tensor((m.experts,), "buffer", role="router") if s.extras["use_expert_bias"] else None
+        bias = Tensor((m.experts,), "buffer", role="router") if s.traits["use_expert_bias"] else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

@@ -24,16 +24,16 @@ def spec(c: Config) -> Spec:
         attending = Indices.of(range(2, max(2, count), 2))
         rest = Indices.upto(count).less(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
-    extras = {
+    traits = {
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
     windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), 256)
-    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
+    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, gated, sandwiched = s.hidden, s.extras["use_attention_gate"], s.extras["use_sandwich_norm"]
+    d, gated, sandwiched = s.hidden, s.traits["use_attention_gate"], s.traits["use_sandwich_norm"]
 
     def attention(one: Layer) -> Block:
         return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)

@@ -37,15 +37,15 @@ def spec(c: Config) -> Spec:
         channels=eyes.int("num_channels"),
         positions=along * along + 1,
         out=eyes.int("projector_output_dim"),
-        extras={name: eyes.int(name) for name in ("projector_input_dim", "vision_output_dim")},
+        traits={name: eyes.int(name) for name in ("projector_input_dim", "vision_output_dim")},
     )
     whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "ForCausalLM"), vision=vision)
     # The language model is whole in itself, head included: what the outer config says of ties does not reach it.
-    return whole.model_copy(update={"tied": text.tied})
+    return whole.but(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
-    body, sizes = families.base(s.text), s.eyes.extras
+    body, sizes = families.base(s.text), s.eyes.traits
     if s.head == "causal_lm":
         return with_head(s, body)
     projector = block("vision", linear_1=Linear(sizes["vision_output_dim"], s.hidden))

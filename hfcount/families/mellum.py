@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
     )
     ahead = c.int("num_mtp_layers", "num_nextn_predict_layers", default=0, minimum=0)
-    return keys.frame(c, layers, extras={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
+    return keys.frame(c, layers, traits={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
 
 
 def blueprint(s: Spec) -> Block:
@@ -37,5 +37,5 @@ def blueprint(s: Spec) -> Block:
             else swiglu(d, one.dense.width),
         )
 
-    ahead = Aside("its layers for multi-token prediction are not described") if s.extras["num_mtp_layers"] else None
+    ahead = Aside("its layers for multi-token prediction are not described") if s.traits["num_mtp_layers"] else None
     return altered(decoder(s, layer), mtp=ahead)

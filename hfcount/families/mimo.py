@@ -38,5 +38,5 @@ def blueprint(s: Spec) -> Block:
         )
         return Block({**layer(one).children, **entrance.children}, "mtp")
 
-    body = base(s.model_copy(update={"mtp": ()}), layer)
+    body = base(s.but(mtp=()), layer)
     return with_head(s, Block({**body.children, **({"mtp_layers": stack(s.mtp, ahead)} if s.mtp else {})}))

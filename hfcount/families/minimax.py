@@ -19,14 +19,14 @@ def spec(c: Config) -> Spec:
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.frame(c, layers, extras={"block_size": size}, windows=keys.sliding_everywhere(c))
+    return keys.frame(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, size = one.mixer, s.extras["block_size"]
+        mixer, size = one.mixer, s.traits["block_size"]
         return block(
             input_layernorm=rms_norm(d),
             self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),

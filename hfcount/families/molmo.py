@@ -19,7 +19,7 @@ _TOWER = Vision(
         for name, size in {"hidden": 1024, "layers": 23, "width": 4096, "positions": 577}.items()
     },
     patch=(14, 14),
-    extras={"features": 2},
+    traits={"features": 2},
 )
 
 
@@ -29,17 +29,17 @@ def spec(c: Config) -> Spec:
         raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False))
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
-    extras = {"rms": int(kind == "rms"), "additional_vocab": 128}
+    traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    whole = keys.frame(c, layer, heads=("ForCausalLM",), vocab=vocab, extras=extras, vision=_TOWER)
+    whole = keys.frame(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, vision=_TOWER)
     return whole.but(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
-    norm = rms_norm(d) if s.extras["rms"] else layer_norm(d, bias=False)
+    norm = rms_norm(d) if s.traits["rms"] else layer_norm(d, bias=False)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
@@ -55,7 +55,7 @@ def blueprint(s: Spec) -> Block:
             ff_out=Linear(width, d, role="mlp"),
         )
 
-    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.extras["additional_vocab"], d)))
+    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.traits["additional_vocab"], d)))
     text = block(
         wte=table,
         blocks=stack(s.layers, layer),
@@ -63,5 +63,5 @@ def blueprint(s: Spec) -> Block:
         ff_out=None if s.tied else Linear(d, s.vocab, role="lm_head"),
     )
     width = s.layers[0].layer.dense.width
-    tower = molmo_vision(s.eyes, s.eyes.extras["features"], width, d)
+    tower = molmo_vision(s.eyes, s.eyes.traits["features"], width, d)
     return block(model=block(transformer=text, vision_backbone=tower))

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     def sparse() -> Layer:
         ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts"))
         shared, bias = c.int("moe_shared_expert_intermediate_size"), c.bool("mlp_bias", default=False)
-        return Layer(ffn=ffn.but(shared=shared, bias=bias), extras={"moe_latent_size": latent})
+        return Layer(ffn=ffn.but(shared=shared, bias=bias), traits={"moe_latent_size": latent})
 
     made = {
         "linear_attention": lambda: Layer(mixer=keys.wide_mamba2(c)),
@@ -47,7 +47,7 @@ def blueprint(s: Spec) -> Block:
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
-                return latent_moe(d, m, one.extras["moe_latent_size"])
+                return latent_moe(d, m, one.traits["moe_latent_size"])
         return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
 
     def layer(one: Layer) -> Block:

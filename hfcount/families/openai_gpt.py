@@ -13,7 +13,7 @@ MODEL_TYPES = ("openai-gpt",)
 def spec(c: Config) -> Spec:
     d, rows = c.int("n_embd", "hidden_size"), c.int("n_positions", "max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True), extras={"n_ctx": c.int("n_ctx", default=rows)})
+    layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True), traits={"n_ctx": c.int("n_ctx", default=rows)})
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads = ("LMHeadModel", "Model", "ForSequenceClassification")
     return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads)
@@ -23,7 +23,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mask, width = causal_mask(one.extras["n_ctx"]), one.dense.width
+        mask, width = causal_mask(one.traits["n_ctx"]), one.dense.width
         return block(
             attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), bias=mask["bias"]),
             ln_1=layer_norm(d),

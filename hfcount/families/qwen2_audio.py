@@ -14,11 +14,11 @@ def spec(c: Config) -> Spec:
     part = c.part("text_config", defaults={"model_type": "qwen2"})
     text, _ = families.read(part)
     ears = keys.whisper(c.part("audio_config"))
-    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), extras=ears)
+    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), traits=ears)
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
-    projector = block("other", linear=Linear(s.extras["d"], s.hidden, bias=True))
-    tower = whisper(**s.extras)
+    projector = block("other", linear=Linear(s.traits["d"], s.hidden, bias=True))
+    tower = whisper(**s.traits)
     return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)

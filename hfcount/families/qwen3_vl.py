@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     )
     deep = {"deepstack": len(eyes.ints("deepstack_visual_indexes"))}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.frame(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), extras=deep)
+    return keys.frame(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), traits=deep)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,4 +43,4 @@ def blueprint(s: Spec) -> Block:
             mlp=routed(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
         )
 
-    return joined(s, base(s, layer), visual=qwen3_vision(s.eyes, s.extras["deepstack"]))
+    return joined(s, base(s, layer), visual=qwen3_vision(s.eyes, s.traits["deepstack"]))

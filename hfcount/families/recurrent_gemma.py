@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
     kinds = {
-        "attention": Layer(mixer=full.model_copy(update={"head_dim": own}), ffn=ffn),
+        "attention": Layer(mixer=full.but(head_dim=own), ffn=ffn),
         "recurrent": Layer(mixer=lru, ffn=ffn),
     }
     pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]

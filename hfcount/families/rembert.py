@@ -12,11 +12,11 @@ MODEL_TYPES = ("rembert",)
 
 def spec(c: Config) -> Spec:
     sizes = {name: c.int(name) for name in ("input_embedding_size", "output_embedding_size")}
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False, extras=sizes)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False, traits=sizes)
 
 
 def blueprint(s: Spec) -> Block:
-    d, narrow, wide = s.hidden, s.extras["input_embedding_size"], s.extras["output_embedding_size"]
+    d, narrow, wide = s.hidden, s.traits["input_embedding_size"], s.traits["output_embedding_size"]
     into = Linear(narrow, d, True, "embedding")
     encoder = block(embedding_hidden_mapping_in=into, layer=stack(s.layers, lambda one: bert_layer(d, one)))
     body = block(embeddings=bert_embeddings(s, narrow), encoder=encoder, pooler=pooler(s))

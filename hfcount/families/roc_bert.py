@@ -15,11 +15,11 @@ _SIZES = ("pronunciation_vocab_size", "pronunciation_embed_dim", "shape_vocab_si
 
 def spec(c: Config) -> Spec:
     switches = {name: c.bool(name, default=True) for name in ("concat_input", "enable_pronunciation", "enable_shape")}
-    return keys.encoder(c, heads=_HEADS, extras={**{name: c.int(name) for name in _SIZES}, **switches})
+    return keys.encoder(c, heads=_HEADS, traits={**{name: c.int(name) for name in _SIZES}, **switches})
 
 
 def blueprint(s: Spec) -> Block:
-    x = s.extras
+    x = s.traits
     sound, look = x["pronunciation_embed_dim"], x["shape_embed_dim"]
     inputs = s.hidden + (sound if x["enable_pronunciation"] else 0) + (look if x["enable_shape"] else 0)
     tables = block(

@@ -26,20 +26,20 @@ def spec(c: Config) -> Spec:
 
     def layers(count: int) -> tuple[Layers, ...]:
         def kind(table: int) -> Layer:
-            return Layer(mixer=mixer, ffn=ffn, extras={"relative_attention_num_buckets": table})
+            return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
         later = Indices.of(range(1, count))
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
-    whole = keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, extras=switches)
+    whole = keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches)
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
-    return whole.model_copy(update=seen)
+    return whole.but(**seen)
 
 
 def blueprint(s: Spec) -> Block:
-    d, gated, prefix = s.hidden, s.extras["gated"], "transformer." if s.head.endswith("_classification") else ""
+    d, gated, prefix = s.hidden, s.traits["gated"], "transformer." if s.head.endswith("_classification") else ""
     table = Tied(f"{prefix}shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:

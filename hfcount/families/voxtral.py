@@ -26,12 +26,12 @@ def spec(c: Config) -> Spec:
     part = c.part("text_config", defaults=_TEXT)
     text, _ = families.read(part)
     ears = keys.whisper(c.part("audio_config"))
-    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), extras=ears)
+    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), traits=ears)
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
-    wide = s.extras["width"]
+    wide = s.traits["width"]
     projector = block("other", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
-    tower = whisper(**s.extras)
+    tower = whisper(**s.traits)
     return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)

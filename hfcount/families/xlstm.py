@@ -21,7 +21,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width, bias, fused = one.dense.width, one.dense.bias, bool(one.extras["fused"])
+        width, bias, fused = one.dense.width, one.dense.bias, bool(one.traits["fused"])
         return block(
             norm_mlstm=layer_norm(d, bias),
             mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,

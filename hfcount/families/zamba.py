@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
     layers = keys.owned(c, one, [first] if shared else [first, later], later if shared else Indices.upto(0))
     wide = c.int("attention_hidden_size", default=2 * c.int("hidden_size"))
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, tied=True, heads=kinds, extras={"attention_hidden_size": wide})
+    return keys.frame(c, layers, tied=True, heads=kinds, traits={"attention_hidden_size": wide})
 
 
 def _attending(c: Config) -> tuple[Indices, Indices]:

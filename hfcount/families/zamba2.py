@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
     owners = [Indices.of(given[place : place + 1] if tied else given[place::blocks]) for place in range(blocks)]
     layers = keys.owned(c, one, owners, Indices.of(given[blocks:] if tied else []))
-    extras = {
+    traits = {
         "attention_hidden_size": c.int("attention_hidden_size", default=2 * hidden),
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
         "adapter_rank": c.int("adapter_rank"),
@@ -40,21 +40,21 @@ def spec(c: Config) -> Spec:
         "sharing": len(given),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, tied=True, heads=kinds, extras=extras)
+    return keys.frame(c, layers, tied=True, heads=kinds, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, wide, rank = s.hidden, s.extras["attention_hidden_size"], s.extras["adapter_rank"]
+    d, wide, rank = s.hidden, s.traits["attention_hidden_size"], s.traits["adapter_rank"]
 
     def adapters(one: Layer, inputs: int, outputs: int) -> Repeat:
         """One of low rank for each layer that shares the block."""
-        places = Indices.of(range(one.extras["owns"] - 1, s.extras["sharing"], s.extras["blocks"]))
+        places = Indices.of(range(one.traits["owns"] - 1, s.traits["sharing"], s.traits["blocks"]))
         return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, passes=1))
 
     def layer(one: Layer) -> Block:
-        if not one.extras.get("owns"):
+        if not one.traits.get("owns"):
             return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", block())
-        lists = {f"linear_{letter}_adapter_list": adapters(one, wide, wide) for letter in "qkv" if s.extras["adapters"]}
+        lists = {f"linear_{letter}_adapter_list": adapters(one, wide, wide) for letter in "qkv" if s.traits["adapters"]}
         width = one.dense.width
         network = altered(fused_swiglu(d, width, one.dense.bias), gate_up_proj_adapter_list=adapters(one, d, 2 * width))
         return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", network, **lists)

@@ -1,10 +1,9 @@
 """The closed form of a model's parameters: in the literature's symbols, with numbers, and where each symbol is from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from itertools import groupby
 from typing import NamedTuple
-
-from pydantic import BaseModel
 
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
@@ -154,9 +153,9 @@ def _dims(value: object) -> Iterator[Dim]:
         yield value
     elif isinstance(value, Indices):
         yield from _dims(value.count)
-    elif isinstance(value, BaseModel):
-        for _, field in value:
-            yield from _dims(field)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _dims(getattr(value, field.name))
     elif isinstance(value, tuple | Mapping):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _dims(part)

@@ -16,7 +16,7 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
     if kinds:
         parts = listing(c, "mlp_layer_types", kinds, "hash_moe", "moe")
     return [
-        Layers(indices=part, layer=Layer(ffn=ffn, extras={"hash": by})) for part, by in zip(parts, (1, 0), strict=True)
+        Layers(indices=part, layer=Layer(ffn=ffn, traits={"hash": by})) for part, by in zip(parts, (1, 0), strict=True)
     ]
 
 
@@ -34,6 +34,6 @@ def compressing(c: Config, mixer: GQA) -> list[Layers]:
         late = Indices.of(range(3, count, 2))
         parts = [Indices.upto(0), late, Indices.upto(count).less(late)]
     return [
-        Layers(indices=part, layer=Layer(mixer=mixer, extras={"rate": rate, "overlap": overlap}))
+        Layers(indices=part, layer=Layer(mixer=mixer, traits={"rate": rate, "overlap": overlap}))
         for part, rate, overlap in zip(parts, (0, sparse, heavy), (0, 1, 0), strict=True)
     ]

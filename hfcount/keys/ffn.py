@@ -41,7 +41,7 @@ def moe(
 def gated_moe(c: Config) -> MoE:
     """Routed experts, and one for all tokens that a gate opens."""
     routed = moe(c, "moe_intermediate_size")
-    return MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
+    return routed.but(shared=c.int("shared_expert_intermediate_size"))
 
 
 def sparse_steps(
@@ -62,7 +62,10 @@ def sparse_steps(
     stepped = Indices.of(range(step - 1, int(every.count), step))
     spared = Indices.of(number for number in only_dense if number in stepped)
     routed = stepped.less(spared)
-    kinds = [(routed, sparse()), (spared if step == 1 else every.less(routed), dense)]
+    kinds: list[tuple[Indices, MoE | Dense]] = [
+        (routed, sparse()),
+        (spared if step == 1 else every.less(routed), dense),
+    ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 
 

@@ -150,7 +150,7 @@ def encoder(
     heads: Sequence[str] = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
-    extras: Mapping[str, int] | None = None,
+    traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
 
@@ -158,18 +158,18 @@ def encoder(
 
     Args:
         bias: whether queries, keys and values have one.
-        extras: sizes and switches that this architecture alone has.
+        traits: sizes and switches that this architecture alone has.
     """
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     layer = Layer(
         mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias),
         ffn=dense(c, bias=True),
-        extras={"add_cross_attention": crossed},
+        traits={"add_cross_attention": crossed},
     )
-    sizes = {"type_vocab_size": c.int("type_vocab_size"), **(extras or {})}
+    sizes = {"type_vocab_size": c.int("type_vocab_size"), **(traits or {})}
     rows = c.int("max_position_embeddings")
     seen: dict[str, Any] = {"causal": c.bool("is_decoder", default=False), "uncounted": ACROSS if crossed else ""}
-    return frame(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, extras=sizes, **seen)
+    return frame(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes, **seen)
 
 
 def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **more: Any) -> Spec:
@@ -197,7 +197,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
     if not more:
         return ()
     start, one = int(layer_count(c)), layer()
-    marked = one.but(extras={**one.extras, "mtp": 1})
+    marked = one.but(traits={**one.traits, "mtp": 1})
     return (Layers(indices=Indices.of(range(start, start + more)), layer=marked),)
 
 

@@ -130,8 +130,8 @@ def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
 
 
 def _merged(one: Layer, other: Layer) -> Layer:
-    extras = {**one.extras, **other.extras}
-    return one.model_copy(update={"mixer": one.mixer or other.mixer, "ffn": one.ffn or other.ffn, "extras": extras})
+    traits = {**one.traits, **other.traits}
+    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
@@ -166,7 +166,7 @@ def repeated(
         ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
         one = kinds[kind]()
         indices = Indices.of(range(place, len(given) * times, len(given)))
-        found.append(Layers(indices=indices, layer=one.model_copy(update={"extras": {**one.extras, **ends}})))
+        found.append(Layers(indices=indices, layer=one.but(traits={**one.traits, **ends})))
     return tuple(found)
 
 
@@ -183,9 +183,9 @@ def periodic(c: Config, kinds: Mapping[str, Layer], pattern: Sequence[str], key:
 def hybrids(c: Config) -> list[int]:
     """The numbers of the layers that the config's list calls hybrid."""
     given = kinds(c, "layers_block_type")
-    known = {"linear_attention": Layer(), "hybrid": Layer(extras={"hybrid": 1})}
+    known = {"linear_attention": Layer(), "hybrid": Layer(traits={"hybrid": 1})}
     parts = by_kind(c, known, given, "layers_block_type") if given else []
-    return [number for part in parts if part.layer.extras for number in part.indices]
+    return [number for part in parts if part.layer.traits for number in part.indices]
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
@@ -195,10 +195,10 @@ def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) ->
     that do not share have neither.
     """
     alone = Indices.upto(layer_count(c)).less(*owners, sharing)
-    result = [(alone, one.model_copy(update={"beside": None})), (sharing, one)]
+    result = [(alone, one.but(beside=None)), (sharing, one)]
     for block, place in enumerate(owners):
         turns = len(range(block, len(owners) + int(sharing.count), len(owners)))
-        result.append((place, one.model_copy(update={"extras": {"owns": block + 1, "passes": turns}})))
+        result.append((place, one.but(traits={"owns": block + 1, "passes": turns})))
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

@@ -34,7 +34,7 @@ def bert_layer(d: int, one: Layer) -> Block:
     attention = bert_attention(d, one.attention)
     return block(
         attention=attention,
-        crossattention=attention if one.extras["add_cross_attention"] else None,
+        crossattention=attention if one.traits["add_cross_attention"] else None,
         intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
         output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )
@@ -55,7 +55,7 @@ def bert_embeddings(
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),
-        token_type_embeddings=embedding(s.extras["type_vocab_size"], d) if types else None,
+        token_type_embeddings=embedding(s.traits["type_vocab_size"], d) if types else None,
         LayerNorm=layer_norm(d) if norm else None,
         position_ids=None if rows is None else Tensor((1, rows), "legacy"),
     )

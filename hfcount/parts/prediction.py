@@ -17,7 +17,7 @@ def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
     Args:
         tables: whether its embedding and head are stored with it, though they are the model's.
     """
-    if not one.extras.get("mtp"):
+    if not one.traits.get("mtp"):
         return layer
     d = s.hidden
     module = block(
@@ -35,7 +35,7 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
 
     Tensors: fc (d, 2·d) over the embedding and the hidden state, each with its norm, the layers, norm (d).
     """
-    d, tree = s.hidden, model(s.model_copy(update={"mtp": ()}))
+    d, tree = s.hidden, model(s.but(mtp=()))
     if not s.mtp:
         return tree
     draft = block(
@@ -57,8 +57,8 @@ def drafting(d: int, one: Layer, layer: Block) -> Block:
     entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
     return Block(
         {
-            **(entrance.children if one.extras.get("first") else {}),
+            **(entrance.children if one.traits.get("first") else {}),
             **layer.children,
-            **({"final_layernorm": rms_norm(d)} if one.extras.get("last") else {}),
+            **({"final_layernorm": rms_norm(d)} if one.traits.get("last") else {}),
         }
     )

@@ -73,7 +73,7 @@ def bart(
         return block(model=body, classification_head=dense_classifier(s))
     if s.head == "question_answering":
         return block(model=body, qa_outputs=Linear(d, 2, True, "other"))
-    target = s.model_copy(update={"vocab": decoder_vocab or s.vocab}) if apart else s
+    target = s.but(vocab=decoder_vocab or s.vocab) if apart else s
     source = "decoder.embed_tokens" if apart else "shared"
     bias = Tensor((1, target.vocab), "buffer", "lm_head")
     return block(model=body, final_logits_bias=bias, lm_head=lm_head(target, f"model.{source}.weight"))
@@ -96,7 +96,7 @@ def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
     DenseReluDense and its norm: wi (d_ff, d), or gated wi_0 and wi_1, and wo (d, d_ff). An attention has q, k and v
     (h·h_d, d), o (d, h·h_d) and relative_attention_bias (buckets, h).
     """
-    a, width, buckets = one.attention, one.dense.width, one.extras["relative_attention_num_buckets"]
+    a, width, buckets = one.attention, one.dense.width, one.traits["relative_attention_num_buckets"]
     inner, table = a.heads * a.head_dim, (buckets, a.heads)
     into, norm = Linear(d, inner), layer_norm(d, bias=False)
     parts = block("attention", q=into, k=into, v=into, o=Linear(inner, d)).children

@@ -17,12 +17,12 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
     Args:
         adapters: what stands beside the projections of the attention.
     """
-    d, wide = s.hidden, s.extras["attention_hidden_size"]
+    d, wide = s.hidden, s.traits["attention_hidden_size"]
     alone = block(mamba=ssm, input_layernorm=rms_norm(d))
     if one.beside is None:
         return alone
     layer = block(linear=Linear(d, d, role="attention"), mamba_decoder=alone)
-    if not one.extras.get("owns"):
+    if not one.traits.get("owns"):
         return layer
     a = one.second
     attention = altered(gqa(wide, a), o_proj=Linear(a.heads * a.head_dim, d), **adapters)
@@ -32,4 +32,4 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
         input_layernorm=rms_norm(wide),
         pre_ff_layernorm=rms_norm(d),
     )
-    return Block({**layer.children, name: Block(shared.children, passes=one.extras["passes"])})
+    return Block({**layer.children, name: Block(shared.children, passes=one.traits["passes"])})
