@@ -10,7 +10,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
 from hfcount.tree.leaves import Leaf, asides, leaves
-from hfcount.tree.nodes import Block, Kind, Role
+from hfcount.tree.nodes import Block, Component, Kind
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
@@ -24,8 +24,13 @@ class Stored(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
-    role: Role
+    component: Component
     kind: Kind
+
+    @property
+    def role(self) -> Component:
+        """Another name of `component`."""
+        return self.component
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,14 @@ class Row:
     name: str
     count: int
     shape: tuple[int, ...]
-    role: Role
+    component: Component
     kind: Kind
     elements: int
+
+    @property
+    def role(self) -> Component:
+        """Another name of `component`."""
+        return self.component
 
 
 class Measure(NamedTuple):
@@ -81,12 +91,12 @@ class Blueprint:
         return sum(leaf.elements for leaf in self.leaves if leaf.kind == "auxiliary")
 
     @cached_property
-    def by_component(self) -> Mapping[Role, Measure]:
+    def by_component(self) -> Mapping[Component, Measure]:
         """Parameters per component, in elements, in the order of the model."""
-        sums: dict[Role, Measure] = {}
+        sums: dict[Component, Measure] = {}
         for leaf in self._parameters():
-            total, active = sums.get(leaf.role, (0, 0))
-            sums[leaf.role] = Measure(total + leaf.elements, active + leaf.active_elements)
+            total, active = sums.get(leaf.component, (0, 0))
+            sums[leaf.component] = Measure(total + leaf.elements, active + leaf.active_elements)
         return sums
 
     @property
@@ -104,7 +114,7 @@ class Blueprint:
         """`active` less an embedding table that is only looked up."""
         tied = {leaf.to for leaf in self.leaves}
         return self.active - sum(
-            leaf.elements for leaf in self._parameters() if leaf.role == "embedding" and leaf.name not in tied
+            leaf.elements for leaf in self._parameters() if leaf.component == "embedding" and leaf.name not in tied
         )
 
     @property
@@ -153,12 +163,13 @@ class Blueprint:
                 f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
                 " rows() folds them."
             )
-        return (Stored(name, leaf.shape, leaf.role, leaf.kind) for leaf in chosen for name in leaf.names())
+        return (Stored(name, leaf.shape, leaf.component, leaf.kind) for leaf in chosen for name in leaf.names())
 
     def rows(self) -> list[Row]:
         """All tensors, folded into templates with index ranges; tied copies and legacy buffers by their kind."""
         return [
-            Row(leaf.name, int(leaf.count), leaf.shape, leaf.role, leaf.kind, leaf.elements) for leaf in self.leaves
+            Row(leaf.name, int(leaf.count), leaf.shape, leaf.component, leaf.kind, leaf.elements)
+            for leaf in self.leaves
         ]
 
     def formula(self) -> "Formula":

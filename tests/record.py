@@ -27,20 +27,20 @@ def record(values: Json, judge: str) -> Json:
     config = Config(values)
     build(config)
     facts = config.facts()
-    plan = build(Config(facts))
+    blueprint = build(Config(facts))
     return {
         "config": facts,
-        "total": plan.total if not plan.asides else None,
-        "active": plan.active if not plan.asides else None,
-        "asides": dict(plan.reasons),
+        "total": blueprint.total if not blueprint.asides else None,
+        "active": blueprint.active if not blueprint.asides else None,
+        "asides": dict(blueprint.reasons),
         "judge": judge,
-        "rows": rows(plan),
+        "rows": rows(blueprint),
     }
 
 
-def rows(plan: Blueprint) -> list[list[Any]]:
+def rows(blueprint: Blueprint) -> list[list[Any]]:
     """The folded rows as JSON holds them."""
-    return [[row.name, row.count, list(map(int, row.shape)), row.role, row.kind] for row in plan.rows()]
+    return [[row.name, row.count, list(map(int, row.shape)), row.role, row.kind] for row in blueprint.rows()]
 
 
 def text(recorded: Json) -> str:
@@ -64,10 +64,10 @@ def _judged(model_type: str) -> tuple[Json, str] | str:
         name = NAMES[model_type]
         values["architectures"] = [name if isinstance(name, str) else name[0]]
         values = json.loads(json.dumps(values, default=str))
-    plan = build(Config(values))
-    mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in plan.tensors()}
+    blueprint = build(Config(values))
+    mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in blueprint.tensors()}
     theirs = described(values)
-    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(plan.asides or "\0")}
+    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")}
     if mine != theirs:
         odd = sorted(set(mine.items()) ^ set(theirs.items()))
         return f"differs in {len(odd)}, such as {odd[:3]}"

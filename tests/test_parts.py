@@ -79,13 +79,13 @@ def test_the_rotary_frequencies_are_a_legacy_buffer() -> None:
 
 
 def test_a_token_passes_through_the_whole_router_and_some_experts() -> None:
-    found = {leaf.role: (leaf.count, leaf.active) for leaf in leaves(moe(D, MOE, block("experts", w=rms_norm(D))))}
+    found = {leaf.component: (leaf.count, leaf.active) for leaf in leaves(moe(D, MOE, block("experts", w=rms_norm(D))))}
     assert found == {"router": (1, 1), "experts": (16, 3)}
 
 
 def _spec(head: Head, tied: bool = False) -> Spec:
     layer = Layer(mixer=GQA(**HEADS), ffn=Dense(width=20))
-    layers = (Layers(indices=Indices.upto(3), layer=layer),)
+    layers = (Layers(indices=Indices.below(3), layer=layer),)
     return Spec(
         family="any", architecture="", dtype=None, vocab=50, hidden=8, layers=layers, head=head, tied=tied, labels=7
     )

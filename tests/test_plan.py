@@ -56,8 +56,8 @@ QWEN3_MOE = AROUND + 3 * (NORMS + WIDE_ATTENTION + ROUTER + 8 * EXPERT)
     ids="llama mistral qwen2 qwen3 mixtral qwen3_moe tied base tied-without-head some-layers-dense".split(),
 )
 def test_counts_by_hand(values: Json, total: int, active: int, without: int) -> None:
-    plan = hfcount.blueprint(values)
-    assert (plan.total, plan.active, plan.active_without_embedding) == (total, active, without)
+    blueprint = hfcount.blueprint(values)
+    assert (blueprint.total, blueprint.active, blueprint.active_without_embedding) == (total, active, without)
 
 
 def test_components_are_in_the_order_of_the_model() -> None:
@@ -112,8 +112,8 @@ def test_mixtral_keeps_its_own_names() -> None:
     ids=["what-a-writer-stores", "everything"],
 )
 def test_tensors_leave_out_what_no_current_writer_stores(stored: bool, kinds: dict[str, int]) -> None:
-    plan = hfcount.blueprint(config("llama", tie_word_embeddings=True))
-    assert Counter(tensor.kind for tensor in plan.tensors(stored=stored)) == kinds
+    blueprint = hfcount.blueprint(config("llama", tie_word_embeddings=True))
+    assert Counter(tensor.kind for tensor in blueprint.tensors(stored=stored)) == kinds
 
 
 def _evaluate(text: str, legend: Mapping[str, int]) -> int:
@@ -122,13 +122,13 @@ def _evaluate(text: str, legend: Mapping[str, int]) -> int:
     return int(eval(text, {name.replace("|", "_"): value for name, value in legend.items()}))
 
 
-def _formulas_hold(plan: Blueprint) -> None:
-    formula, counts = plan.formula(), {role: measure.total for role, measure in plan.by_component.items()}
+def _formulas_hold(blueprint: Blueprint) -> None:
+    formula, counts = blueprint.formula(), {role: measure.total for role, measure in blueprint.by_component.items()}
     assert {
         role: _evaluate(formula.text(terms), formula.legend) for role, terms in formula.components.items()
     } == counts
     assert {role: _evaluate(formula.numbers(terms), {}) for role, terms in formula.components.items()} == counts
-    assert _evaluate(str(formula), formula.legend) == plan.total == _evaluate(formula.numbers(formula.total), {})
+    assert _evaluate(str(formula), formula.legend) == blueprint.total == _evaluate(formula.numbers(formula.total), {})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -176,17 +176,17 @@ def test_every_printed_formula_evaluates_to_its_count(values: Json) -> None:
 @settings(deadline=None, max_examples=60)
 @given(_configs())
 def test_folds_agree_with_enumeration(values: Json) -> None:
-    plan = hfcount.blueprint(values)
-    tensors = list(plan.tensors())
+    blueprint = hfcount.blueprint(values)
+    tensors = list(blueprint.tensors())
     used = [tensor for tensor in tensors if not _idle(tensor.name, values.get("num_experts_per_tok", 0))]
-    assert len({tensor.name for tensor in tensors}) == len(tensors) == plan.tensor_count
-    assert sum(prod(tensor.shape) for tensor in tensors) == plan.total
-    assert sum(prod(tensor.shape) for tensor in used) == plan.active
-    assert _by_role(tensors) == {role: measure.total for role, measure in plan.by_component.items()}
-    assert _by_role(used) == {role: measure.active for role, measure in plan.by_component.items()}
-    everything = list(plan.tensors(stored=False))
-    assert sum(row.count for row in plan.rows()) == len({tensor.name for tensor in everything}) == len(everything)
-    assert sum(row.elements for row in plan.rows()) == sum(prod(tensor.shape) for tensor in everything)
+    assert len({tensor.name for tensor in tensors}) == len(tensors) == blueprint.tensor_count
+    assert sum(prod(tensor.shape) for tensor in tensors) == blueprint.total
+    assert sum(prod(tensor.shape) for tensor in used) == blueprint.active
+    assert _by_role(tensors) == {role: measure.total for role, measure in blueprint.by_component.items()}
+    assert _by_role(used) == {role: measure.active for role, measure in blueprint.by_component.items()}
+    everything = list(blueprint.tensors(stored=False))
+    assert sum(row.count for row in blueprint.rows()) == len({tensor.name for tensor in everything}) == len(everything)
+    assert sum(row.elements for row in blueprint.rows()) == sum(prod(tensor.shape) for tensor in everything)
 
 
 def _idle(name: str, active: int) -> bool:
@@ -224,17 +224,17 @@ BILLION = 10**9
     ids=["a-billion-layers", "a-billion-of-two-kinds", "as-many-as-there-may-be"],
 )
 def test_counting_costs_nothing_however_large_the_model(values: Json, total: int) -> None:
-    plan = hfcount.blueprint(values)
-    assert plan.total == total == sum(measure.total for measure in plan.by_component.values())
-    assert sum(row.elements for row in plan.rows() if row.kind == "parameter") == total
-    _formulas_hold(plan)
+    blueprint = hfcount.blueprint(values)
+    assert blueprint.total == total == sum(measure.total for measure in blueprint.by_component.values())
+    assert sum(row.elements for row in blueprint.rows() if row.kind == "parameter") == total
+    _formulas_hold(blueprint)
 
 
 @pytest.mark.parametrize(("layers", "listed"), [(555_555, True), (555_556, False), (BILLION, False)])
 def test_more_than_five_million_tensors_are_not_listed(layers: int, listed: bool) -> None:
-    plan = hfcount.blueprint(config("llama", num_hidden_layers=layers))
+    blueprint = hfcount.blueprint(config("llama", num_hidden_layers=layers))
     if listed:
-        assert next(plan.tensors()).name == "model.embed_tokens.weight"
+        assert next(blueprint.tensors()).name == "model.embed_tokens.weight"
     else:
         with pytest.raises(ConfigError, match=f"{9 * layers + 3:,} tensors"):
-            plan.tensors()
+            blueprint.tensors()

@@ -15,7 +15,7 @@ from hfcount.fetcher.record import write
 from hfcount.mapper.whatif import Changes
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report.model import Extra, Report, worst
-from hfcount.report.serving import CACHE_DTYPES, Load
+from hfcount.report.serving import CACHE_DTYPES, Workload
 from hfcount.reporters.progress import Bar
 from hfcount.verifier.rules import RULES, Policy
 
@@ -189,7 +189,7 @@ def main(
     whole: list[Report] = []
     reports: list[Report] = []
     with Bar(len(models)) as bar:
-        options = Options(depth, Policy(allow, strict), save, extras, Load(context, batch, kv_dtype), bar.files)
+        options = Options(depth, Policy(allow, strict), save, extras, Workload(context, batch, kv_dtype), bar.files)
         for model in models:
             bar.model(model)
             request = Request(model, revision, subfolder, fixtures, offline)

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
         traits={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
     )
     groups, inner = counts["num_hidden_groups"], counts["inner_group_num"]
-    one = known.layers[0].layer.but(passes=int(depth // groups * inner))
+    one = known.layers[0].layer.but(repeats=int(depth // groups * inner))
     why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
     return known.but(layers=tuple(keys.alike(one, groups)), causal=False, uncounted=why)
 
@@ -38,7 +38,7 @@ def blueprint(s: Spec) -> Block:
             ffn_output=Linear(width, d, True, "mlp"),
         )
         inner = s.traits["inner_group_num"]
-        return Block({"albert_layers": Repeat(Indices.upto(inner), layer)}, passes=one.passes // inner)
+        return Block({"albert_layers": Repeat(Indices.below(inner), layer)}, repeats=one.repeats // inner)
 
     into = Linear(narrow, d, True, "embedding")
     body = block(

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 
 
 def blueprint(s: Spec) -> Block:

@@ -17,8 +17,8 @@ def spec(c: Config) -> Spec:
     first, rest = keys.dense_and_sparse(c, default=3)
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
     sparse = (rest, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size")))
-    windows = keys.sliding(c, lambda: keys.between(c, 6, last=True), 512)
-    return keys.frame(c, keys.split(c, dense, sparse), heads=("ForCausalLM", "Model"), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)
+    return keys.decoder_spec(c, keys.split(c, dense, sparse), heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": crossed})
     rows, heads = c.int("max_position_embeddings"), ("GenerationDecoder", "GenerationEncoder")
     causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
-    whole = keys.frame(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
+    whole = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
     return whole.but(causal=causal, uncounted=why)
 
 

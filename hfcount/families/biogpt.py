@@ -17,7 +17,9 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     # The first two rows of the table of positions stand for padding.
-    return keys.frame(c, layer, hidden=d, tied=True, positions=c.int("max_position_embeddings") + 2, heads=_HEADS)
+    return keys.decoder_spec(
+        c, layer, hidden=d, tied=True, positions=c.int("max_position_embeddings") + 2, heads=_HEADS
+    )
 
 
 def blueprint(s: Spec) -> Block:

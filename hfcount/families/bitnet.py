@@ -12,7 +12,7 @@ MODEL_TYPES = ("bitnet",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    return keys.frame(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

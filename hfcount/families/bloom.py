@@ -14,7 +14,9 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size", "n_embed")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True))
-    return keys.frame(c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True)
+    return keys.decoder_spec(
+        c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True
+    )
 
 
 def blueprint(s: Spec) -> Block:

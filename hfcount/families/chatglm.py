@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Aside, Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
 MODEL_TYPES = ("chatglm",)
 
@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
         "vision": int(c.sub("vision_config") is not None),
     }
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits)
+    return keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -54,8 +54,8 @@ def blueprint(s: Spec) -> Block:
         embedding=block(word_embeddings=embedding(s.vocab, d)),
         rotary_pos_emb=block(inv_freq=Tensor((turning,), "buffer")),
         encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.traits["post_layer_norm"] else None),
-        output_layer=Linear(d, s.vocab, role="lm_head"),
-        vision=Aside("GLM-4V's tower is not described") if s.traits["vision"] else None,
+        output_layer=Linear(d, s.vocab, component="lm_head"),
+        vision=Undescribed("GLM-4V's tower is not described") if s.traits["vision"] else None,
     )
-    classifier = Linear(d, s.labels, bias=True, role="other") if s.head == "sequence_classification" else None
+    classifier = Linear(d, s.labels, bias=True, component="other") if s.head == "sequence_classification" else None
     return block(transformer=body, classifier_head=classifier)

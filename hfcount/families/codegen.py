@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
-    return keys.frame(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

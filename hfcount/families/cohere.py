@@ -13,7 +13,7 @@ MODEL_TYPES = ("cohere",)
 def spec(c: Config) -> Spec:
     bias, norms = c.bool("attention_bias", default=False), c.bool("use_qk_norm", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=norms, kv_heads_optional=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

@@ -15,7 +15,9 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dff"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    return keys.frame(c, layers, hidden=d, tied=True, heads=("LMHeadModel", "Model", "ForSequenceClassification"))
+    return keys.decoder_spec(
+        c, layers, hidden=d, tied=True, heads=("LMHeadModel", "Model", "ForSequenceClassification")
+    )
 
 
 def blueprint(s: Spec) -> Block:

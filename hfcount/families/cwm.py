@@ -12,7 +12,7 @@ MODEL_TYPES = ("cwm",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.frame(c, layer, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 8192))
+    return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 8192))
 
 
 def blueprint(s: Spec) -> Block:

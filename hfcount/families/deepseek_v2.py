@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=routed.but(bias=bias))
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.frame(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     layers = keys.crossed(keys.compressing(c, attention), networks)
     why = "its layers keep tokens compressed, many into one, which is not described"
     traits = {**own, "o_groups": groups}
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=why)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

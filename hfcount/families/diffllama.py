@@ -13,7 +13,7 @@ MODEL_TYPES = ("diffllama",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(weighed=2)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -24,8 +24,8 @@ def spec(c: Config) -> Spec:
         ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
         return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
 
-    dense = (Indices.upto(count).less(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.frame(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
+    dense = (Indices.below(count).difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
+    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("exaone4",)
 
 def spec(c: Config) -> Spec:
     windows = keys.sliding(c, lambda: keys.patterned(c), 4096)
-    return keys.frame(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c)), windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),
         traits={"num_ln_in_parallel_attn": norms},
     )
-    return keys.frame(c, layer, hidden=d, tied=True)
+    return keys.decoder_spec(c, layer, hidden=d, tied=True)
 
 
 def blueprint(s: Spec) -> Block:

@@ -14,12 +14,12 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, qkv_bias=bias, out_bias=bias)
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
-    layer = Layer(mixer=full, beside=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     traits = {
         "mamba_rms_norm": int(c.bool("mamba_rms_norm", default=False)),
         "projectors_bias": int(c.bool("projectors_bias", default=False)),
     }
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,7 @@ MODEL_TYPES = ("gemma",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

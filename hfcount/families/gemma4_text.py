@@ -25,10 +25,10 @@ def spec(c: Config) -> Spec:
     traits = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
     if traits["per_layer"]:
         traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
-    lent = keys.lending(c, layers, default=0, ffn=wide)
+    lent = keys.shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.frame(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=windows)
+    whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=windows)
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
 
 
@@ -44,7 +44,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         ffn, of = one.ffn, one.traits
         named = block(
-            self_attn=lending_attention(d, one.attention, bool(of["values"]), one.borrows),
+            self_attn=lending_attention(d, one.attention, bool(of["values"]), one.shares_kv),
             mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,

@@ -11,7 +11,7 @@ MODEL_TYPES = ("glm4",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True), head_dim=128)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec:
         },
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
-    whole = keys.frame(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 

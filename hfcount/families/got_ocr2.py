@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Aside, Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
 MODEL_TYPES = ("got_ocr2",)
 
@@ -25,5 +25,5 @@ def blueprint(s: Spec) -> Block:
         conv_upsampler2=block(weight=Tensor((s.hidden, 2 * seen, 3, 3))),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
-    tower = Aside("its tower adds relative positions to windows, and is not described")
+    tower = Undescribed("its tower adds relative positions to windows, and is not described")
     return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)

@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
     rows = c.int("n_positions", "max_position_embeddings")
     heads_known = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "LMHeadModel")
     why = keys.ACROSS if crossed else ""
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,9 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     size = keys.extent(c, "window_size", 256)
     windows = [Window(indices=indices, extent=size) for indices in _local(c) if indices.count] if size else []
-    return keys.frame(c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows)
+    return keys.decoder_spec(
+        c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows
+    )
 
 
 def _local(c: Config) -> list[Indices]:

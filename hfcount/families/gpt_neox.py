@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=bias)
     rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * rotary)})
-    return keys.frame(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
+    return keys.decoder_spec(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
     def layer(biased: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, traits={"dense_bias": biased})
 
-    kinds = (Indices.upto(count).less(last), lambda: layer(False)), (last, lambda: layer(True))
-    return keys.frame(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+    kinds = (Indices.below(count).difference(last), lambda: layer(False)), (last, lambda: layer(True))
+    return keys.decoder_spec(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
-    return keys.frame(c, layers, hidden=d, positions=rows, heads=heads)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -13,7 +13,9 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, sinks=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.frame(c, layer, tied=True, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 128))
+    return keys.decoder_spec(
+        c, layer, tied=True, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128)
+    )
 
 
 def blueprint(s: Spec) -> Block:

@@ -17,9 +17,9 @@ def spec(c: Config) -> Spec:
     count = c.int("num_layers_per_stack", default=None, maximum=MAX_LAYERS) or keys.layer_count(c)
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
-    layer = Layer(mixer=mixer, ffn=ffn, passes=slow * (fast + 1))  # of both stacks, each with keys of its own
+    layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
     traits = {"H_cycles": slow, "L_cycles": fast}
-    return keys.frame(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"), traits=traits)
+    return keys.decoder_spec(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,8 +43,8 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        L_module=Block({"layers": stack(s.layers, layer)}, passes=s.traits["H_cycles"] * s.traits["L_cycles"]),
-        H_module=Block({"layers": stack(s.layers, layer)}, passes=s.traits["H_cycles"]),
+        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"] * s.traits["L_cycles"]),
+        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"]),
         z_L_init=Tensor((d,)),
     )
     return with_head(s, body)

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))
 
 
 def blueprint(s: Spec) -> Block:

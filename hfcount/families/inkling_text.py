@@ -14,7 +14,7 @@ MODEL_TYPES = ("inkling_text",)
 
 
 def spec(c: Config) -> Spec:
-    every = Indices.upto(keys.layer_count(c))
+    every = Indices.below(keys.layer_count(c))
     kernel = c.int("conv_kernel_size", "sconv_kernel_size")
 
     def attention(prefix: str) -> GQA:
@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
 
     def global_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
-        return every.less(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
+        return every.difference(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
 
     mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, global_ones)
     first, rest = keys.dense_and_sparse(c, "dense_mlp_idx", default=0)
@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec:
     layers = keys.crossed(mixers, keys.split(c, dense, (rest, sparse)))
     kind, near = "hybrid_sliding", lambda: keys.other_than(c, global_ones())
     windows = keys.sliding(c, near, key="sliding_window_size", kind=kind)
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
         return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
 
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
+    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     routed = keys.moe(c, "moe_intermediate_size")
     ffn = routed.but(shared=c.int("shared_expert_intermediate_size"))
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn)
-    windows = keys.sliding(c, lambda: keys.between(c, 5), 513)
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 5), 513)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     mixers, (first, rest) = keys.own_heads(c, usual), keys.dense_and_sparse(c, default=1)
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
     layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
-    return keys.frame(c, layers, traits=traits, windows=keys.sliding(c, default=512))
+    return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))
 
 
 def _per_head(c: Config) -> bool:
@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
 
     def sparse(m: MoE) -> Block:
         balance = block("router", e_score_correction_bias=Tensor((m.experts,)))
-        routed = experts(m, swiglu(d, m.width, role="experts"))
+        routed = experts(m, swiglu(d, m.width, component="experts"))
         return altered(shared_moe(d, m, "shared_expert"), experts=(routed, balance))
 
     def layer(one: Layer) -> Block:

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     full = Layer(mixer=keys.attention(c))
 
     def attending() -> Indices:
-        return keys.numbered(c, "full_attn_idxs") if c.ints("full_attn_idxs") else Indices.upto(count)
+        return keys.numbered(c, "full_attn_idxs") if c.ints("full_attn_idxs") else Indices.below(count)
 
     mixers = keys.of_two(c, {"full_attention": full, "conv": conv}, attending)
     if routed:
@@ -29,7 +29,9 @@ def spec(c: Config) -> Spec:
     else:
         networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
     traits = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
-    whole = keys.frame(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), traits=traits)
+    whole = keys.decoder_spec(
+        c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), traits=traits
+    )
     return whole.but(tied=c.bool("tie_embedding", default=whole.tied))
 
 
@@ -40,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = Tensor((m.experts,), "buffer", role="router") if s.traits["use_expert_bias"] else None
+        bias = Tensor((m.experts,), "buffer", component="router") if s.traits["use_expert_bias"] else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
         conv_bias=c.bool("use_conv_bias", default=True),
         bias=c.bool("use_bias", default=False),
     )
-    return keys.frame(c, Layer(mixer=mixer), heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer), heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -13,9 +13,9 @@ MODEL_TYPES = ("mimo",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    more = Indices.upto(c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS))
+    more = Indices.below(c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS))
     ahead = (Layers(indices=more, layer=layer),) if more.count else ()
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), mtp=ahead, windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), mtp=ahead, windows=keys.sliding_later(c, 28))
 
 
 def blueprint(s: Spec) -> Block:

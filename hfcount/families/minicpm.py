@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.frame(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

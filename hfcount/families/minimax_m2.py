@@ -12,7 +12,7 @@ MODEL_TYPES = ("minimax_m2",)
 def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, head_dim=width).but(qk_norm="width")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("ministral",)
 
 def spec(c: Config) -> Spec:
     windows = keys.sliding(c, lambda: keys.other_than(c), 4096)
-    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("ministral3",)
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, head_dim=128), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

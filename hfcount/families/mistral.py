@@ -11,7 +11,7 @@ MODEL_TYPES = ("mistral",)
 
 def spec(c: Config) -> Spec:
     windows = keys.sliding_everywhere(c, 4096)
-    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("mixtral",)
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c), ffn=keys.moe(c, "intermediate_size"))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

@@ -16,7 +16,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 def spec(c: Config) -> Spec:
     d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
-    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.upto(1)
+    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
 
     def layer(normed: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
@@ -27,12 +27,12 @@ def spec(c: Config) -> Spec:
     traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
 
     def near() -> Indices:
-        return keys.between(c, 3, key="global_attn_every_n_layers", first=0)
+        return keys.all_but_every_nth(c, 3, key="global_attn_every_n_layers", first=0)
 
     whole = keys.sliding(c, near, 128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
     windows = [window.but(extent=max(1, int(window.extent) // 2)) for window in whole]
-    return keys.frame(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

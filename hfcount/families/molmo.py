@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    whole = keys.frame(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, vision=_TOWER)
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, vision=_TOWER)
     return whole.but(tied=tied)
 
 
@@ -45,14 +45,14 @@ def blueprint(s: Spec) -> Block:
         a, width = one.attention, one.dense.width
         inner = a.heads * a.head_dim
         return block(
-            att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, role="attention"),
-            attn_out=Linear(inner, d, role="attention"),
+            att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, component="attention"),
+            attn_out=Linear(inner, d, component="attention"),
             q_norm=rms_norm(inner) if a.qk_norm else None,
             k_norm=rms_norm(a.kv_heads * a.head_dim) if a.qk_norm else None,
             attn_norm=norm,
             ff_norm=norm,
-            ff_proj=Linear(d, 2 * width, role="mlp"),
-            ff_out=Linear(width, d, role="mlp"),
+            ff_proj=Linear(d, 2 * width, component="mlp"),
+            ff_out=Linear(width, d, component="mlp"),
         )
 
     table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.traits["additional_vocab"], d)))
@@ -60,7 +60,7 @@ def blueprint(s: Spec) -> Block:
         wte=table,
         blocks=stack(s.layers, layer),
         ln_f=norm,
-        ff_out=None if s.tied else Linear(d, s.vocab, role="lm_head"),
+        ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
     width = s.layers[0].layer.dense.width
     tower = molmo_vision(s.eyes, s.eyes.traits["features"], width, d)

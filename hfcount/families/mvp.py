@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.seq2seq import bart, side_prompt
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Aside, Block, block
+from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("mvp",)
 
@@ -23,5 +23,5 @@ def blueprint(s: Spec) -> Block:
         return bart(s, first_norm=True, last_norm=False)
     prompt = side_prompt(s.hidden, length, middle, s.layers)
     both = block(self_attn_prompt=prompt, cross_attn_prompt=prompt)
-    aside = block(self_attn_prompt=Aside("prompts of the encoder, which only some implementations build"))
+    aside = block(self_attn_prompt=Undescribed("prompts of the encoder, which only some implementations build"))
     return bart(s, first_norm=True, last_norm=False, encoder=aside, decoder=both)

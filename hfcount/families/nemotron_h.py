@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))
     mtp = keys.repeated(c, made, drafts, steps) if steps else ()
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

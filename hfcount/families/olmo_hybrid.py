@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
     fourth = Indices.of(range(min(3, count - 1), count, 4))
     mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=keys.dense(c)), count))
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

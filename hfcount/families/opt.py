@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     # The first two rows of the table of positions stand for padding.
     rows = c.int("max_position_embeddings") + 2
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=bias))
-    return keys.frame(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, traits=traits)
+    return keys.decoder_spec(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,8 +42,8 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embed_tokens=embedding(s.vocab, width),
         embed_positions=positions(s),
-        project_out=None if width == d else Linear(d, width, role="embedding"),
-        project_in=None if width == d else Linear(width, d, role="embedding"),
+        project_out=None if width == d else Linear(d, width, component="embedding"),
+        project_in=None if width == d else Linear(width, d, component="embedding"),
         final_layer_norm=norm if s.traits["final_layer_norm"] else None,
         layers=stack(s.layers, layer),
     )

@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     for unused in ("attention_bias", "mlp_bias", "lm_head_bias"):  # configs have them, the architecture no biases
         c.bool(unused, default=False)
     layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

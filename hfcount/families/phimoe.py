@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
     traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), traits=traits, windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

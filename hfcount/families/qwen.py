@@ -5,7 +5,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Aside, Block, Linear, block
+from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
 MODEL_TYPES = ("qwen",)
 
@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     traits = {"visual": int(c.sub("visual") is not None)}
     # The padded vocabulary is what the table has rows for, where a config gives both.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
-    return keys.frame(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, traits=traits)
+    return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,6 +42,6 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    visual = Aside("Qwen-VL's tower and resampler are not described") if s.traits["visual"] else None
+    visual = Undescribed("Qwen-VL's tower and resampler are not described") if s.traits["visual"] else None
     body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
     return with_head(s, body, prefix="transformer", table="wte")

@@ -11,7 +11,7 @@ MODEL_TYPES = ("qwen2",)
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_later(c, 28))
 
 
 def blueprint(s: Spec) -> Block:

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, 80)
-    whole = keys.frame(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("qwen3",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=keys.sliding_later(c, 28))
 
 
 def blueprint(s: Spec) -> Block:

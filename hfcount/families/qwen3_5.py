@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     vision = keys.qwen3_vision(c) if sees else None
     drafts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
-    return keys.frame(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
+    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
 
 
 def blueprint(s: Spec) -> Block:

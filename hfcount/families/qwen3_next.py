@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
     drafts = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c)), default=1)
     announced = c.given("num_nextn_predict_layers")  # no published config has the key, and some checkpoints the layers
-    return keys.frame(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
+    return keys.decoder_spec(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
 
 
 def blueprint(s: Spec) -> Block:

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     )
     deep = {"deepstack": len(eyes.ints("deepstack_visual_indexes"))}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.frame(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), traits=deep)
+    return keys.decoder_spec(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), traits=deep)
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,7 +32,7 @@ def blueprint(s: Spec) -> Block:
 
     def routed(m: MoE) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
-        return block(gate=Linear(d, m.experts, role="router"), experts=experts)
+        return block(gate=Linear(d, m.experts, component="router"), experts=experts)
 
     def layer(one: Layer) -> Block:
         ffn = one.ffn

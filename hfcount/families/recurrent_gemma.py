@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
     pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]
     layers = keys.periodic(c, kinds, pattern, "block_types")
     windows = keys.sliding_everywhere(c, 2048, key="attention_window_size")
-    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

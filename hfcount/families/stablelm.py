@@ -14,7 +14,7 @@ MODEL_TYPES = ("stablelm",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False))
     switches = {key: int(c.bool(key, default=False)) for key in ("qk_layernorm", "use_parallel_residual")}
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c), traits=switches))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits=switches))
 
 
 def blueprint(s: Spec) -> Block:
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
         a, normed, parallel = one.attention, one.traits["qk_layernorm"], one.traits["use_parallel_residual"]
 
         def per_head(heads: int) -> Block:
-            return block(norms=Repeat(Indices.upto(heads), block(weight=Tensor((a.head_dim,)))))
+            return block(norms=Repeat(Indices.below(heads), block(weight=Tensor((a.head_dim,)))))
 
         return block(
             input_layernorm=layer_norm(d),

@@ -11,7 +11,7 @@ MODEL_TYPES = ("stablelm_epoch",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False))
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), c.int("relative_attention_num_buckets")
     activation = c.str("feed_forward_proj", default="relu")
-    first, gated = Indices.upto(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     def layers(count: int) -> tuple[Layers, ...]:
@@ -33,7 +33,9 @@ def spec(c: Config) -> Spec:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
-    whole = keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches)
+    whole = keys.decoder_spec(
+        c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches
+    )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(**seen)
 

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     traits = {"embed_layernorm": int(c.bool("embed_layernorm", default=False))}
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits=traits)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     rows = c.int("max_position_embeddings") + 2 if learned else None
     normed = {"layernorm_embedding": c.bool("layernorm_embedding", default=True)}
     heads, why = ("ForCausalLM",), keys.ACROSS
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=normed, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=normed, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

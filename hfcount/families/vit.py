@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
     }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) * (image // patch) + 1
-    whole = keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
     return whole.but(causal=False)
 
 

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     )
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
-    return keys.frame(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

@@ -13,7 +13,7 @@ MODEL_TYPES = ("xlstm",)
 def spec(c: Config) -> Spec:
     hidden = c.int("hidden_size", "embedding_dim")
     layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

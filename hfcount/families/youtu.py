@@ -10,7 +10,7 @@ MODEL_TYPES = ("youtu",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

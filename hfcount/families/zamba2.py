@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
     ffn = Dense(width=c.int("intermediate_size", default=4 * hidden), bias=bias)
     given = keys.hybrids(c)
     blocks = min(c.int("num_mem_blocks"), len(given))
-    one = Layer(mixer=ssm, beside=keys.wide_attention(c), ffn=ffn)
+    one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
     owners = [Indices.of(given[place : place + 1] if tied else given[place::blocks]) for place in range(blocks)]
     layers = keys.owned(c, one, owners, Indices.of(given[blocks:] if tied else []))
@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec:
         "sharing": len(given),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, tied=True, heads=kinds, traits=traits)
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -49,7 +49,7 @@ def blueprint(s: Spec) -> Block:
     def adapters(one: Layer, inputs: int, outputs: int) -> Repeat:
         """One of low rank for each layer that shares the block."""
         places = Indices.of(range(one.traits["owns"] - 1, s.traits["sharing"], s.traits["blocks"]))
-        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, passes=1))
+        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, repeats=1))
 
     def layer(one: Layer) -> Block:
         if not one.traits.get("owns"):

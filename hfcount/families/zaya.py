@@ -18,11 +18,11 @@ def spec(c: Config) -> Spec:
     # The two convolutions' inputs, and half of the values, which are those of the token before.
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
     mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
-    first = (Indices.upto(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))
+    first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))
     rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 1}))
     traits = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.frame(c, keys.split(c, first, rest), tied=True, traits=traits, windows=windows)
+    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -56,7 +56,8 @@ def blueprint(s: Spec) -> Block:
         )
 
     scaled = block(
-        input_hidden_states_scale=Tensor((d,), role="norm"), input_hidden_states_bias=Tensor((d,), role="norm")
+        input_hidden_states_scale=Tensor((d,), component="norm"),
+        input_hidden_states_bias=Tensor((d,), component="norm"),
     )
     body = Block({**scaled.children, **base(s, layer).children})
     return with_head(s, body, bias=bool(s.traits["lm_head_bias"]))

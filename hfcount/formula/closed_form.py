@@ -20,10 +20,10 @@ from hfcount.tree.dims import (
 )
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
-from hfcount.tree.nodes import Role
+from hfcount.tree.nodes import Component
 
 # So that the whole reads as it is taught: what is multiplied by the layers begins with their norms.
-_ORDER: tuple[Role, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
+_ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
 
 
 class Kind(NamedTuple):
@@ -63,8 +63,8 @@ class Formula:
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
         counts = Counts(spec.layers, "all layers of the decoder" if spec.encoder else "all layers")
-        whole = Split(counts, ((leaf.role, leaf.formula) for leaf in leaves))
-        active = Split(counts, ((leaf.role, leaf.active_formula) for leaf in leaves))
+        whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
+        active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)
         self.components, self.active_components = whole.gathered(), active.gathered()
         self.total, self.active = _sum(self.components), _sum(self.active_components)
@@ -111,18 +111,18 @@ def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[S
 
 
 def _frozen(share: Share) -> object:
-    return frozenset((role, frozenset(terms.items())) for role, terms in share.items())
+    return frozenset((component, frozenset(terms.items())) for component, terms in share.items())
 
 
-def _place(role: Role) -> int:
-    return _ORDER.index(role) if role in _ORDER else len(_ORDER)
+def _place(component: Component) -> int:
+    return _ORDER.index(component) if component in _ORDER else len(_ORDER)
 
 
 def _sum(parts: Share) -> Polynomial:
     """All components together, in the order of the textbooks."""
     total: Polynomial = {}
-    for role in sorted(parts, key=_place):
-        total = add(total, parts[role])
+    for component in sorted(parts, key=_place):
+        total = add(total, parts[component])
     return total
 
 

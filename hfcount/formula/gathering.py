@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from hfcount.spec import Layers
 from hfcount.tree.dims import Atom, Monomial, Polynomial, add, atoms, divide, polynomial
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Role
+from hfcount.tree.nodes import Component
 
-Share = Mapping[Role, Polynomial]
+Share = Mapping[Component, Polynomial]
 """Polynomials by component."""
 
 
@@ -62,38 +62,38 @@ class Counts:
 class Split:
     """Terms by component, those of one layer of each kind apart from those outside of the layers."""
 
-    def __init__(self, counts: Counts, values: Iterable[tuple[Role, int]]) -> None:
+    def __init__(self, counts: Counts, values: Iterable[tuple[Component, int]]) -> None:
         self._counts = counts
-        self._alone: dict[Role, Polynomial] = {}
-        self.layers: list[dict[Role, Polynomial]] = [{} for _ in counts.layers]
-        for role, value in values:
-            self._alone.setdefault(role, {})
+        self._alone: dict[Component, Polynomial] = {}
+        self.layers: list[dict[Component, Polynomial]] = [{} for _ in counts.layers]
+        for component, value in values:
+            self._alone.setdefault(component, {})
             for monomial, coefficient in polynomial(value).items():
                 found = counts.place(monomial)
                 home, rest = (self.layers[found[0]], found[1]) if found else (self._alone, monomial)
-                home[role] = add(home.get(role, {}), {rest: coefficient})
-        self._owners = {role: self._owners_of(role) for role in self._alone}
+                home[component] = add(home.get(component, {}), {rest: coefficient})
+        self._owners = {component: self._owners_of(component) for component in self._alone}
         for owners in self._owners.values():
             for places in owners.values():
                 counts.add(frozenset(places))
 
-    def gathered(self) -> dict[Role, Polynomial]:
+    def gathered(self) -> dict[Component, Polynomial]:
         """By component, every term once, multiplied by the number of all layers that have it."""
         return {
-            role: add(
+            component: add(
                 {
                     (self._counts.atom(frozenset(places)), *monomial): coefficient
-                    for (monomial, coefficient), places in self._owners[role].items()
+                    for (monomial, coefficient), places in self._owners[component].items()
                 },
                 alone,
             )
-            for role, alone in self._alone.items()
+            for component, alone in self._alone.items()
         }
 
-    def _owners_of(self, role: Role) -> dict[tuple[Monomial, int], list[int]]:
+    def _owners_of(self, component: Component) -> dict[tuple[Monomial, int], list[int]]:
         owners: dict[tuple[Monomial, int], list[int]] = {}
         for place, share in enumerate(self.layers):
-            for term in share.get(role, {}).items():
+            for term in share.get(component, {}).items():
                 owners.setdefault(term, []).append(place)
         return owners
 

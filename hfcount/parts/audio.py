@@ -22,7 +22,7 @@ def whisper(d: int, layers: int, width: int, mel: int, positions: int) -> Block:
         conv1=block(weight=Tensor((d, mel, 3)), bias=Tensor((d,))),
         conv2=block(weight=Tensor((d, d, 3)), bias=Tensor((d,))),
         embed_positions=embedding(positions, d),
-        layers=Repeat(Indices.upto(layers), Block({**layer.children, **mlp(d, width).children})),
+        layers=Repeat(Indices.below(layers), Block({**layer.children, **mlp(d, width).children})),
         layer_norm=layer_norm(d),
     )
 
@@ -79,6 +79,6 @@ def conformer(d: int, layers: int, heads: int, kernel: int, first: int, second: 
     return block(
         "other",
         subsample_conv_projection=sampling,
-        layers=Repeat(Indices.upto(layers), layer),
+        layers=Repeat(Indices.below(layers), layer),
         output_proj=Linear(d, out, bias=True),
     )

@@ -73,7 +73,7 @@ def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
 
 def classifier(s: Spec, inputs: int | None = None, bias: bool = True) -> Linear:
     """A head over the labels. Tensors: weight (c, d), bias (c)."""
-    return Linear(inputs or s.hidden, s.labels, bias, role="other")
+    return Linear(inputs or s.hidden, s.labels, bias, component="other")
 
 
 def generative(
@@ -99,6 +99,6 @@ def generative(
         "causal_lm": Block({head: lm_head(s, f"{prefix}.{table}.weight", bias, width)}),
         "sequence_classification": block(score=classifier(s, width, bias=False)),
         "token_classification": block(classifier=classifier(s, width)),
-        "question_answering": block(qa_outputs=Linear(width or s.hidden, 2, True, role="other")),
+        "question_answering": block(qa_outputs=Linear(width or s.hidden, 2, True, component="other")),
     }
     return headed(s, prefix, body, **{**heads, **more})

@@ -65,10 +65,10 @@ def with_head(
         prefix = question_answering or prefix
     d, children = s.hidden, {prefix: body}
     if s.head == "question_answering":
-        return Block({**children, "qa_outputs": Linear(d, 2, bias=True, role="other")})
+        return Block({**children, "qa_outputs": Linear(d, 2, bias=True, component="other")})
     if s.head in ("sequence_classification", "token_classification"):
         with_bias = score_bias or s.head == "token_classification"
-        return Block({**children, "score": Linear(d, s.labels, with_bias, role="other")})
+        return Block({**children, "score": Linear(d, s.labels, with_bias, component="other")})
     return Block({**children, "lm_head": lm_head(s, f"{prefix}.{table}.weight", bias)})
 
 
@@ -76,5 +76,5 @@ def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None)
     """The head over the vocabulary: a copy of the embedding when tied, else (|V|, d), or (|V|, `width`)."""
     inputs = width or s.hidden
     if not s.tied:
-        return Linear(inputs, s.vocab, bias, role="lm_head")
+        return Linear(inputs, s.vocab, bias, component="lm_head")
     return Tied(tied_to, (s.vocab, inputs), "lm_head", bias)

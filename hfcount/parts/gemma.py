@@ -5,26 +5,26 @@ from hfcount.parts.frames import embedding
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Role, Tensor, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
 
 
-def lending_attention(d: int, a: GQA, values: bool = True, borrows: bool = False) -> Block:
+def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
     """Normalised attention whose keys and values later layers may borrow (model card of google/gemma-3n-E4B).
 
     Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
-    absent where keys serve as `values` too. A layer that `borrows` has none of its own; the released checkpoints store
-    them all the same, and loaders skip them.
+    absent where keys serve as `values` too. A layer that `shares_kv` has none of its own; the released checkpoints
+    store them all the same, and loaders skip them.
     """
     width = a.kv_heads * a.head_dim
     skipped = block(weight=Tensor((width, d), "legacy"))
-    own = skipped if borrows else Linear(d, width, a.qkv_bias)
+    own = skipped if shares_kv else Linear(d, width, a.qkv_bias)
     return block(
         "attention",
         q_proj=Linear(d, a.heads * a.head_dim, a.qkv_bias),
         q_norm=rms_norm(a.head_dim),
         k_proj=own,
         v_proj=own if values else None,
-        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if borrows else rms_norm(a.head_dim),
+        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if shares_kv else rms_norm(a.head_dim),
         o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
     )
 
@@ -36,7 +36,7 @@ def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Nod
     """
     return {
         "embed_tokens_per_layer": embedding(rows, depth * width),
-        "per_layer_model_projection": Linear(d, depth * width, role="embedding"),
+        "per_layer_model_projection": Linear(d, depth * width, component="embedding"),
         "per_layer_projection_norm": rms_norm(width),
     }
 
@@ -44,8 +44,8 @@ def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Nod
 def per_layer_input(d: int, width: int) -> dict[str, Node]:
     """Where a layer takes its own embedding in: a gate (width, d), a projection (d, width) and a norm (d)."""
     return {
-        "per_layer_input_gate": Linear(d, width, role="mlp"),
-        "per_layer_projection": Linear(width, d, role="mlp"),
+        "per_layer_input_gate": Linear(d, width, component="mlp"),
+        "per_layer_projection": Linear(width, d, component="mlp"),
         "post_per_layer_input_norm": rms_norm(d),
     }
 
@@ -68,7 +68,7 @@ def altup(d: int, streams: int) -> Block:
 
 def altup_projections(d: int, streams: int) -> dict[str, Node]:
     """From the embedding to the further streams and back: (d, d) each, streams - 1 times."""
-    square = Repeat(Indices.upto(streams - 1), Linear(d, d, role="other"))
+    square = Repeat(Indices.below(streams - 1), Linear(d, d, component="other"))
     return {"altup_projections": square, "altup_unembed_projections": square}
 
 
@@ -96,13 +96,13 @@ def experts_beside(d: int, m: MoE) -> dict[str, Node]:
     }
 
 
-def soft_embedder(vocab: int, width: int, d: int, role: Role) -> Block:
+def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block:
     """Brings a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
 
     Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
     """
     return block(
-        role,
+        component,
         embedding=embedding(vocab, width),
         hard_embedding_norm=rms_norm(width),
         soft_embedding_norm=rms_norm(width),

@@ -20,7 +20,7 @@ def relative(d: int, a: GQA, rel: int, extent: int, kernel: int) -> Block:
         r_proj=Linear(d, a.heads * rel),
         k_sconv=convolution,
         v_sconv=convolution,
-        rel_logits_proj=Block({"proj": Tensor((rel, extent))}, passes=a.heads),  # once for each head
+        rel_logits_proj=Block({"proj": Tensor((rel, extent))}, repeats=a.heads),  # once for each head
     )
 
 

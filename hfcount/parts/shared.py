@@ -19,12 +19,12 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
     """
     d, wide = s.hidden, s.traits["attention_hidden_size"]
     alone = block(mamba=ssm, input_layernorm=rms_norm(d))
-    if one.beside is None:
+    if one.parallel_mixer is None:
         return alone
-    layer = block(linear=Linear(d, d, role="attention"), mamba_decoder=alone)
+    layer = block(linear=Linear(d, d, component="attention"), mamba_decoder=alone)
     if not one.traits.get("owns"):
         return layer
-    a = one.second
+    a = one.parallel_attention
     attention = altered(gqa(wide, a), o_proj=Linear(a.heads * a.head_dim, d), **adapters)
     shared = block(
         self_attn=attention,
@@ -32,4 +32,4 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
         input_layernorm=rms_norm(wide),
         pre_ff_layernorm=rms_norm(d),
     )
-    return Block({**layer.children, name: Block(shared.children, passes=one.traits["passes"])})
+    return Block({**layer.children, name: Block(shared.children, repeats=one.traits["repeats"])})

@@ -25,7 +25,7 @@ def shared_moe(
     gate = block(
         "router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m) if balanced else None
     )
-    routed = block(gate=gate, experts=experts(m, expert or swiglu(d, m.width, role="experts")))
+    routed = block(gate=gate, experts=experts(m, expert or swiglu(d, m.width, component="experts")))
     return routed if m.shared is None else Block({**routed.children, shared: swiglu(d, m.shared, bias)})
 
 
@@ -35,7 +35,7 @@ def gated_moe(d: int, m: MoE) -> Block:
     Tensors: those of `shared_moe` with the network for all under shared_expert, and shared_expert_gate (1, d).
     """
     apart = shared_moe(d, m, "shared_expert").children
-    return Block({**apart, "shared_expert_gate": Linear(d, 1, role="router")})
+    return Block({**apart, "shared_expert_gate": Linear(d, 1, component="router")})
 
 
 def indexer(d: int, a: MLA) -> Block:
@@ -66,8 +66,8 @@ def latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
         gate=block("router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m)),
         experts=experts(m, expert),
         shared_experts=block("mlp", up_proj=Linear(d, shared, m.bias), down_proj=Linear(shared, d, m.bias)),
-        fc1_latent_proj=Linear(d, latent, m.bias, role="mlp") if latent else None,
-        fc2_latent_proj=Linear(latent, d, m.bias, role="mlp") if latent else None,
+        fc1_latent_proj=Linear(d, latent, m.bias, component="mlp") if latent else None,
+        fc2_latent_proj=Linear(latent, d, m.bias, component="mlp") if latent else None,
     )
 
 

@@ -16,7 +16,7 @@ def mixer(name: str, d: int, several: int) -> dict[str, Node]:
     """
     rows = (2 + several) * several
     shapes = {"fn": (rows, several * d), "base": (rows,), "scale": (3,)}
-    return {f"{name}_{part}": Tensor(shape, role="other") for part, shape in shapes.items()}
+    return {f"{name}_{part}": Tensor(shape, component="other") for part, shape in shapes.items()}
 
 
 def streams(d: int, several: int) -> Block:

@@ -12,7 +12,7 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 def altered(common: Block, /, **children: Node | None) -> Block:
     """A part with further children; one that is already there is replaced, and None takes it away."""
     merged = {**common.children, **children}
-    return Block({name: child for name, child in merged.items() if child is not None}, common.role)
+    return Block({name: child for name, child in merged.items() if child is not None}, common.component)
 
 
 def xielu() -> Block:
@@ -32,10 +32,10 @@ def neurons(d: int, m: MoE) -> Block:
     """
     width = m.shared or 0
     return block(
-        gate_proj=Linear(d, width, m.bias, role="mlp"),
-        up_proj=Linear(d, width, m.bias, role="mlp"),
-        down_proj=Linear(width, d, m.bias, role="mlp"),
-        router_gate=Linear(d, 2 * isqrt(m.experts), role="router"),
+        gate_proj=Linear(d, width, m.bias, component="mlp"),
+        up_proj=Linear(d, width, m.bias, component="mlp"),
+        down_proj=Linear(width, d, m.bias, component="mlp"),
+        router_gate=Linear(d, 2 * isqrt(m.experts), component="router"),
         down_embed=block(weight=stacked(m, d)),
         up_embed=block(weight=stacked(m, d)),
     )

@@ -18,7 +18,7 @@ def patches(v: Vision, bias: bool = True) -> Block:
 
 def tower(v: Vision, layer: Node) -> Repeat:
     """N_v layers that are all alike."""
-    return Repeat(Indices.upto(v.layers), layer)
+    return Repeat(Indices.below(v.layers), layer)
 
 
 def class_token(v: Vision) -> Tensor:

@@ -38,7 +38,7 @@ def mllama_vision(v: Vision, deep: int, tiles: int, ratios: int) -> Block:
         layernorm_pre=layer_norm(d),
         layernorm_post=layer_norm(d),
         transformer=block(layers=tower(v, layer)),
-        global_transformer=block(layers=Repeat(Indices.upto(deep), gated)) if deep else None,
+        global_transformer=block(layers=Repeat(Indices.below(deep), gated)) if deep else None,
     )
 
 

@@ -63,7 +63,7 @@ def qwen3_vision(v: Vision, deep: int = 0) -> Block:
         pos_embed=embedding(v.positions or 0, v.hidden),
         blocks=tower(v, layer),
         merger=merger(v.hidden),
-        deepstack_merger_list=Repeat(Indices.upto(deep), merger(merged)) if deep else None,
+        deepstack_merger_list=Repeat(Indices.below(deep), merger(merged)) if deep else None,
     )
 
 

@@ -10,8 +10,7 @@ from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
 from hfcount.report.model import (
     ClosedForm,
-    Comparison,
-    Component,
+    ComponentCount,
     Depth,
     Evidence,
     Extra,
@@ -20,11 +19,12 @@ from hfcount.report.model import (
     LayerKind,
     Parameters,
     Report,
+    ReportedCheck,
     ReportedFinding,
     TensorRow,
     Verdict,
 )
-from hfcount.report.serving import Load
+from hfcount.report.serving import Workload
 from hfcount.text import printable
 from hfcount.tree.dims import Polynomial, evaluate
 from hfcount.verifier.findings import Finding, Outcome
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def compose(
     documents: Documents,
-    plan: Blueprint | None,
+    blueprint: Blueprint | None,
     index: Index | None,
     shards: Mapping[str, Shard] | None,
     outcome: Outcome,
@@ -45,14 +45,14 @@ def compose(
     policy: Policy,
     unseen: Failure | None,
     extras: Collection[Extra],
-    load: Load,
-    packed: str | None,
+    load: Workload,
+    quant_method: str | None,
 ) -> Report:
     """The report of one checkpoint.
 
     Args:
         why: why headers were read; unseen: what could not be looked at; extras: what else is wanted.
-        load: what is asked of the model when it is served; packed: the scheme its weights are quantised with.
+        load: what is asked of the model when it is served; quant_method: the scheme its weights are quantised with.
     """
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     report = Report(
@@ -61,9 +61,11 @@ def compose(
         source=documents.source,
         depth=depth,
         depth_reason=why,
-        verdict=_verdict(findings, plan is not None and outcome.proven and unseen is None and not plan.asides),
+        verdict=_verdict(
+            findings, blueprint is not None and outcome.proven and unseen is None and not blueprint.asides
+        ),
         checks=tuple(
-            Comparison(
+            ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
             )
             for check in outcome.checks
@@ -74,8 +76,10 @@ def compose(
     )
     return (
         report
-        if plan is None
-        else report.model_copy(update=_counts(plan, outcome, extras) | _costs(plan, report, load, packed))
+        if blueprint is None
+        else report.model_copy(
+            update=_counts(blueprint, outcome, extras) | _costs(blueprint, report, load, quant_method)
+        )
     )
 
 
@@ -97,46 +101,46 @@ def _evidence(
     )
 
 
-def _counts(plan: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:
-    spec, whole = plan.spec, not plan.asides
+def _counts(blueprint: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:
+    spec, whole = blueprint.spec, not blueprint.asides
     stored = any(finding.rule.code == "HF208" for finding in outcome.findings)
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
         "dtype": printable(spec.dtype) if spec.dtype else None,
         "parameters": Parameters(
-            total=plan.total if whole else None,
-            active=plan.active if whole else None,
-            active_without_embedding=plan.active_without_embedding if whole else None,
+            total=blueprint.total if whole else None,
+            active=blueprint.active if whole else None,
+            active_without_embedding=blueprint.active_without_embedding if whole else None,
             stored=outcome.stored,
         ),
         "components": tuple(
-            Component(name=role, total=measure.total, active=measure.active)
-            for role, measure in plan.by_component.items()
+            ComponentCount(name=component, total=measure.total, active=measure.active)
+            for component, measure in blueprint.by_component.items()
         ),
-        "auxiliary": {"mtp": plan.mtp if spec.mtp_announced or stored else 0},
-        "asides": dict(plan.reasons) or None,
+        "auxiliary": {"mtp": blueprint.mtp if spec.mtp_announced or stored else 0},
+        "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(
             TensorRow(
                 name=printable(row.name),
                 count=row.count,
                 shape=tuple(map(int, row.shape)),
-                component=row.role,
+                component=row.component,
                 kind=row.kind,
                 elements=row.elements,
             )
-            for row in plan.rows()
+            for row in blueprint.rows()
         )
         if "tensors" in extras
         else None,
-        **_formulas(plan, extras),
+        **_formulas(blueprint, extras),
     }
 
 
-def _formulas(plan: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
+def _formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
     if not {"formula", "layers"} & set(extras):
         return {}
-    formula = plan.formula()
+    formula = blueprint.formula()
     return {
         "formula": _closed_form(formula) if "formula" in extras else None,
         "layers": tuple(
@@ -145,12 +149,12 @@ def _formulas(plan: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
                 numbers=kind.numbers,
                 count=kind.layers,
                 components=tuple(
-                    Component(
-                        name=role,
+                    ComponentCount(
+                        name=component,
                         total=kind.layers * evaluate(terms),
-                        active=kind.layers * evaluate(kind.active.get(role, {})),
+                        active=kind.layers * evaluate(kind.active.get(component, {})),
                     )
-                    for role, terms in kind.parts.items()
+                    for component, terms in kind.parts.items()
                 ),
             )
             for kind in formula.kinds
@@ -173,7 +177,11 @@ def _closed_form(formula: "Formula") -> ClosedForm:
             for name, terms in polynomials
         )
 
-    fewer = {role: terms for role, terms in formula.active_components.items() if terms != formula.components[role]}
+    fewer = {
+        component: terms
+        for component, terms in formula.active_components.items()
+        if terms != formula.components[component]
+    }
     return ClosedForm(
         parts=parts([*formula.components.items(), ("total", formula.total)]),
         legend=formula.legend,
@@ -191,8 +199,8 @@ def _closed_form(formula: "Formula") -> ClosedForm:
     )
 
 
-def _costs(plan: Blueprint, report: Report, load: Load, packed: str | None) -> dict[str, Any]:
-    memory, compute = costs(plan, report.evidence, load, packed)
+def _costs(blueprint: Blueprint, report: Report, load: Workload, quant_method: str | None) -> dict[str, Any]:
+    memory, compute = costs(blueprint, report.evidence, load, quant_method)
     return {"memory": memory, "compute": compute}
 
 

@@ -2,22 +2,26 @@
 
 from hfcount.plan import Blueprint
 from hfcount.report.model import CachePart, Compute, Evidence, Memory
-from hfcount.report.serving import Cost, Load, cache_width, cost
+from hfcount.report.serving import Cost, Workload, cache_width, cost
 from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
 
 
-def costs(plan: Blueprint, evidence: Evidence | None, load: Load, packed: str | None) -> tuple[Memory, Compute]:
-    """What serving a model takes; `packed` is the scheme that its weights are quantised with."""
-    found = cost(plan)
-    return _memory(plan, found, evidence, load, packed), _compute(found, load.context)
+def costs(
+    blueprint: Blueprint, evidence: Evidence | None, load: Workload, quant_method: str | None
+) -> tuple[Memory, Compute]:
+    """What serving a model takes; `quant_method` is the scheme that its weights are quantised with."""
+    found = cost(blueprint)
+    return _memory(blueprint, found, evidence, load, quant_method), _compute(found, load.context)
 
 
-def _memory(plan: Blueprint, found: Cost, evidence: Evidence | None, load: Load, packed: str | None) -> Memory:
+def _memory(
+    blueprint: Blueprint, found: Cost, evidence: Evidence | None, load: Workload, quant_method: str | None
+) -> Memory:
     """Bytes of the weights as they are stored, and of what a model keeps of earlier tokens."""
-    dtype = load.dtype or plan.spec.dtype
+    dtype = load.dtype or blueprint.spec.dtype
     cell = cache_width(dtype)
-    weights, by_dtype, why = _weights(plan, evidence, packed)
+    weights, by_dtype, why = _weights(blueprint, evidence, quant_method)
     keeps = any(part.per_token or part.state for part in found.kept)
 
     def size(elements: int) -> int | None:
@@ -44,7 +48,7 @@ def _memory(plan: Blueprint, found: Cost, evidence: Evidence | None, load: Load,
                 bytes_per_token=size(part.per_token),
                 state_bytes=size(part.state),
                 window=part.window,
-                picked=part.picked,
+                picked=part.top_k,
             )
             for part in found.kept
         ),
@@ -58,15 +62,15 @@ def _compute(found: Cost, context: int | None) -> Compute:
         return Compute(context=context)
     at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
     return Compute(
-        per_token=found.matrices + sum(part.layers * part.step for part in found.kept),
-        per_position=sum(part.layers * part.reach for part in found.kept),
+        per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
+        per_position=sum(part.layers * part.per_position for part in found.kept),
         context=context,
         at_context=at_context,
     )
 
 
 def _weights(
-    plan: Blueprint, evidence: Evidence | None, packed: str | None
+    blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None
 ) -> tuple[int | None, dict[str, int] | None, str | None]:
     """Bytes of what is stored, the same by dtype, and why there are none: as seen, or else as the config has it."""
     if evidence and evidence.dtypes is not None:
@@ -74,12 +78,12 @@ def _weights(
         return sum(by_dtype.values()), by_dtype, None
     if evidence and evidence.total_size:
         return evidence.total_size, None, None
-    declared = code(plan.spec.dtype)
-    if packed:
-        return None, None, f"they are quantised ({packed}), and only an index or headers tell their bytes"
+    declared = code(blueprint.spec.dtype)
+    if quant_method:
+        return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
     if declared is None:
         return None, None, "the config names no dtype"
-    if plan.asides:
+    if blueprint.asides:
         return None, None, "not all parts are described"
-    size = sum(leaf.elements for leaf in plan.stored_leaves()) * width(declared)
+    size = sum(leaf.elements for leaf in blueprint.stored_leaves()) * width(declared)
     return size, {declared: size}, None

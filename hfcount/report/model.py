@@ -26,7 +26,7 @@ class Parameters(_Part):
     stored: int | None
 
 
-class Component(_Part):
+class ComponentCount(_Part):
     """Parameters of one component, in elements."""
 
     name: str
@@ -48,7 +48,7 @@ class Evidence(_Part):
     unlisted: tuple[str, ...] = ()
 
 
-class Comparison(_Part):
+class ReportedCheck(_Part):
     """One number that was expected and observed; `text` says how the expected one comes about."""
 
     name: str
@@ -112,7 +112,7 @@ class LayerKind(_Part):
     name: str
     numbers: str
     count: int
-    components: tuple[Component, ...]
+    components: tuple[ComponentCount, ...]
 
 
 class CachePart(_Part):
@@ -189,10 +189,10 @@ class Report(_Part):
     depth_reason: str | None = None
     verdict: Verdict
     parameters: Parameters | None = None
-    components: tuple[Component, ...] = ()
+    components: tuple[ComponentCount, ...] = ()
     auxiliary: dict[str, int] = {}
     evidence: Evidence | None = None
-    checks: tuple[Comparison, ...] = ()
+    checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     memory: Memory | None = None
     compute: Compute | None = None

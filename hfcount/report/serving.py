@@ -14,14 +14,14 @@ from hfcount.plan import Blueprint
 from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layers, Lightning, Mixer, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.storage import dtypes
-from hfcount.tree.indices import Indices, common
+from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.leaves import Leaf
 
 CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")
 """What keys and values may be kept in."""
 
 
-class Load(NamedTuple):
+class Workload(NamedTuple):
     """What is asked of a model: tokens of context of each of `batch` sequences, and the dtype of the cache."""
 
     context: int | None = None
@@ -29,15 +29,15 @@ class Load(NamedTuple):
     dtype: str | None = None
 
 
-class Kept(NamedTuple):
+class MixerCost(NamedTuple):
     """What alike mixers keep and do, each of them.
 
     Args:
         name: what they are, such as `GQA`; `layers` is how many.
         per_token: elements that each token adds, and `state` those that no token adds to.
         window: tokens beyond which the oldest goes for each new one; None when all stay.
-        picked: how many of those that stay are looked at, where that is not all of them.
-        reach: multiply-adds for each token that is looked at, and `step` those for the state.
+        top_k: how many of those that stay are looked at, where that is not all of them.
+        per_position: multiply-adds for each token that is looked at, and `per_step` those for the state.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Kept(NamedTuple):
     per_token: int = 0
     state: int = 0
     window: int | None = None
-    picked: int | None = None
-    reach: int = 0
-    step: int = 0
+    top_k: int | None = None
+    per_position: int = 0
+    per_step: int = 0
 
     def held(self, context: int) -> int:
         """Tokens of a context that are kept."""
@@ -55,7 +55,7 @@ class Kept(NamedTuple):
 
     def seen(self, context: int) -> int:
         """Tokens that the last one of a context looks at, itself included."""
-        return self.held(context) if self.picked is None else min(self.held(context), self.picked)
+        return self.held(context) if self.top_k is None else min(self.held(context), self.top_k)
 
     def elements(self, context: int) -> int:
         """Elements of all layers after `context` tokens."""
@@ -63,7 +63,7 @@ class Kept(NamedTuple):
 
     def multiply_adds(self, context: int) -> int:
         """Of all layers for the last token of a context, beside their matrices."""
-        return self.layers * (self.reach * self.seen(context) + self.step)
+        return self.layers * (self.per_position * self.seen(context) + self.per_step)
 
 
 class Cost(NamedTuple):
@@ -74,17 +74,17 @@ class Cost(NamedTuple):
         matrices: multiply-adds of the matrices a token passes through, as often as it does.
     """
 
-    kept: Sequence[Kept] = ()
+    kept: Sequence[MixerCost] = ()
     unknown: str = ""
     matrices: int = 0
 
 
-def cost(plan: Blueprint) -> Cost:
+def cost(blueprint: Blueprint) -> Cost:
     """What a token costs in a model: its cache, and its multiply-adds."""
-    unknown = _unknown(plan)
+    unknown = _unknown(blueprint)
     if unknown:
         return Cost(unknown=unknown)
-    return Cost(_merged(_mixers(plan.spec)), matrices=sum(_multiplied(plan)))
+    return Cost(_merged(_mixers(blueprint.spec)), matrices=sum(_multiplied(blueprint)))
 
 
 def cache_width(name: str | None) -> int | None:
@@ -95,26 +95,26 @@ def cache_width(name: str | None) -> int | None:
     return dtypes.width(known) if known else None
 
 
-def _unknown(plan: Blueprint) -> str:
-    if plan.spec.uncounted:
-        return plan.spec.uncounted
-    if plan.asides and not plan.spec.layers:
+def _unknown(blueprint: Blueprint) -> str:
+    if blueprint.spec.uncounted:
+        return blueprint.spec.uncounted
+    if blueprint.asides and not blueprint.spec.layers:
         return "its layers are not described"
     return ""
 
 
-def _mixers(spec: Spec) -> Iterator[Kept]:
+def _mixers(spec: Spec) -> Iterator[MixerCost]:
     for part in _passed(spec):
-        keeps = spec.causal and not part.layer.borrows
-        for mixer in [one for one in (part.layer.mixer, part.layer.beside) if one]:
+        keeps = spec.causal and not part.layer.shares_kv
+        for mixer in [one for one in (part.layer.mixer, part.layer.parallel_mixer) if one]:
             for layers, window in _spans(part, mixer, spec):
                 for one in _kept(mixer, spec.hidden):
                     kept = one if keeps else one._replace(per_token=0, state=0)
-                    yield kept._replace(layers=layers * part.layer.passes, window=window)
+                    yield kept._replace(layers=layers * part.layer.repeats, window=window)
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
-    """The layers that a token passes: of a model with an encoder and no decoder, the encoder's."""
+    """The layers that a token repeats: of a model with an encoder and no decoder, the encoder's."""
     return spec.encoder if spec.encoder and not spec.causal else spec.layers
 
 
@@ -122,7 +122,7 @@ def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | 
     """How many of the layers have which window, and how many none."""
     rest, indices = int(part.indices.count), _plain(part.indices)
     for window in spec.windows if isinstance(mixer, GQA | MLA) else ():
-        if some := int(common(indices, window.indices).count):
+        if some := int(intersection(indices, window.indices).count):
             rest -= some
             yield some, int(window.extent)
     if rest:
@@ -133,66 +133,72 @@ def _plain(indices: Indices) -> Indices:
     return Indices(indices.base, int(indices.count), indices.without)
 
 
-def _kept(mixer: Mixer, hidden: int) -> Iterator[Kept]:
+def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
     """What one mixer keeps and does, in a causal model and without a window."""
-    per_token = state = reach = step = 0
-    picked = None
+    per_token = state = per_position = per_step = 0
+    top_k = None
     match mixer:
         case GQA():
             values = mixer.value_dim or mixer.head_dim
             per_token = mixer.kv_heads * (mixer.head_dim + values)
-            reach = mixer.heads * (mixer.scored * mixer.head_dim + mixer.weighed * values)
+            per_position = mixer.heads * (mixer.scored * mixer.head_dim + mixer.weighed * values)
             state = mixer.convolved
         case MLA():
-            per_token, picked = mixer.kv_rank + mixer.rope_dim, mixer.picked
-            reach = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+            per_token, top_k = mixer.kv_rank + mixer.rope_dim, mixer.top_k
+            per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
         case DeltaNet():
             matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
             channels = 2 * mixer.key_heads * mixer.key_dim + mixer.value_heads * mixer.value_dim
-            state, step = matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
+            state, per_step = matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
         case Lightning():
             state = mixer.heads * mixer.head_dim * mixer.head_dim
-            step = 2 * state
+            per_step = 2 * state
         case SSM():
             # Mamba-2 convolves what its state is written and read by too.
             channels = mixer.inner + (0 if mixer.step_rank or not mixer.heads else 2 * mixer.groups * mixer.state)
             matrix = mixer.inner * mixer.state
-            state, step = matrix + channels * (mixer.kernel - 1), 2 * matrix
+            state, per_step = matrix + channels * (mixer.kernel - 1), 2 * matrix
         case LRU():
-            state, step = mixer.width * mixer.kernel, mixer.width
+            state, per_step = mixer.width * mixer.kernel, mixer.width
         case RWKV():
             # Two sums and the largest exponent among them; the inputs before, of the mixer and of the network.
-            state, step = 3 * mixer.width + 2 * hidden, 4 * mixer.width
+            state, per_step = 3 * mixer.width + 2 * hidden, 4 * mixer.width
         case MLSTM():
             matrix = mixer.key_dim * mixer.value_dim // mixer.heads
-            state, step = matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
+            state, per_step = matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
         case ShortConv():
             state = hidden * (mixer.kernel - 1)
-    yield _of(called(mixer), per_token, state, picked, reach, step)
+    yield _of(called(mixer), per_token, state, top_k, per_position, per_step)
     if isinstance(mixer, MLA) and mixer.index_heads and mixer.index_dim:
-        yield _of("indexer", mixer.index_dim, reach=mixer.index_heads * (mixer.index_dim + 1))  # and their weighed sum
+        yield _of(
+            "indexer", mixer.index_dim, per_position=mixer.index_heads * (mixer.index_dim + 1)
+        )  # and their weighed sum
 
 
-def _of(name: str, per_token: int, state: int = 0, picked: int | None = None, reach: int = 0, step: int = 0) -> Kept:
-    most = None if picked is None else int(picked)
-    return Kept(name, 1, int(per_token), int(state), picked=most, reach=int(reach), step=int(step))
+def _of(
+    name: str, per_token: int, state: int = 0, top_k: int | None = None, per_position: int = 0, per_step: int = 0
+) -> MixerCost:
+    most = None if top_k is None else int(top_k)
+    return MixerCost(
+        name, 1, int(per_token), int(state), top_k=most, per_position=int(per_position), per_step=int(per_step)
+    )
 
 
-def _merged(parts: Iterator[Kept]) -> list[Kept]:
-    layers: dict[Kept, int] = {}
+def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
+    layers: dict[MixerCost, int] = {}
     for part in parts:
         one = part._replace(layers=1)
         layers[one] = layers.get(one, 0) + part.layers
     return [one._replace(layers=count) for one, count in layers.items()]
 
 
-def _multiplied(plan: Blueprint) -> Iterator[int]:
+def _multiplied(blueprint: Blueprint) -> Iterator[int]:
     """Elements of matrices that a token is multiplied with: tables are looked up, vectors are not matrices."""
-    for leaf in plan.leaves:
-        if leaf.role == "lm_head" and leaf.kind == "tied" and _is_matrix(leaf):
+    for leaf in blueprint.leaves:
+        if leaf.component == "lm_head" and leaf.kind == "tied" and _is_matrix(leaf):
             yield leaf.elements
-        elif leaf.kind == "parameter" and leaf.role != "vision" and _is_matrix(leaf) and not _is_table(leaf):
-            yield leaf.active_elements * leaf.passes
+        elif leaf.kind == "parameter" and leaf.component != "vision" and _is_matrix(leaf) and not _is_table(leaf):
+            yield leaf.active_elements * leaf.repeats
 
 
 def _is_matrix(leaf: Leaf) -> bool:
@@ -202,4 +208,4 @@ def _is_matrix(leaf: Leaf) -> bool:
 
 def _is_table(leaf: Leaf) -> bool:
     """Whether rows are looked up in it: an embedding that is no linear map, and no convolution of patches."""
-    return leaf.role == "embedding" and not leaf.linear and sum(extent > 1 for extent in leaf.shape) == 2
+    return leaf.component == "embedding" and not leaf.linear and sum(extent > 1 for extent in leaf.shape) == 2

@@ -81,7 +81,7 @@ class MLA(Frozen):
     """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` where it is given.
 
     A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values. Where it
-    looks at `picked` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
+    looks at `top_k` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
     `index_dim` elements (arXiv:2512.02556); layers without an indexer follow the choice of one before.
     """
 
@@ -92,7 +92,7 @@ class MLA(Frozen):
     rope_dim: Annotated[int, symbol("h_r")]
     value_dim: Annotated[int, symbol("h_v")]
     bias: bool = False
-    picked: Annotated[int, symbol("t_k")] | None = None
+    top_k: Annotated[int, symbol("t_k")] | None = None
     index_heads: Annotated[int, symbol("h_i")] | None = None
     index_dim: Annotated[int, symbol("h_di")] | None = None
 

@@ -16,16 +16,16 @@ def _called(symbol: str, indices: Indices) -> Indices:
 class Layer(Frozen):
     """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have one of them alone.
 
-    `beside` is a second mixer that works on the same tokens, in the layers that have two. A layer that `borrows` takes
-    the keys and values of an earlier one. `passes` is how often a token passes through it. `traits` are sizes and
-    switches that one architecture alone has, by the name of their key.
+    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` takes the keys and values of
+    an earlier one. `repeats` is how often a token passes through it. `traits` are sizes and switches that one
+    architecture alone has, by the name of their key.
     """
 
     mixer: Mixer | None = None
     ffn: FeedForward | None = None
-    beside: Mixer | None = None
-    borrows: bool = False
-    passes: int = 1
+    parallel_mixer: Mixer | None = None
+    shares_kv: bool = False
+    repeats: int = 1
     traits: Traits = field(default_factory=dict)
 
     @property
@@ -43,16 +43,16 @@ class Layer(Frozen):
         return self.mixer
 
     @property
-    def second(self) -> GQA:
+    def parallel_attention(self) -> GQA:
         """The second mixer of a layer that is known to have attention beside its first."""
-        if not isinstance(self.beside, GQA):
+        if not isinstance(self.parallel_mixer, GQA):
             raise TypeError("this layer has no attention beside its mixer")
-        return self.beside
+        return self.parallel_mixer
 
     @property
     def ssm(self) -> SSM:
         """The mixer, or the second one, of a layer that is known to have a state space."""
-        for mixer in (self.mixer, self.beside):
+        for mixer in (self.mixer, self.parallel_mixer):
             if isinstance(mixer, SSM):
                 return mixer
         raise TypeError("this layer has no state space")

@@ -10,7 +10,7 @@ from typing import Literal
 
 from hfcount.tree.indices import Indices
 
-Role = Literal[
+Component = Literal[
     "embedding",
     "attention",
     "linear_attention",
@@ -41,7 +41,7 @@ class Tensor:
 
     shape: tuple[int, ...]
     kind: Kind = "parameter"
-    role: Role | None = None
+    component: Component | None = None
     active: tuple[int, int] = (1, 1)
 
 
@@ -52,7 +52,7 @@ class Linear:
     inputs: int
     outputs: int
     bias: bool = False
-    role: Role | None = None
+    component: Component | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class Tied:
 
     to: str
     shape: tuple[int, ...]
-    role: Role | None = None
+    component: Component | None = None
     bias: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class Undescribed:
     """A part that is not described; `why` says so."""
 
     why: str
@@ -86,21 +86,21 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Named children; the outermost role on the way to a tensor is its component.
+    """Named children; the outermost component on the way to a tensor is its component.
 
-    `passes` is how often a token passes through them, where it is not as often as through what is around: a tower for
+    `repeats` is how often a token passes through them, where it is not as often as through what is around: a tower for
     images or sounds is none of its way.
     """
 
     children: Mapping[str, "Node"]
-    role: Role | None = None
-    passes: int | None = None
+    component: Component | None = None
+    repeats: int | None = None
 
 
-Node = Tensor | Linear | Tied | Aside | Repeat | Block | tuple["Node", ...]
+Node = Tensor | Linear | Tied | Undescribed | Repeat | Block | tuple["Node", ...]
 """A tuple holds alternatives under one name: the layers of a stack by kind."""
 
 
-def block(role: Role | None = None, /, **children: "Node | None") -> Block:
+def block(component: Component | None = None, /, **children: "Node | None") -> Block:
     """A Block; keyword names are segments of tensor names, and None means the part is absent."""
-    return Block({name: child for name, child in children.items() if child is not None}, role)
+    return Block({name: child for name, child in children.items() if child is not None}, component)

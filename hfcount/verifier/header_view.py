@@ -11,7 +11,7 @@ from hfcount.storage.dtypes import BITS
 
 
 @dataclass(slots=True)
-class Seen:
+class HeaderView:
     """The headers of a checkpoint, merged.
 
     Args:
@@ -55,9 +55,9 @@ class Seen:
         return sum(prod(entry.shape) for entry in entries), sum(entry.end - entry.begin for entry in entries)
 
 
-def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
+def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
     """The headers as one, held against the index where there is one."""
-    seen = Seen(shards)
+    seen = HeaderView(shards)
     place: dict[str, str] = {}
     for name, shard in sorted(shards.items()):
         tensors = shard.header.tensors if shard.header else {}
@@ -77,7 +77,7 @@ def merge(shards: Mapping[str, Shard], index: Index | None) -> Seen:
     return seen
 
 
-def _compare(seen: Seen, place: Mapping[str, str], index: Index) -> None:
+def _compare(seen: HeaderView, place: Mapping[str, str], index: Index) -> None:
     doubled = {name for name, _, _ in seen.twice}
     for name, said in index.weight_map.items():
         found = place.get(name)

@@ -9,12 +9,12 @@ from hfcount.storage import dtypes
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
-from hfcount.verifier.header_view import Seen
+from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Comparison:
     """What the checks go by.
 
     Args:
@@ -25,16 +25,18 @@ class Case:
         spelling: the stored name of each tensor that goes by another prefix.
     """
 
-    plan: Blueprint
+    blueprint: Blueprint
     index: Index | None
     match: Match
     declared: str | None
     reading: sizes.Reading | None
-    seen: Seen | None
+    seen: HeaderView | None
     spelling: Mapping[str, str]
 
     @classmethod
-    def of(cls, plan: Blueprint, index: Index | None, seen: Seen | None = None, match: Match | None = None) -> "Case":
+    def of(
+        cls, blueprint: Blueprint, index: Index | None, seen: HeaderView | None = None, match: Match | None = None
+    ) -> "Comparison":
         """Matches the names, and reads the bytes where every listed tensor is known.
 
         Args:
@@ -42,24 +44,24 @@ class Case:
         """
         listed: Mapping[str, object] = index.weight_map if index else seen.entries if seen else {}
         if index and seen and seen.omitted:
-            finder = Finder(plan.leaves)
+            finder = Finder(blueprint.leaves)
             listed = dict(listed) | {name: None for name, _ in seen.omitted if finder.find(name)}
             match = None
         if match is None:
-            match = names.match(plan.leaves, listed, plan.asides)
+            match = names.match(blueprint.leaves, listed, blueprint.asides)
             if match.unexpected:
-                names.set_heads_apart(match, plan.head, plan.other_heads)
-        declared = dtypes.code(plan.spec.dtype)
+                names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
+        declared = dtypes.code(blueprint.spec.dtype)
         reading = None
-        if index and index.total_size and not match.unexpected and not plan.asides:
+        if index and index.total_size and not match.unexpected and not blueprint.asides:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
         spelling = {expected: found for found, expected in match.renamed}
-        return cls(plan, index, match, declared, reading, seen, spelling)
+        return cls(blueprint, index, match, declared, reading, seen, spelling)
 
     @property
     def subject(self) -> str:
         """What the blueprint is of, for messages."""
-        return printable(self.plan.spec.architecture or self.plan.spec.family)
+        return printable(self.blueprint.spec.architecture or self.blueprint.spec.family)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
         """The size of so many tensors of a leaf, where their dtype is known."""
