@@ -29,7 +29,7 @@ WIDTHS = {"U8": 1, "I8": 1, "F8_E4M3": 1, "F16": 2, "BF16": 2, "I32": 4, "F32": 
 """Bytes of one element."""
 
 _PIECE = 1 << 16
-_ROUTE = re.compile(r"/(?:api/models/)?([\w.-]+(?:/[\w.-]+)?)/(resolve|tree)/([^/]+)/?(.*)")
+_ROUTE = re.compile(r"/(?:api/models/)?([\w.-]+(?:/[\w.-]+)?)/(resolve|tree|revision)/([^/]+)/?(.*)")
 
 Access = Literal["public", "private", "gated"]
 
@@ -171,6 +171,15 @@ class Hub(Server):
             commit = commits.pop(0) if len(commits) > 1 else commits[0]
         if commit not in repo.commits:
             return _error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+        if route[2] == "revision":
+            root = repo.commits[commit]
+            siblings = [
+                {"rfilename": one.relative_to(root).as_posix(), "size": one.stat().st_size}
+                for one in sorted(root.rglob("*"))
+                if one.is_file()
+            ]
+            listing = {"id": route[1], "sha": commit, "siblings": siblings}
+            return Answer(headers={"Content-Type": "application/json"}, body=json.dumps(listing).encode())
         file, facts = repo.commits[commit] / name, {"X-Repo-Commit": commit}
         if not (file.is_dir() if tree else file.is_file()):
             return _error(404, "EntryNotFound", "Entry not found", **facts)

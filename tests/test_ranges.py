@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import responses
 from conftest import CLOSED
+from hfcount.fetcher.ranges import PREFETCH, RangeReader
 from loopback import Fault, Hub
 from requests import PreparedRequest
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.ranges import PREFETCH, RangeReader
 from hfcount.fetcher.shards import Shard
 
 HUB, CDN = "https://hub.test", "https://cdn.test"

@@ -28,6 +28,7 @@ class Request:
         revision: branch, tag or commit of a repo.
         subfolder: a folder of the repo.
         offline: the cache only.
+        timeout: seconds for all that is asked of the Hub.
     """
 
     model: str
@@ -35,6 +36,7 @@ class Request:
     subfolder: str | None = None
     fixtures: Path | None = None
     offline: bool = False
+    timeout: float = 300.0
 
 
 def fetch(request: Request) -> Documents:
@@ -63,4 +65,4 @@ def fetch(request: Request) -> Documents:
 
     from hfcount.fetcher.hub import read_hub  # brings in the HTTP client, so only now
 
-    return read_hub(model, request.revision, request.subfolder)
+    return read_hub(model, request.revision, request.subfolder, request.timeout)

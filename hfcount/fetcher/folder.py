@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.interface import CAPS, CONFIG, HEADERS, INDEX, Documents, Source, label
+from hfcount.fetcher.missing import instead
 from hfcount.fetcher.shards import LocalShards, read_recording
 from hfcount.formats.json import Document
 from hfcount.text import printable
@@ -67,7 +68,7 @@ def read_folder(
         )
     config = _read(folder, CONFIG, label)
     if config is None:
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{_instead(folder)}.")
+        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead(os.listdir(folder))}.")
     files = sorted(path.name for path in folder.iterdir() if path.is_file())
     return Documents(
         model=model,
@@ -174,15 +175,3 @@ def _read(folder: Path, name: str, label: str | None = None) -> Document | None:
         return None
     except OSError as error:
         raise FetchError("UnreadableFile", f"{where} cannot be read: {error.strerror}.") from None
-
-
-def _instead(folder: Path) -> str:
-    """What a folder without a config has, where that says why."""
-    for name, what in (
-        ("adapter_config.json", "only an adapter: count the base model it names"),
-        ("model_index.json", "a pipeline of several models: name one with --subfolder"),
-        ("params.json", "weights in their author's own layout"),
-    ):
-        if (folder / name).exists():
-            return f", {what} ({name})"
-    return ""

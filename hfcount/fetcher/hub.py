@@ -1,255 +1,256 @@
-"""Documents from the Hub, through huggingface_hub: its names, endpoint, token, cache and errors."""
+"""A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from urllib.parse import urljoin
 
-import httpx2
-from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
-from huggingface_hub.errors import (
-    DisabledRepoError,
-    EntryNotFoundError,
-    FileMetadataError,
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RemoteEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
-from huggingface_hub.file_download import HfFileMetadata
-from huggingface_hub.utils._headers import build_hf_headers
-from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-from hfcount.errors import FetchError
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents
-from hfcount.fetcher.shards import Progress, Shard
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import endpoint as hub
+from hfcount.fetcher.client import Client, Denied, Empty, origin
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, label
+from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
+from hfcount.fetcher.missing import instead
+from hfcount.fetcher.retry import Limit
+from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.formats.json import Document
 from hfcount.text import printable
 
-T = TypeVar("T")
+WORKERS = 8
+PREFETCH = 65_536
+"""Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
+half of it."""
 
-_TRANSIENT = (408, 429, 500, 502, 503, 504)
+_PAGE_CAP, _PAGES = 64_000_000, 100  # bytes, and how many pages of a listing are read
 
 
-def read_hub(model: str, revision: str | None, subfolder: str | None) -> Documents:
+def read_hub(model: str, revision: str | None, subfolder: str | None, seconds: float) -> Documents:
     """config.json and the index of a repo, both at one commit.
+
+    Args:
+        seconds: for everything that is asked of the Hub, headers included.
 
     Raises:
         FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError or BadName.
     """
-    return _Repo(model, revision, subfolder).documents()
-
-
-class _Look(NamedTuple):
-    commit: str
-    exists: bool
+    place = hub.endpoint()
+    hub.check_name(model)
+    limit = Limit(seconds)
+    client = Client(place.url, hub.headers(), hub.token(), limit, WORKERS)
+    try:
+        return _Repo(client, place, model, revision, subfolder).documents()
+    except BaseException:
+        client.close()
+        raise
 
 
 class _Repo:
-    def __init__(self, model: str, revision: str | None, subfolder: str | None) -> None:
-        self.model, self.revision, self.subfolder = model, revision, subfolder
+    def __init__(
+        self, client: Client, place: hub.Endpoint, model: str, revision: str | None, subfolder: str | None
+    ) -> None:
+        self.client, self.place, self.model, self.subfolder = client, place, model, subfolder
+        self.asked = revision or "main"
+        self.commit: str | None = None
 
     def documents(self) -> Documents:
-        asked = self.revision
-        with ThreadPoolExecutor(2) as pool, _without_progress_bars():
-            config, index = pool.map(self._look, (CONFIG, INDEX))
-            if not config.exists:
-                raise FetchError("NoConfig", f"{self._label()} has no {CONFIG}{self._instead()}.")
-            # Everything that follows is read at the commit of the first answer, whatever is pushed meanwhile.
-            self.revision = config.commit
-            if index.commit != config.commit:
-                index = self._look(INDEX)
-            listed = pool.submit(self._download, INDEX, self.revision) if index.exists else None
-            # By the name that was asked for, so that the cache learns which commit that is.
-            path = self._download(CONFIG, asked)
-            if self.revision not in path.parts:
-                path = self._download(CONFIG, self.revision)
-            documents = {CONFIG: path} | ({INDEX: listed.result()} if listed else {})
-        read = {name: Document(f"{self._label()} {name}", path.read_bytes()) for name, path in documents.items()}
+        listing, config = self._listing(), None
+        if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
+            config = self._document(CONFIG)
+            listing = self._tree()
+        if listing is not None and config is None and CONFIG not in listing.sizes:
+            raise self._no_config(listing)
+        with ThreadPoolExecutor(2) as pool:
+            indexed = None
+            if listing is None or INDEX in listing.sizes:
+                indexed = pool.submit(self._document, INDEX)
+            config = config or self._document(CONFIG)
+            index = indexed.result() if indexed else None
+        if config is None:
+            raise self._no_config(listing)
+        files = () if listing is None else tuple(listing.sizes)
         return Documents(
             model=f"{self.model}/{self.subfolder}" if self.subfolder else self.model,
             source="hub",
-            revision=self.revision,
-            config=read[CONFIG],
-            index=read.get(INDEX),
-            shards=HubShards(self.model, self.revision, self.subfolder),
-            files=() if INDEX in read else self._files(),
+            revision=self.commit,
+            config=config,
+            index=index,
+            shards=HubShards(self, None if listing is None else listing.sizes),
+            files=files,
         )
 
-    def _look(self, name: str) -> "_Look":
-        """Whether the repo has a file, and at which commit."""
+    def url(self, name: str) -> str:
+        """Where a file is, at the commit once that is known."""
+        path = f"{self.subfolder}/{name}" if self.subfolder else name
+        return self.place.file(self.model, self.commit or self.asked, path)
 
-        def ask() -> HfFileMetadata:
-            url = hf_hub_url(self.model, name, subfolder=self.subfolder, revision=self.revision)
-            try:
-                return get_hf_file_metadata(url, library_name="hfcount")
-            except HfHubHTTPError as error:
-                if error.response.status_code not in _TRANSIENT:
-                    raise
-            # Only now with retries: against a refused connection they would take half a minute.
-            return get_hf_file_metadata(url, library_name="hfcount", retry_on_errors=True)
+    def named(self, name: str) -> str:
+        """A file as messages call it."""
+        return f"{printable(name)} of {self.label}"
 
+    @property
+    def label(self) -> str:
+        """The repo as messages call it."""
+        name = f"{self.model}/{self.subfolder}" if self.subfolder else self.model
+        return label(name, self.commit) if self.commit else printable(f"{name}@{self.asked}")
+
+    def _listing(self) -> Listing | None:
+        """What the repo holds; None where the endpoint does not say."""
+        url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
+        what = f"the listing of {self.label}"
         try:
-            facts = self._translate(ask)
-            commit, size, exists = facts.commit_hash, facts.size or 0, True
-        except RemoteEntryNotFoundError as error:
-            commit, size, exists = error.response.headers.get("X-Repo-Commit"), 0, False
-        if exists and (commit is None or not re.fullmatch(r"[0-9a-f]{40}", commit)):
-            raise FetchError("HubError", f"{constants.ENDPOINT} names no commit for {name} of {self._label()}.")
-        if size > CAPS[name]:
-            raise FetchError(
-                "UnreadableFile",
-                f"{name} of {self._label()} has {size:,} bytes; {CAPS[name]:,} are the most that is read.",
+            first, rest = self._pages(what, url)
+        except Denied as denied:
+            if denied.status in (404, 405, 410, 501) and not denied.code:
+                return None  # a mirror without this address
+            raise self.refused(denied, what) from None
+        try:
+            commit, sizes = read_model(first)
+            for page in rest:
+                sizes |= read_model(page)[1]
+        except DocumentError:
+            return None
+        if commit is None:
+            return None
+        self.commit = commit
+        return Listing(commit, sizes).below(self.subfolder)
+
+    def _tree(self) -> Listing | None:
+        """The same in its other form, at the commit that is known."""
+        if self.commit is None:
+            return None
+        try:
+            first, rest = self._pages(
+                f"the listing of {self.label}", self.place.api(self.model, "tree", self.commit) + "?recursive=true"
             )
-        return _Look(commit or "", exists)
+            sizes = read_tree(first)
+            for page in rest:
+                sizes |= read_tree(page)
+        except (Denied, DocumentError):
+            return None
+        return Listing(self.commit, sizes).below(self.subfolder)
 
-    def _download(self, name: str, revision: str | None) -> Path:
+    def _pages(self, what: str, url: str) -> tuple[Document, list[Document]]:
+        pages: list[Document] = []
+        following: str | None = url
+        while following is not None:
+            if len(pages) == _PAGES:
+                raise FetchError("HubError", f"{what} has more than {_PAGES} pages, which no model has.")
+            answer = self.client.document(what, following, _PAGE_CAP)
+            pages.append(Document(what, answer.body))
+            link = next_page(answer.headers.get("Link", ""))
+            following = urljoin(following, link) if link else None
+            with suppress(ValueError):
+                if following and origin(following) != origin(url):
+                    raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
+        return pages[0], pages[1:]
+
+    def _document(self, name: str) -> Document | None:
+        """A document of the repo; None where there is none."""
         try:
-            return Path(
-                self._translate(
-                    lambda: hf_hub_download(
-                        self.model, name, subfolder=self.subfolder, revision=revision, library_name="hfcount"
-                    )
-                )
-            )
-        except RemoteEntryNotFoundError:
-            raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
+            answer = self.client.document(self.named(name), self.url(name), CAPS[name])
+        except Empty:
+            raise FetchError("HubError", f"{self.place.shown} answered 416 for {self.named(name)}.") from None
+        except Denied as denied:
+            self._learn(denied.commit)
+            if denied.status == 404 and denied.code in ("", "EntryNotFound"):
+                return None
+            raise self.refused(denied, self.named(name)) from None
+        self._learn(answer.headers.get("X-Repo-Commit", ""))
+        return Document(f"{self.label} {name}", answer.body)
 
-    def _files(self) -> list[str]:
-        """Names of the files beside config.json; none where the Hub does not say."""
-        from huggingface_hub.hf_api import HfApi, RepoFile  # a quarter of all imports, and seldom needed
+    def _learn(self, commit: str) -> None:
+        if self.commit is None and COMMIT.fullmatch(commit):
+            self.commit = commit
 
-        try:
-            entries = HfApi(library_name="hfcount").list_repo_tree(
-                self.model, path_in_repo=self.subfolder, revision=self.revision
-            )
-            return [Path(entry.path).name for entry in entries if isinstance(entry, RepoFile)]
-        except (OSError, httpx2.HTTPError, EntryNotFoundError, ValueError):
-            return []
+    def _no_config(self, listing: Listing | None) -> FetchError:
+        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{instead(listing.sizes if listing else ())}.")
 
-    def _instead(self) -> str:
-        files = self._files()
-        if "adapter_config.json" in files:
-            return ", only an adapter (adapter_config.json): count the base model it names"
-        if "model_index.json" in files:
-            return ", but a pipeline of several models (model_index.json): name one with --subfolder"
-        if "params.json" in files:
-            return ", but weights in their author's own layout (params.json)"
-        return ""
-
-    def _label(self) -> str:
-        name = printable(f"{self.model}/{self.subfolder}" if self.subfolder else self.model)
-        commit = self.revision or ""
-        return f"{name}@{commit[:7]}" if len(commit) == 40 else f"{name}@{printable(commit)}" if commit else name
-
-    def _translate(self, ask: Callable[[], T]) -> T:
-        """Runs a request of huggingface_hub, its errors turned into ours; a missing entry stays what it is."""
-        try:
-            return ask()
-        except HFValidationError:
-            raise FetchError(
-                "BadName",
-                f"{printable(self.model)} is no repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`). Nor"
-                " is there a folder of that name.",
-            ) from None
-        except GatedRepoError:
-            raise FetchError(
+    def refused(self, denied: Denied, what: str) -> FetchError:
+        """What an answer without the file means."""
+        code, where = denied.code, self.place.shown
+        if code == "GatedRepo":
+            return FetchError(
                 "GatedRepo",
-                f"{self._label()} is gated. Accept its terms on {constants.ENDPOINT}/{printable(self.model)}, then"
-                " `hf auth login` or set HF_TOKEN.",
-            ) from None
-        except RepositoryNotFoundError:
-            raise FetchError(
-                "NoSuchRepo",
-                f"no repo {printable(self.model)} on {constants.ENDPOINT}, or it is private: check the name, or set"
-                " HF_TOKEN. Nor is there a local folder of that name.",
-            ) from None
-        except RevisionNotFoundError:
-            raise FetchError(
+                f"{self.label} is gated. Accept its terms on {where}/{printable(self.model)}, then `hf auth login` or"
+                " set HF_TOKEN.",
+            )
+        if code == "RevisionNotFound":
+            return FetchError(
                 "NoSuchRevision",
-                f"{printable(self.model)} has no revision {printable(self.revision or 'main')}. Give a branch, a tag or"
-                " a full commit.",
-            ) from None
-        except RemoteEntryNotFoundError:
-            raise
-        except DisabledRepoError:
-            raise FetchError("HubError", f"access to {self._label()} is disabled by {constants.ENDPOINT}.") from None
-        except HfHubHTTPError as error:
-            status = error.response.status_code
-            said = f" ({printable(error.server_message)})" if error.server_message else ""
-            hint = " Check HF_TOKEN." if status in (401, 403) else " Wait and try again." if status == 429 else ""
-            raise FetchError(
-                "HubError", f"{constants.ENDPOINT} answered {status} for {self._label()}{said}.{hint}"
-            ) from None
-        except FileMetadataError:
-            raise FetchError(
-                "HubError", f"{constants.ENDPOINT} does not answer like a Hub for {self._label()}. Check HF_ENDPOINT."
-            ) from None
-        except OfflineModeIsEnabled:
-            raise FetchError("NotCached", f"{self._label()} is not in the cache, and HF_HUB_OFFLINE is set.") from None
-        except LocalEntryNotFoundError as error:  # how a download says that it failed, with the reason as its cause
-            cause = error.__cause__ or error
-            if isinstance(cause, (HfHubHTTPError, FileMetadataError)):
-                return self._translate(lambda: _raise(cause))
-            raise self._unreachable(cause) from None
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise self._unreachable(error) from None
-        except (httpx2.RequestError, OSError, ValueError) as error:
-            raise FetchError(
-                "HubError",
-                f"{constants.ENDPOINT} gave no sound answer for {self._label()} ({type(error).__name__}:"
-                f" {printable(str(error), 160)}).",
-            ) from None
-
-    def _unreachable(self, cause: BaseException) -> FetchError:
-        return FetchError(
-            "NoNetwork",
-            f"cannot reach {constants.ENDPOINT} for {self._label()} ({type(cause).__name__}:"
-            f" {printable(str(cause), 120)}). Check the network, the proxy and HF_ENDPOINT, or read the cache with"
-            " --offline.",
-        )
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
+                f"{printable(self.model)} has no revision {printable(self.asked)}. Give a branch, a tag or a full"
+                " commit.",
+            )
+        hidden = denied.status == 401 and not code and not denied.said.startswith("Invalid credentials")
+        if denied.own and (code == "RepoNotFound" or hidden):
+            return FetchError(
+                "NoSuchRepo",
+                f"no repo {printable(self.model)} on {where}, or it is private: check the name, or set HF_TOKEN. Nor is"
+                " there a local folder of that name.",
+            )
+        if denied.said == "Access to this resource is disabled.":
+            return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
+        said = f" ({denied.said})" if denied.said else ""
+        hint = " Check HF_TOKEN." if denied.status in (401, 403) else ""
+        hint = " Wait and try again." if denied.status in (408, 429, 500, 502, 503, 504) else hint
+        return FetchError("HubError", f"{denied.server} answered {denied.status} for {what}{said}.{hint}")
 
 
 class HubShards:
-    """Files of a repo at one commit, read by ranges."""
+    """Files of a repo at one commit, read by ranges.
+
+    Args:
+        sizes: bytes of all files of the repo by their names; None where they could not be listed.
+    """
 
     free = False
-    names: Collection[str] | None = None
 
-    def __init__(self, model: str, commit: str, subfolder: str | None) -> None:
-        self._model, self._commit, self._subfolder = model, commit, subfolder
+    def __init__(self, repo: _Repo, sizes: Mapping[str, int | None] | None) -> None:
+        self._repo = repo
+        self.names: Collection[str] | None = None if sizes is None else [n for n in sizes if n.endswith(".safetensors")]
+        self.sizes = sizes
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self._repo.client.close()
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """The shards of those names; one that is not there is left out."""
-        from hfcount.fetcher.ranges import RangeReader  # brings in requests, so only when headers are needed
+        """The shards of those names; one that is not there is left out.
 
-        token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
-        headers = build_hf_headers(token=False, library_name="hfcount")
-        urls = {
-            name: hf_hub_url(self._model, name, subfolder=self._subfolder, revision=self._commit)
-            for name in sorted(wanted)
-        }
-        return RangeReader(constants.ENDPOINT, headers, token).read(urls, done)
+        Raises:
+            FetchError: a server could not be reached, refused, or does not serve ranges.
+        """
+        with ThreadPoolExecutor(WORKERS) as pool:
+            futures = {pool.submit(self._header, name): name for name in sorted(wanted)}
+            found = {}
+            try:
+                for future in as_completed(futures):
+                    # Parsed here: workers that parse would take the interpreter's lock from those that wait.
+                    if (read := future.result()) is not None:
+                        found[futures[future]] = shard(futures[future], *read)
+                    done()
+            except BaseException:
+                self._repo.client.limit.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return found
 
+    def _header(self, name: str) -> tuple[int, Callable[[], bytes]] | None:
+        """The file's size, and what gives the bytes of its header or says what is wrong with them."""
+        what, url = self._repo.named(name), self._repo.url(name)
 
-@contextmanager
-def _without_progress_bars() -> Iterator[None]:
-    """Two small files need no bar each; the setting is the caller's and is put back."""
-    if are_progress_bars_disabled():
-        yield
-        return
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        enable_progress_bars()
+        def piece(begin: int, end: int) -> bytes:
+            return self._repo.client.range(what, url, begin, end)[0]
+
+        try:
+            first, size = self._repo.client.range(what, url, 0, PREFETCH)
+        except Empty:
+            first, size = b"", 0
+        except Denied as denied:
+            if denied.status == 404 and denied.code in ("", "EntryNotFound"):
+                return None
+            raise self._repo.refused(denied, what) from None
+        try:
+            raw = header_bytes(name, size, first, piece)
+        except DocumentError:
+            return size, lambda: header_bytes(name, size, first, lambda begin, end: b"")
+        return size, lambda: raw

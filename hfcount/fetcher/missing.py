@@ -36,3 +36,15 @@ def absence(documents: Documents, asked: bool = False) -> str:
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
     return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to hold against its config."
+
+
+def instead(files: Collection[str]) -> str:
+    """What there is in place of a config, from the names of the files, where that says why."""
+    for name, what in (
+        ("adapter_config.json", "only an adapter: count the base model it names"),
+        ("model_index.json", "a pipeline of several models: name one with --subfolder"),
+        ("params.json", "weights in their author's own layout"),
+    ):
+        if name in files:
+            return f", {what} ({name})"
+    return ""

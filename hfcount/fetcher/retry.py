@@ -2,40 +2,82 @@
 
 import re
 import time
-from threading import Event
+from collections.abc import Mapping
+from contextlib import suppress
+from socket import SHUT_RDWR, socket
+from threading import Event, Lock, Thread
 from typing import Any
 
 from urllib3 import BaseHTTPResponse
-from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from hfcount.errors import FetchError
 
-DEADLINE = 300.0  # seconds for all shards of a checkpoint
-_MAX_WAIT = 120.0  # seconds that a server may ask for
+DEADLINE = 300.0  # seconds for all requests of a run
 RETRY_ON = (408, 429, 500, 502, 503, 504)
 
 
 class Limit:
-    """The time that all requests together may take, and the wish to stop before."""
+    """The time that all requests together may take, and the wish to stop before.
+
+    A socket's timeout starts anew with every byte, so a server that trickles could hold a run for ever: when the time
+    is up, all sockets that are watched are shut down, and whoever waits for one is woken.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
+        self._sockets: list[socket] = []
+        self._lock = Lock()
+        self._watcher: Thread | None = None
 
     def stop(self) -> None:
         """Ends all waiting."""
         self._stopped.set()
+        with self._lock:
+            for one in self._sockets:
+                with suppress(OSError):
+                    one.shutdown(SHUT_RDWR)
+                one.close()
+            self._sockets.clear()
+
+    def watched(self, connection: socket) -> socket:
+        """The same socket, which is shut down when the time is up."""
+        with self._lock:
+            # A copy, since TLS takes the descriptor away from the socket it wraps.
+            self._sockets.append(connection.dup())
+            if self._watcher is None:
+                self._watcher = Thread(target=self._watch, daemon=True)
+                self._watcher.start()
+        return connection
+
+    def _watch(self) -> None:
+        self._stopped.wait(max(self.left(), 0))
+        self.stop()
 
     def check(self) -> None:
         """Raises FetchError when time is up."""
-        if self._stopped.is_set():
-            raise FetchError("NoNetwork", "stopped before all headers were read.")
         if self.left() <= 0:
-            raise FetchError("NoNetwork", f"the headers took longer than {self._seconds:,.0f} seconds. Try again.")
+            raise FetchError(
+                "NoNetwork", f"reading took longer than the {self._seconds:,.0f} seconds of --timeout. Try again."
+            )
+        if self._stopped.is_set():
+            raise FetchError("NoNetwork", "stopped before all was read.")
 
     def left(self) -> float:
         """Seconds."""
         return self._ends - time.monotonic()
+
+    def pause(self, headers: Mapping[str, str], attempt: int) -> None:
+        """Waits before the next attempt: as long as the answer asks, or a little longer each time.
+
+        Raises:
+            FetchError: more is asked than is left.
+        """
+        asked = asked_to_wait(headers)
+        if asked is not None and asked > self.left():
+            said = f"{asked:,.0f} seconds" if asked < float("inf") else "for no time that can be read"
+            raise FetchError("HubError", f"the Hub asks to wait {said}. Try again then, or set HF_TOKEN.")
+        self.wait(min(8.0, 0.5 * 2**attempt) if asked is None else asked)
 
     def wait(self, seconds: float) -> None:
         """Waits, unless all stops or time is up before."""
@@ -44,20 +86,12 @@ class Limit:
 
 
 class Patience(Retry):
-    """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
+    """urllib3's Retry for connections that fail; answers that ask to wait are seen to by `Limit.pause`."""
 
     def __init__(self, limit: Limit | None = None, **settings: Any) -> None:
-        usual: dict[str, Any] = {
-            "total": 5,
-            "connect": 2,
-            "read": 1,
-            "backoff_factor": 0.5,
-            "backoff_max": 8,
-            "status_forcelist": RETRY_ON,
-            "allowed_methods": {"GET"},
-            "raise_on_status": False,
-            "redirect": False,
-        }
+        usual: dict[str, Any] = {"total": 5, "connect": 2, "read": 1, "backoff_factor": 0.5, "backoff_max": 8}
+        # urllib3 would read an answer to its end before it asks again, however long that is.
+        usual |= {"status": 0, "redirect": False, "raise_on_status": False, "respect_retry_after_header": False}
         super().__init__(**(usual | settings))
         self.limit = limit or Limit(DEADLINE)
 
@@ -68,21 +102,19 @@ class Patience(Retry):
         return following
 
     def sleep(self, response: BaseHTTPResponse | None = None) -> None:
-        """Waits as the server asks, or a little longer each time."""
-        asked = self.get_retry_after(response) if response is not None else None
-        self.limit.wait(self.get_backoff_time() if asked is None else asked)
+        """Waits a little longer each time."""
+        self.limit.wait(self.get_backoff_time())
 
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
-        try:
-            asked = super().get_retry_after(response)
-        except (ValueError, HTTPError):  # more digits than a number may have, or none
-            asked = float("inf")
-        if asked is None:
-            limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
-            asked = float(limit[1]) + 1 if limit else None
-        if asked is None:
-            return None
-        if asked > min(self.limit.left(), _MAX_WAIT):
-            raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
-        return asked
+
+def asked_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
+    after = headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"\d{1,19}", after):
+        return float(after)
+    if after:
+        from email.utils import mktime_tz, parsedate_tz
+
+        date = parsedate_tz(after)
+        return max(0.0, mktime_tz(date) - time.time()) if date else float("inf")
+    limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", headers.get("RateLimit", ""))
+    return float(limit[1]) + 1 if limit else None

@@ -39,6 +39,14 @@ def parse_object(document: Document) -> dict[str, Any]:
 
 def parse_loosely(document: Document) -> dict[str, Any]:
     """As `parse_object`, but a name may stand twice and nesting is limited by the parser alone."""
+    value = parse_value(document)
+    if not isinstance(value, dict):
+        raise DocumentError(f"{document.where} holds {shown(value)}, and must hold an object.")
+    return value
+
+
+def parse_value(document: Document) -> Any:
+    """As `parse_loosely`, but any JSON value will do."""
     where, raw = document.where, document.raw
     if not raw.strip():
         raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
@@ -63,8 +71,6 @@ def parse_loosely(document: Document) -> dict[str, Any]:
         raise DocumentError(f"{where}: {error} is not a JSON number.") from None
     except ValueError:  # Python reads no number of more than 4,300 digits
         raise DocumentError(f"{where} has a number of more than 4,300 digits.") from None
-    if not isinstance(value, dict):
-        raise DocumentError(f"{where} holds {shown(value)}, and must hold an object.")
     return value
 
 

@@ -1,0 +1,321 @@
+"""One HTTP session for all that a run reads from a Hub: bounded in time and bytes, and no token for another host."""
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.util import parse_url
+
+from hfcount.errors import FetchError, FetchKind
+from hfcount.fetcher.retry import RETRY_ON, Limit, Patience
+from hfcount.text import printable
+
+T = TypeVar("T")
+
+_CONNECT, _READ = 10.0, 30.0  # seconds
+_REDIRECTS = 5
+_ATTEMPTS = 5  # further ones, after answers that ask to come back
+_PIECE = 1 << 20
+
+
+class Answer(NamedTuple):
+    """What a server said: its headers, and the body as far as it was asked for."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Denied(Exception):
+    """A server answered with something else than the file.
+
+    Args:
+        status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
+        said: the Hub's message, safe to print; commit: of the repo, where the answer names it.
+        server: who answered, without secrets; own: whether it is the endpoint.
+    """
+
+    def __init__(self, status: int, code: str, said: str, commit: str, server: str, own: bool) -> None:
+        super().__init__(f"{server} answered {status}")
+        self.status, self.code, self.said, self.commit, self.server, self.own = status, code, said, commit, server, own
+
+
+class Empty(Exception):
+    """The file ends before the range begins."""
+
+
+class Client:
+    """Reads from one endpoint, and from where it redirects to, with one pooled session.
+
+    Args:
+        endpoint: scheme, host and perhaps a path, without an end slash.
+        headers: sent with every request.
+        token: sent to the endpoint's own origin and nowhere else.
+        limit: the time for everything this client is asked.
+        workers: connections that may be open at once to one host.
+    """
+
+    def __init__(
+        self, endpoint: str, headers: Mapping[str, str], token: str | None, limit: Limit, workers: int = 8
+    ) -> None:
+        self.endpoint, self.limit = endpoint, limit
+        self._origin, self._token = origin(endpoint), token
+        self._session = requests.Session()
+        self._session.headers.update(headers)
+        self._session.headers["Accept-Encoding"] = "identity"
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        adapter = _Adapter(limit, workers)
+        self._session.mount("https://", adapter)
+        self._session.mount("http://", adapter)
+        self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self.limit.stop()
+        self._session.close()
+
+    def document(self, what: str, url: str, cap: int) -> Answer:
+        """A whole document of at most `cap` bytes, whatever length is claimed.
+
+        Raises:
+            Denied: the server answered something else.
+            FetchError: it could not be had, or is longer.
+        """
+
+        def read(response: requests.Response) -> Answer:
+            claimed = response.headers.get("Content-Length", "")
+            if re.fullmatch(r"\d{1,19}", claimed) and int(claimed) > cap:
+                raise _too_long(what, f"{int(claimed):,} bytes", cap)
+            body = bytearray()
+            unpack = _unpacker(what, response.headers.get("Content-Encoding", "identity"))
+            for piece in self._pieces(response.raw):
+                body += unpack(piece, cap + 1 - len(body))
+                if len(body) > cap:
+                    raise _too_long(what, "more bytes", cap)
+            if response.headers.get("Content-Encoding") is None and claimed.isdecimal() and len(body) < int(claimed):
+                raise BrokenOff(f"the answer broke off after {len(body):,} of {int(claimed):,} bytes")
+            return Answer(response.headers, bytes(body))
+
+        return self._try(what, url, {}, read)
+
+    def range(self, what: str, url: str, begin: int, end: int) -> tuple[bytes, int]:
+        """Bytes `begin` to `end` of a file (fewer where it ends before), and the size of the whole, in bytes.
+
+        Raises:
+            Denied: the server answered something else.
+            Empty: it ends before `begin`.
+            FetchError: it could not be had, or the server does not serve ranges.
+        """
+        asked = {"Range": f"bytes={begin}-{end - 1}"}
+        return self._try(what, url, asked, lambda response: self._body(what, response, begin, end))
+
+    def _try(self, what: str, url: str, headers: Mapping[str, str], read: Callable[[requests.Response], T]) -> T:
+        for attempt in (1, 2):  # a body that breaks off, or a signed address that has expired, is worth one more try
+            try:
+                with self._open(what, url, headers) as response:
+                    return read(response)
+            except (BrokenOff, HTTPError, requests.RequestException, OSError) as error:
+                self.limit.check()
+                if attempt == 2 or isinstance(error, requests.exceptions.ProxyError):
+                    kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
+                    raise FetchError(kind, f"{what} of {where(url)}: {_cause(error)}.") from None
+        raise AssertionError("unreachable")
+
+    def _open(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
+        """The answer of the last of a chain of redirects."""
+        current, hops, attempts = url, 0, 0
+        while hops <= _REDIRECTS:
+            self.limit.check()
+            response = self._ask(what, current, headers)
+            status = response.status_code
+            if status == 200 or (status == 206 and headers):
+                return response
+            response.close()  # what an error says at length is not read
+            if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
+                current, hops = _target(what, current, response.headers["Location"]), hops + 1
+            elif status in RETRY_ON and attempts < _ATTEMPTS:
+                self.limit.pause(response.headers, attempts)
+                attempts += 1
+            elif status == 416:
+                raise Empty
+            else:
+                own = origin(current) == self._origin
+                if status == 403 and not own:
+                    raise _Refused("the signed address was refused (403)")
+                said = printable(response.headers.get("X-Error-Message", ""), 160)
+                code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
+                raise Denied(status, code, said, commit, where(current), own)
+        raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
+
+    def _ask(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
+        """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
+        try:
+            asked = self._session.prepare_request(requests.Request("GET", url, headers=dict(headers), auth=self._sign))
+            place = origin(asked.url or "")
+        except (ValueError, requests.RequestException):
+            raise FetchError("HubError", f"{what}: {bare(url)} is not an address that can be asked.") from None
+        if place not in self._settings:  # proxies and certificates, which requests would look up each time
+            self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
+        left = max(self.limit.left(), 0.001)
+        return self._session.get_adapter(asked.url or "").send(
+            asked, timeout=(min(_CONNECT, left), min(_READ, left)), **self._settings[place]
+        )
+
+    def _sign(self, request: Any) -> Any:
+        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc.
+
+        It sees the address as it will be asked, after all that parsers may make of it.
+        """
+        if self._token and origin(request.url) == self._origin:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+    def _pieces(self, raw: BaseHTTPResponse) -> Iterator[bytes]:
+        while True:
+            self.limit.check()
+            piece = raw.read1(_PIECE, decode_content=False)
+            if not piece:
+                return
+            yield piece
+
+    def _body(self, what: str, response: requests.Response, begin: int, end: int) -> tuple[bytes, int]:
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise FetchError("HubError", f"{what}: the server compresses ranges, which cannot be read as such.")
+        skip = 0
+        if response.status_code == 206:
+            size = _content_range(what, response.headers.get("Content-Range", ""), begin, end)
+        else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
+            length = response.headers.get("Content-Length", "")
+            if not re.fullmatch(r"\d{1,19}", length):
+                raise FetchError("HubError", f"{what}: the server ignores Range and gives no Content-Length.")
+            size, skip = int(length), begin
+        wanted, body = min(end, size) - begin + skip, bytearray()
+        while len(body) < wanted:
+            self.limit.check()
+            piece = response.raw.read1(min(wanted - len(body), _PIECE))
+            if not piece:
+                raise BrokenOff(f"the answer broke off after {len(body):,} of {wanted:,} bytes")
+            body += piece
+        return bytes(body[skip:]), size
+
+
+class BrokenOff(Exception):
+    """An answer that ended too early."""
+
+
+class _Refused(BrokenOff):
+    """An answer of another host that the Hub's own address should not have led to."""
+
+
+class _Adapter(HTTPAdapter):
+    """An adapter whose connections end when the time is up, whatever a server trickles."""
+
+    def __init__(self, limit: Limit, workers: int) -> None:
+        self._pools = _pools(limit)
+        super().__init__(pool_connections=4, pool_maxsize=workers, max_retries=Patience(limit))
+
+    def init_poolmanager(self, *args: Any, **settings: Any) -> None:
+        super().init_poolmanager(*args, **settings)
+        self.poolmanager.pool_classes_by_scheme = self._pools
+
+    def proxy_manager_for(self, proxy: str, **settings: Any) -> Any:
+        manager = super().proxy_manager_for(proxy, **settings)
+        manager.pool_classes_by_scheme = self._pools
+        return manager
+
+
+def _pools(limit: Limit) -> dict[str, type[HTTPConnectionPool]]:
+    """Connection pools whose sockets the limit may shut down."""
+
+    class Plain(HTTPConnection):
+        def _new_conn(self) -> Any:
+            return limit.watched(super()._new_conn())
+
+    class Secure(HTTPSConnection):
+        def _new_conn(self) -> Any:
+            return limit.watched(super()._new_conn())
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}
+
+
+def _too_long(what: str, found: str, cap: int) -> FetchError:
+    return FetchError("UnreadableFile", f"{what} has {found}; {cap:,} are the most that is read.")
+
+
+def _unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
+    """What turns pieces of a body into what they stand for, at most so many bytes of it."""
+    if encoding in ("", "identity"):
+        return lambda piece, most: piece
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise FetchError("HubError", f"{what} comes as {printable(encoding, 40)}, which was not asked for.")
+    inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+    def unpack(piece: bytes, most: int) -> bytes:
+        try:
+            return inflate.decompress(piece, most)
+        except zlib.error:
+            raise BrokenOff(f"{what} is not the {encoding} that it says") from None
+
+    return unpack
+
+
+def _content_range(what: str, value: str, begin: int, end: int) -> int:
+    """The size of the whole file, once the range is the one that was asked for."""
+    parts = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", value)
+    if parts:
+        first, last, size = map(int, parts.groups())
+        if first == begin and last == min(end, size) - 1:
+            return size
+    raise FetchError(
+        "HubError",
+        f"{what}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
+        f" {printable(value or 'missing', 60)}.",
+    )
+
+
+def _target(what: str, url: str, location: str) -> str:
+    """Where a redirect leads."""
+    with suppress(ValueError, HTTPError):
+        target = urljoin(url, location)
+        if parse_url(target).scheme in ("http", "https") and parse_url(target).host:
+            return target
+    raise FetchError("HubError", f"{what}: redirected to {bare(location)}.")
+
+
+def bare(url: str) -> str:
+    """An address without what may be secret: user, password, query."""
+    return printable(re.sub(r"//[^/@]*@", "//", url.partition("?")[0]), 60)
+
+
+def where(url: str) -> str:
+    """The server of an address, without what may be secret."""
+    parts = urlsplit(url)
+    return printable(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", 100)
+
+
+def origin(url: str) -> tuple[str | None, str | None, int | None]:
+    """Scheme, host and port, as the library that connects reads them."""
+    parts = parse_url(url)
+    return parts.scheme, parts.host, parts.port or {"https": 443, "http": 80}.get(parts.scheme or "")
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong at the bottom, without addresses of objects and without the request's URL."""
+    if isinstance(error, BrokenOff):
+        return str(error)
+    reason = getattr(error.args[0] if error.args else None, "reason", None) or error
+    return f"{type(reason).__name__}. Check the network and the proxy"

@@ -1,0 +1,105 @@
+"""The Hub that the environment names, and who asks it: what huggingface_hub's settings say, without its HTTP client."""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from hfcount import __version__
+from hfcount.errors import FetchError
+from hfcount.text import printable
+
+
+class Endpoint(NamedTuple):
+    """A Hub: its address without an end slash, and the folder where its standard cache is."""
+
+    url: str
+    cache: Path
+    offline: bool
+
+    @property
+    def shown(self) -> str:
+        """The address as messages may show it: without a user, a password or a query."""
+        return printable(re.sub(r"//[^/@]*@", "//", self.url.partition("?")[0]), 100)
+
+    def file(self, model: str, revision: str, name: str) -> str:
+        """Where a file of a repo is."""
+        return f"{self.url}/{model}/resolve/{quote(revision, safe='')}/{quote(name)}"
+
+    def api(self, model: str, kind: str, revision: str) -> str:
+        """Where the Hub says what a repo holds."""
+        return f"{self.url}/api/models/{model}/{kind}/{quote(revision, safe='')}"
+
+
+def endpoint() -> Endpoint:
+    """The Hub that HF_ENDPOINT names, and the cache that HF_HOME and HF_HUB_CACHE name.
+
+    Raises:
+        FetchError: BadName, a setting of the environment cannot be read.
+    """
+    try:
+        from huggingface_hub import constants
+    except ValueError as error:  # it reads its settings when it is imported
+        raise FetchError(
+            "BadName", f"a setting that begins with HF_ cannot be read ({printable(str(error), 120)}). Correct it."
+        ) from None
+    found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.is_offline_mode())
+    try:
+        parts = urlsplit(found.url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        sound = False
+    if not sound or not found.url.isprintable() or " " in found.url:
+        raise FetchError("BadName", f"HF_ENDPOINT is {found.shown}, which is not the address of a Hub. Correct it.")
+    return found
+
+
+def headers() -> dict[str, str]:
+    """What every request says of its sender."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    return {"User-Agent": f"hfcount/{__version__}; python/{version}"}
+
+
+def token() -> str | None:
+    """The token that huggingface_hub would send.
+
+    Most often it is in the environment or in a plain file. Where it has to be made anew, huggingface_hub does that.
+    """
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
+        return None
+    given = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
+    made_elsewhere = os.environ.get("HF_OIDC_RESOURCE") or "google.colab" in sys.modules
+    if not made_elsewhere and (given or not Path(constants.HF_TOKEN_PATH).exists()):
+        return given
+    from huggingface_hub import get_token
+
+    try:
+        return get_token()
+    except (OSError, ValueError) as error:
+        raise FetchError(
+            "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
+        ) from None
+
+
+def _clean(value: str | None) -> str | None:
+    """A token without the line breaks and blanks that files and secrets bring along."""
+    return (value or "").replace("\r", "").replace("\n", "").strip() or None
+
+
+def check_name(model: str) -> None:
+    """Refuses what is not a valid repo id: no request is made for it.
+
+    Raises:
+        FetchError: BadName.
+    """
+    allowed = re.fullmatch(r"(?!.*(--|\.\.))[\w.-]{1,96}(/[\w.-]{1,96})?", model, re.ASCII)
+    if not allowed or any(part[0] in ".-" or part.endswith((".", "-", ".git")) for part in model.split("/")):
+        raise FetchError(
+            "BadName",
+            f"{printable(model)} is not a valid repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`). Nor"
+            " is there a folder or file of that name.",
+        )

@@ -1,0 +1,77 @@
+"""What a repo holds: its commit, and the names and sizes of its files, as the Hub lists them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.formats.json import Document, parse_value
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+_NEXT = re.compile(r'<([^<>]*)>\s*;[^,]*\brel="?next"?', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a repo at one commit.
+
+    Args:
+        sizes: bytes of each file by its name; None where the listing does not say.
+    """
+
+    commit: str
+    sizes: Mapping[str, int | None]
+
+    def below(self, folder: str | None) -> "Listing":
+        """The files of one folder of the repo, by their names there."""
+        if not folder:
+            return self
+        prefix = f"{folder}/"
+        inner = {name[len(prefix) :]: size for name, size in self.sizes.items() if name.startswith(prefix)}
+        return Listing(self.commit, inner)
+
+
+def read_model(document: Document) -> tuple[str | None, dict[str, int | None]]:
+    """The commit and the files of `/api/models/{repo}/revision/{revision}?blobs=true`.
+
+    Raises:
+        DocumentError: it is not such a listing.
+    """
+    value = parse_value(document)
+    commit, siblings = (value.get("sha"), value.get("siblings")) if isinstance(value, dict) else (None, None)
+    if not isinstance(siblings, list):
+        raise DocumentError(f"{document.where} lists no files.")
+    sound = isinstance(commit, str) and COMMIT.fullmatch(commit)
+    return commit if sound else None, _files(document, siblings, "rfilename")
+
+
+def read_tree(document: Document) -> dict[str, int | None]:
+    """The files of one page of `/api/models/{repo}/tree/{revision}`.
+
+    Raises:
+        DocumentError: it is not such a page.
+    """
+    value = parse_value(document)
+    if not isinstance(value, list):
+        raise DocumentError(f"{document.where} is not a list of files.")
+    entries = [one for one in value if not isinstance(one, dict) or one.get("type", "file") == "file"]
+    return _files(document, entries, "path")
+
+
+def next_page(link: str) -> str | None:
+    """Where the next page is, by a Link header."""
+    found = _NEXT.search(link)
+    return found[1] if found else None
+
+
+def _files(document: Document, entries: list[Any], key: str) -> dict[str, int | None]:
+    files: dict[str, int | None] = {}
+    for entry in entries:
+        name = entry.get(key) if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not 0 < len(name) <= 1_000:
+            raise DocumentError(f"{document.where} lists a file without a name.")
+        size = entry.get("size")
+        files[name] = size if type(size) is int and 0 <= size < 2**63 else None
+    return files
