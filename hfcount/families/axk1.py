@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
+from hfcount.parts import decoder, mla, network, rms_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, block
@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=mla(d, one.latent),
             post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
             post_mlp_layernorm=rms_norm(d) if isinstance(ffn, MoE) else None,
         )
 

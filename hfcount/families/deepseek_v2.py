@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.parts import decoder, mla, network, pre_norm, shared_moe
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v2",)
 
@@ -32,14 +32,6 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, bias=ffn.bias)
-            if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, lambda m: shared_moe(d, m, bias=m.bias)))
 
     return decoder(s, layer)

@@ -1,18 +1,17 @@
 """dots.llm1: normalised queries and keys, balanced experts beside shared ones (arXiv:2506.05767)."""
 
 from hfcount import keys
+from hfcount.families.glm4_moe import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("dots1",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=True)
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
     if c.is_null("n_routed_experts"):  # a config that says there are no experts
         first, rest = Indices.below(keys.layer_count(c)), Indices.below(0)
@@ -24,18 +23,3 @@ def spec(c: Config) -> Spec:
 
     layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
     return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.later(c, 62), 4096))
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
-
-    return decoder(s, layer)

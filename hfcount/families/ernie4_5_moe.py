@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
+from hfcount.parts import base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -12,7 +12,7 @@ MODEL_TYPES = ("ernie4_5_moe",)
 
 def spec(c: Config) -> Spec:
     bias, count = c.bool("use_bias", default=False), keys.layer_count(c)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     step = c.int("moe_layer_interval", default=1, maximum=MAX_LAYERS)
     start = c.int("moe_layer_start_index", minimum=0, maximum=MAX_LAYERS)
     last = c.int("moe_layer_end_index", default=-1, minimum=-1, maximum=MAX_LAYERS)
@@ -36,12 +36,6 @@ def blueprint(s: Spec) -> Block:
         return Block({**shared_moe(d, m, bias=m.bias).children, "moe_statics": balance})
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
 
     return with_head(s, base(s, layer), bias=bool(s.traits["use_bias"]))

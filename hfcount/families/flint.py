@@ -2,18 +2,18 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
-from hfcount.parts.variants import altered
+from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("flint",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, sinks=True, head_dim=128)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, sinks=True, head_dim=128)
 
     def sparse() -> MoE:
         m = keys.moe(c, "moe_intermediate_size")
@@ -32,12 +32,11 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        a = one.attention
+        return pre_norm(
+            d,
             self_attn=altered(gqa(d, a), sinks=None, softmax_offset=Tensor((a.heads,))),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, "shared_expert") if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m, "shared_expert")),
         )
 
     return decoder(s, layer)

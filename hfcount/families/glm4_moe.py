@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, predicting, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.parts import decoder, gqa, network, pre_norm, predicting, shared_moe
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("glm4_moe",)
 
@@ -29,12 +29,8 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        whole = block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        whole = pre_norm(
+            d, self_attn=gqa(d, one.attention), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True))
         )
         return predicting(s, one, whole)
 

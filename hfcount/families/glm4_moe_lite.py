@@ -1,10 +1,9 @@
 """GLM-4.7-Flash: GLM-4.5's experts with latent attention (arXiv:2508.06471)."""
 
 from hfcount import keys
+from hfcount.families.deepseek_v3 import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, predicting, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("glm4_moe_lite",)
 
@@ -20,19 +19,3 @@ def spec(c: Config) -> Spec:
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
     return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        whole = block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
-        return predicting(s, one, whole)
-
-    return decoder(s, layer)

@@ -3,13 +3,13 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, rms_norm, swiglu
+from hfcount.parts import decoder, mla, network, pre_norm
 from hfcount.parts.ffn import numbered_swiglu
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("kimi_linear",)
 
@@ -51,12 +51,11 @@ def blueprint(s: Spec) -> Block:
         return shared_moe(d, m, balanced=True, expert=numbered_swiglu(d, m.width, "experts"))
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        mixer = one.mixer
+        return pre_norm(
+            d,
             self_attn=kimi_delta(d, mixer) if isinstance(mixer, DeltaNet) else mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            block_sparse_moe=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            block_sparse_moe=network(d, one, sparse),
         )
 
     return decoder(s, layer)

@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, moe, rms_norm, stack, with_head
 from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import short_conv
-from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block

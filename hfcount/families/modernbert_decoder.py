@@ -15,7 +15,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 
 def spec(c: Config) -> Spec:
     d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
     ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
 
     def layer(normed: bool) -> Layer:

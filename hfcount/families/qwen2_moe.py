@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -34,12 +34,6 @@ def blueprint(s: Spec) -> Block:
         return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
 
     return decoder(s, layer)

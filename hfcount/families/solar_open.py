@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe
+from hfcount.parts import decoder, gqa, pre_norm, shared_moe
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("solar_open",)
 
@@ -20,11 +20,6 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, one.moe, balanced=True),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=shared_moe(d, one.moe, balanced=True))
 
     return decoder(s, layer)

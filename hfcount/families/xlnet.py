@@ -15,7 +15,7 @@ _CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleC
 
 def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), qkv_bias=False, out_bias=False)
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
         raise ConfigError(f"{c.where}: d_head must be d_model / n_head, {mixer.head_dim:,} here. Correct one of them.")
     layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
