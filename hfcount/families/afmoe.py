@@ -12,12 +12,12 @@ MODEL_TYPES = ("afmoe",)
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
-    first, rest = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
+    places = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
 
-    def sparse() -> Layer:
-        return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
-    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    layers = keys.networks(c, places, experts, mixer)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), 1024)
     return keys.decoder_spec(c, layers, windows=windows)
 

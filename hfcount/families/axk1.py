@@ -18,14 +18,7 @@ def spec(c: Config) -> Spec:
         every = Indices.below(keys.layer_count(c))
         rest = intersection(Indices.of(range(0, int(every.count), step)), rest)
         first = every.difference(rest)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, (first, rest), lambda: keys.deepseek_moe(c), mixer))
 
 
 def blueprint(s: Spec) -> Block:

@@ -28,13 +28,13 @@ def spec(c: Config) -> Spec:
         bias=c.bool("attention_bias", default=False),
     )
     mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
-    def sparse() -> Layer:
-        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    networks = keys.networks(c, places, experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 

@@ -14,11 +14,10 @@ MODEL_TYPES = ("beam",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, bias=bias, qk_norm=True)
-    first, rest = keys.dense_and_sparse(c, default=3)
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    sparse = (rest, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size")))
+    places = keys.dense_and_sparse(c, default=3)
+    layers = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"), mixer)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)
-    return keys.decoder_spec(c, keys.split(c, dense, sparse), heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
@@ -17,13 +17,10 @@ def spec(c: Config) -> Spec:
     step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
     routed = Indices.of(range(-(-first // step) * step, int(every.count), step))
 
-    def sparse() -> Layer:
-        experts = ("n_routed_experts",)
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",), shared=("n_shared_experts",))
 
-    dense = (every.difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, (every.difference(routed), routed), experts, mixer))
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,15 +11,10 @@ MODEL_TYPES = ("deepseek_v32",)
 
 def spec(c: Config) -> Spec:
     mixer, _ = keys.indexed(c, keys.mla(c))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return keys.decoder_spec(c, layers, mtp=ahead)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,13 +19,14 @@ def spec(c: Config) -> Spec:
     stop = count if last == -1 else min(last + 1, count)
     routed = Indices.of(range(-(-(start + 1) // step) * step - 1, stop, step))
 
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         names = {"experts": ("moe_num_experts", "num_experts"), "active": ("moe_k", "num_experts_per_tok")}
         ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
+        return ffn.but(bias=bias, shared=ffn.shared or None)
 
-    dense = (Indices.below(count).difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
+    places = (Indices.below(count).difference(routed), routed)
+    layers = keys.networks(c, places, sparse, mixer, bias=bias)
+    return keys.decoder_spec(c, layers, tied=True, traits={"use_bias": int(bias)})
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,12 +11,12 @@ MODEL_TYPES = ("exaone_moe",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qk_norm=True)
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
 
-    def sparse() -> Layer:
-        return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
-    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    layers = keys.networks(c, places, experts, mixer)
     return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
 
 

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
 from hfcount.parts.layers import altered
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor
 
@@ -15,16 +15,11 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, bias=bias, qk_norm=True, sinks=True, head_dim=128)
 
-    def sparse() -> MoE:
-        m = keys.moe(c, "moe_intermediate_size")
-        shared = c.int("shared_expert_intermediate_size")
-        return MoE(experts=m.experts, active=m.active, width=m.width, shared=shared)
-
     def near() -> Indices:
         count = keys.layer_count(c)
         return keys.other_than(c, range(min(1, count)), range(1, count, 4), range(count - 1, count))
 
-    layers = keys.sparse_steps(c, mixer, keys.dense(c), sparse, only_dense=(0, 1))
+    layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c), only_dense=(0, 1))
     return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, 513))
 
 

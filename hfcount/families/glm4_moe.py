@@ -14,15 +14,10 @@ def spec(c: Config) -> Spec:
     # The published implementation rounds down where the heads do not share the width evenly.
     width = c.int("hidden_size") // c.int("num_attention_heads")
     mixer = keys.attention(c, qkv_bias=bias, qk_norm=qk_norm, head_dim=width or None)
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return keys.decoder_spec(c, layers, mtp=ahead)
 
 
 def blueprint(s: Spec) -> Block:

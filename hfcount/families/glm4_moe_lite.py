@@ -10,12 +10,7 @@ MODEL_TYPES = ("glm4_moe_lite",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.mla(c)
-    first, rest = keys.dense_and_sparse(c, default=1)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    places = keys.dense_and_sparse(c, default=1)
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return keys.decoder_spec(c, layers, mtp=ahead)

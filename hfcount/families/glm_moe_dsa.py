@@ -20,8 +20,7 @@ def spec(c: Config) -> Spec:
         return keys.dense(c)
 
     def sparse() -> FeedForward:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        return keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+        return keys.deepseek_moe(c)
 
     def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
         full = [intersection(part, places) for part in _indexed(c)]

@@ -13,15 +13,14 @@ def spec(c: Config) -> Spec:
     bias, wide = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
     width = None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
-    first, rest = keys.dense_and_sparse(c, default=1)
+    places = keys.dense_and_sparse(c, default=1)
 
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         ffn = keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
         # A shared width of zero falls back to the dense one in the published implementation.
-        return Layer(mixer=mixer, ffn=ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size")))
+        return ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size"))
 
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=wide)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, places, sparse, mixer, bias=wide))
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,13 +21,13 @@ def spec(c: Config) -> Spec:
     heads, width, kernel = map(part.int, outer if part is c else inner)
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     mixers = keys.mixed(c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), _fourths(c))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
-    def sparse() -> Layer:
-        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    networks = keys.networks(c, places, experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 

@@ -15,12 +15,8 @@ def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     usual = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
 
-    def sparse() -> Layer:
-        routed = keys.moe(c, "moe_intermediate_size")
-        return Layer(ffn=routed.but(shared=c.int("shared_expert_intermediate_size")))
-
-    mixers, (first, rest) = keys.own_heads(c, usual), keys.dense_and_sparse(c, default=1)
-    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    mixers = keys.own_heads(c, usual)
+    networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
     layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
     return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))
 

@@ -11,9 +11,8 @@ MODEL_TYPES = ("solar_open",)
 
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
-    experts = ("n_routed_experts", "num_local_experts", "num_experts")
-    ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qkv_bias=bias, head_dim=width), ffn=ffn))
+    mixer = keys.attention(c, qkv_bias=bias, head_dim=width)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
 
 
 def blueprint(s: Spec) -> Block:

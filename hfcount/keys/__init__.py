@@ -2,7 +2,7 @@
 
 from hfcount.keys.attention import attention, indexed, mla, multi_head, prefixed_attention, wide_attention
 from hfcount.keys.compressed import compressing, hashed
-from hfcount.keys.ffn import adjusted, dense, gated_moe, moe, sparse_steps
+from hfcount.keys.ffn import adjusted, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike,
@@ -77,6 +77,7 @@ __all__ = [
     "conformer",
     "crossed",
     "decoder_spec",
+    "deepseek_moe",
     "delta_net",
     "dense",
     "dense_and_sparse",
@@ -105,6 +106,7 @@ __all__ = [
     "mtp",
     "multi_head",
     "network_widths",
+    "networks",
     "numbered",
     "of_two",
     "other_than",
