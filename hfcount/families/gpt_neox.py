@@ -9,7 +9,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
 
-_HEADS = ("ForCausalLM", *keys.GPT_HEADS[1:], "RewardModel")
+_HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 
 
 def spec(c: Config) -> Spec:

@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
 
     whole = keys.sliding(c, near, 128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
-    windows = [window.but(extent=max(1, int(window.extent) // 2)) for window in whole]
+    windows = tuple(window.but(extent=max(1, int(window.extent) // 2)) for window in whole)
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
 
 

@@ -34,6 +34,7 @@ from hfcount.keys.model import (
     drafts,
     encoder,
     mtp,
+    named,
     sequence_to_sequence,
     tied_anywhere,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "moe",
     "mtp",
     "multi_head",
+    "named",
     "network_widths",
     "networks",
     "numbered",
