@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import filterfalse
 
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.tree.nodes import Kind
@@ -121,7 +122,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             count = len(result._few[id(leaf)])
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
         else:
-            absent = [name for name in leaf.names() if name not in names]
+            absent = list(filterfalse(names.__contains__, leaf.names()))
             count = int(leaf.count) - len(absent)
             missing = fold(absent) if absent and required else []
         known += count
@@ -131,8 +132,11 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             result.missing_count += int(leaf.count) - count
             result.missing_elements += (int(leaf.count) - count) * leaf.size
     if known < len(names):
-        finder = Finder(leaves)
-        result.unexpected = [name for name in names if finder.find(name) is None]
+        rest = set(names).difference(*result._few.values())
+        for leaf in leaves:
+            if id(leaf) not in large:
+                rest.difference_update(leaf.names())
+        result.unexpected = [name for name in names if name in rest]
     return result
 
 
