@@ -16,7 +16,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
 
 from hfcount.errors import FetchError, FetchKind
-from hfcount.fetcher.retry import RETRY_ON, Limit, Patience
+from hfcount.fetcher.interface import TRANSIENT
+from hfcount.fetcher.retry import Limit, Patience
 from hfcount.text import printable
 
 T = TypeVar("T")
@@ -141,7 +142,7 @@ class Client:
             response.close()  # what an error says at length is not read
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 current, hops = _target(what, current, response.headers["Location"]), hops + 1
-            elif status in RETRY_ON and attempts < _ATTEMPTS:
+            elif status in TRANSIENT and attempts < _ATTEMPTS:
                 self.limit.pause(response.headers, attempts)
                 attempts += 1
             elif status == 416:

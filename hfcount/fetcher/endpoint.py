@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from hfcount import __version__
 from hfcount.errors import FetchError
 from hfcount.text import printable
 
@@ -58,6 +57,8 @@ def endpoint() -> Endpoint:
 
 def headers() -> dict[str, str]:
     """What every request says of its sender."""
+    from hfcount import __version__
+
     version = ".".join(map(str, sys.version_info[:3]))
     return {"User-Agent": f"hfcount/{__version__}; python/{version}"}
 
@@ -90,16 +91,8 @@ def _clean(value: str | None) -> str | None:
     return (value or "").replace("\r", "").replace("\n", "").strip() or None
 
 
-def check_name(model: str) -> None:
-    """Refuses what is not a valid repo id: no request is made for it.
-
-    Raises:
-        FetchError: BadName.
-    """
+def is_repo_id(model: str) -> bool:
+    """Whether a repo may be called so, by the rules of huggingface_hub."""
     allowed = re.fullmatch(r"(?!.*(--|\.\.))[\w.-]{1,96}(/[\w.-]{1,96})?", model, re.ASCII)
-    if not allowed or any(part[0] in ".-" or part.endswith((".", "-", ".git")) for part in model.split("/")):
-        raise FetchError(
-            "BadName",
-            f"{printable(model)} is not a valid repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`). Nor"
-            " is there a folder or file of that name.",
-        )
+    parts = model.split("/")
+    return bool(allowed) and not any(part[0] in ".-" or part.endswith((".", "-", ".git")) for part in parts)

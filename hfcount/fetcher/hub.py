@@ -1,19 +1,21 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from urllib.parse import urljoin
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
+from hfcount.fetcher import evidence
+from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied, Empty, origin
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, label
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, TRANSIENT, Documents, Progress, Request, label
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
-from hfcount.fetcher.missing import instead
+from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.retry import Limit
-from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
 
 WORKERS = 8
@@ -24,39 +26,47 @@ half of it."""
 _PAGE_CAP, _PAGES = 64_000_000, 100  # bytes, and how many pages of a listing are read
 
 
-def read_hub(model: str, revision: str | None, subfolder: str | None, seconds: float) -> Documents:
+def takes(request: Request) -> bool:
+    """Whatever no other source takes is a repo id."""
+    del request
+    return True
+
+
+def read(request: Request) -> Documents:
     """config.json and the index of a repo, both at one commit.
 
-    Args:
-        seconds: for everything that is asked of the Hub, headers included.
-
     Raises:
-        FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError or BadName.
+        FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError, UnreadableFile or BadName.
     """
+    request.check_subfolder()
     place = hub.endpoint()
-    hub.check_name(model)
-    limit = Limit(seconds)
-    client = Client(place.url, hub.headers(), hub.token(), limit, WORKERS)
+    if not hub.is_repo_id(request.model):
+        raise FetchError("BadName", not_a_repo_id(request.model))
+    client = Client(place.url, hub.headers(), hub.token(), Limit(request.timeout), WORKERS)
     try:
-        return _Repo(client, place, model, revision, subfolder).documents()
+        return _Repo(client, place, request).documents()
     except BaseException:
         client.close()
         raise
 
 
 class _Repo:
-    def __init__(
-        self, client: Client, place: hub.Endpoint, model: str, revision: str | None, subfolder: str | None
-    ) -> None:
-        self.client, self.place, self.model, self.subfolder = client, place, model, subfolder
-        self.asked = revision or "main"
+    def __init__(self, client: Client, place: hub.Endpoint, request: Request) -> None:
+        self.client, self.place, self.model, self.subfolder = client, place, request.model, request.subfolder
+        self.path, self.asked, self.request = request.path, request.revision or "main", request
         self.commit: str | None = None
 
     def documents(self) -> Documents:
         listing, config = self._listing(), None
+        shards = HubShards(self, None if listing is None else listing.sizes)
+        if self.commit is not None and self.request.cache:
+            kept = evidence.load(self.request, self.place.url, self.commit, shards)
+            if kept is not None:
+                return kept
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config = self._document(CONFIG)
             listing = self._tree()
+            shards = HubShards(self, None if listing is None else listing.sizes)
         if listing is not None and config is None and CONFIG not in listing.sizes:
             raise self._no_config(listing)
         with ThreadPoolExecutor(2) as pool:
@@ -69,13 +79,14 @@ class _Repo:
             raise self._no_config(listing)
         files = () if listing is None else tuple(listing.sizes)
         return Documents(
-            model=f"{self.model}/{self.subfolder}" if self.subfolder else self.model,
+            model=self.path,
             source="hub",
             revision=self.commit,
             config=config,
             index=index,
-            shards=HubShards(self, None if listing is None else listing.sizes),
+            shards=shards,
             files=files,
+            sizes=None if listing is None else listing.sizes,
         )
 
     def url(self, name: str) -> str:
@@ -90,8 +101,7 @@ class _Repo:
     @property
     def label(self) -> str:
         """The repo as messages call it."""
-        name = f"{self.model}/{self.subfolder}" if self.subfolder else self.model
-        return label(name, self.commit) if self.commit else printable(f"{name}@{self.asked}")
+        return label(self.path, self.commit or self.asked)
 
     def _listing(self) -> Listing | None:
         """What the repo holds; None where the endpoint does not say."""
@@ -163,7 +173,9 @@ class _Repo:
             self.commit = commit
 
     def _no_config(self, listing: Listing | None) -> FetchError:
-        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{instead(listing.sizes if listing else ())}.")
+        return FetchError(
+            "NoConfig", f"{self.label} has no {CONFIG}{without_config(listing.sizes if listing else ())}."
+        )
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""
@@ -191,7 +203,7 @@ class _Repo:
             return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
         said = f" ({denied.said})" if denied.said else ""
         hint = " Check HF_TOKEN." if denied.status in (401, 403) else ""
-        hint = " Wait and try again." if denied.status in (408, 429, 500, 502, 503, 504) else hint
+        hint = " Wait and try again." if denied.status in TRANSIENT else hint
         return FetchError("HubError", f"{denied.server} answered {denied.status} for {what}{said}.{hint}")
 
 
@@ -202,7 +214,7 @@ class HubShards:
         sizes: bytes of all files of the repo by their names; None where they could not be listed.
     """
 
-    free = False
+    local = False
 
     def __init__(self, repo: _Repo, sizes: Mapping[str, int | None] | None) -> None:
         self._repo = repo
@@ -219,14 +231,17 @@ class HubShards:
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges.
         """
+        there = sorted(name for name in wanted if self.sizes is None or name in self.sizes)
+        for _ in range(len(wanted) - len(there)):
+            done()
         with ThreadPoolExecutor(WORKERS) as pool:
-            futures = {pool.submit(self._header, name): name for name in sorted(wanted)}
+            futures = {pool.submit(self._header, name): name for name in there}
             found = {}
             try:
                 for future in as_completed(futures):
                     # Parsed here: workers that parse would take the interpreter's lock from those that wait.
-                    if (read := future.result()) is not None:
-                        found[futures[future]] = shard(futures[future], *read)
+                    if (one := future.result()) is not None:
+                        found[futures[future]] = read_shard(futures[future], *one)
                     done()
             except BaseException:
                 self._repo.client.limit.stop()
@@ -234,23 +249,17 @@ class HubShards:
                 raise
         return found
 
-    def _header(self, name: str) -> tuple[int, Callable[[], bytes]] | None:
-        """The file's size, and what gives the bytes of its header or says what is wrong with them."""
-        what, url = self._repo.named(name), self._repo.url(name)
-
-        def piece(begin: int, end: int) -> bytes:
-            return self._repo.client.range(what, url, begin, end)[0]
-
+    def _header(self, name: str) -> tuple[int, bytes] | None:
+        """The file's size and its first bytes, as far as the header goes; None where there is no such file."""
+        client, what, url = self._repo.client, self._repo.named(name), self._repo.url(name)
         try:
-            first, size = self._repo.client.range(what, url, 0, PREFETCH)
+            first, size = client.range(what, url, 0, PREFETCH)
+            if len(first) < (end := header_end(first, size)):
+                first += client.range(what, url, len(first), end)[0]
         except Empty:
-            first, size = b"", 0
+            return 0, b""
         except Denied as denied:
             if denied.status == 404 and denied.code in ("", "EntryNotFound"):
                 return None
             raise self._repo.refused(denied, what) from None
-        try:
-            raw = header_bytes(name, size, first, piece)
-        except DocumentError:
-            return size, lambda: header_bytes(name, size, first, lambda begin, end: b"")
-        return size, lambda: raw
+        return size, first

@@ -14,7 +14,6 @@ from urllib3.util import Retry
 from hfcount.errors import FetchError
 
 DEADLINE = 300.0  # seconds for all requests of a run
-RETRY_ON = (408, 429, 500, 502, 503, 504)
 
 
 class Limit:

@@ -1,0 +1,142 @@
+"""What runs have read of a Hub, kept by endpoint, repo and commit, in the form that --save writes.
+
+A commit never changes, so what is here needs no second request; only which commit a branch is at does. The folders are
+in huggingface_hub's own cache of assets: assets/hfcount/<endpoint>/<repo>/refs/<revision> and .../<commit>/.
+"""
+
+import os
+import shutil
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import files
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, SourceName, label
+from hfcount.formats.recording import read_recording, recorded_shard, recording
+from hfcount.formats.safetensors import Shard
+
+MOST = 1 << 30
+"""Bytes that are kept in all; beyond, what was used longest ago goes."""
+
+
+def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None = None) -> Documents | None:
+    """What is kept of a commit; None where nothing is, or nothing whole.
+
+    Args:
+        otherwise: reads the headers that no run has read yet; None where nothing is to be asked.
+    """
+    try:
+        folder = _repo(request, endpoint) / commit / (request.subfolder or "")
+        named = label(request.path, commit)
+        config, index, headers = (files.read(folder / name, f"{named} {name}") for name in (CONFIG, INDEX, HEADERS))
+        kept = read_recording(headers) if headers else None
+        os.utime(folder)  # so that it counts as used
+    except (FetchError, DocumentError, OSError, ValueError):
+        return None
+    if config is None or kept is None or kept.revision != commit:  # the last of the three is written last
+        return None
+    shards = KeptShards(kept.files or {}, kept.sizes, otherwise)
+    source: SourceName = "cache" if otherwise is None else "hub"
+    return Documents(request.path, source, commit, config, index, shards, tuple(kept.sizes or ()), sizes=kept.sizes)
+
+
+def commit_of(request: Request, endpoint: str) -> str | None:
+    """The commit that a branch or tag was at when it was last asked for."""
+    try:
+        return _ref(request, endpoint).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None) -> None:
+    """Keeps what a run has read. A cache that cannot be written is none, and no error."""
+    commit = documents.revision
+    if commit is None:
+        return
+    with suppress(OSError, ValueError):
+        ref, folder = _ref(request, endpoint), _repo(request, endpoint) / commit / (request.subfolder or "")
+        if commit != request.revision and commit_of(request, endpoint) != commit:
+            ref.parent.mkdir(parents=True, exist_ok=True)
+            files.write(ref, commit.encode())
+        reader = documents.shards
+        if isinstance(reader, KeptShards) and not reader.asked:
+            return  # all of it was here before
+        folder.mkdir(parents=True, exist_ok=True)
+        files.write(folder / CONFIG, documents.config.raw)
+        if documents.index is not None:
+            files.write(folder / INDEX, documents.index.raw)
+        files.write(folder / HEADERS, recording(commit, shards, (), documents.sizes))
+        if commit[0] == "0":  # to look at all that is kept takes a while, so one run in sixteen does
+            _forget_the_oldest(_root())
+
+
+def clear() -> int:
+    """Removes all that is kept; how many bytes that were."""
+    root = _root()
+    size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+    shutil.rmtree(root)
+    return size
+
+
+class KeptShards:
+    """Weight files whose headers are kept; others are read where they are."""
+
+    def __init__(
+        self, kept: Mapping[str, Any], sizes: Mapping[str, int | None] | None, otherwise: Shards | None
+    ) -> None:
+        self._kept, self._otherwise, self.asked = kept, otherwise, False
+        self.local = otherwise is None
+        named = kept if sizes is None else sizes
+        self.names: Collection[str] | None = [name for name in named if name.endswith(".safetensors")]
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """The shards of those names; a file that does not exist is left out.
+
+        Raises:
+            FetchError: one that is not kept could not be read.
+        """
+        found = {name: recorded_shard(name, self._kept[name]) for name in wanted if name in self._kept}
+        for _ in found:
+            done()
+        rest = [name for name in wanted if name not in found]
+        if rest and self._otherwise is not None:
+            found |= (asked := self._otherwise.read(rest, done))
+            self.asked = bool(asked)
+        return found
+
+    def close(self) -> None:
+        """Ends all connections."""
+        if self._otherwise is not None:
+            self._otherwise.close()
+
+
+def _root() -> Path:
+    from huggingface_hub import cached_assets_path
+
+    return cached_assets_path("hfcount", "", "")
+
+
+def _repo(request: Request, endpoint: str) -> Path:
+    parts = urlsplit(endpoint)
+    place = f"{parts.hostname}-{parts.port}" if parts.port else str(parts.hostname)
+    return _root() / quote(place + parts.path, safe="") / request.model.replace("/", "--")
+
+
+def _ref(request: Request, endpoint: str) -> Path:
+    return _repo(request, endpoint) / "refs" / quote(request.revision or "main", safe="")
+
+
+def _forget_the_oldest(root: Path) -> None:
+    commits = [folder for folder in root.glob("*/*/*") if folder.name != "refs"]
+    sizes = {folder: sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) for folder in commits}
+    total = sum(sizes.values())
+    for folder in sorted(commits, key=lambda folder: folder.stat().st_mtime):
+        if total <= MOST:
+            return
+        gone = folder.with_name(f".{folder.name}.gone")
+        folder.rename(gone)  # at once, so that nobody reads a part of it
+        shutil.rmtree(gone, ignore_errors=True)
+        total -= sizes[folder]
