@@ -9,6 +9,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from hfcount.version import __version__
+
 if TYPE_CHECKING:
     from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
     from hfcount.pipeline import verify
@@ -28,7 +30,6 @@ __all__ = [
     "verify",
 ]
 
-__version__ = "0.1.0"
 
 _HOMES = {"Blueprint": "plan", "blueprint": "plan", "verify": "pipeline", "Report": "report.model"}
 

@@ -57,7 +57,7 @@ def endpoint() -> Endpoint:
 
 def headers() -> dict[str, str]:
     """What every request says of its sender."""
-    from hfcount import __version__
+    from hfcount.version import __version__
 
     version = ".".join(map(str, sys.version_info[:3]))
     return {"User-Agent": f"hfcount/{__version__}; python/{version}"}
