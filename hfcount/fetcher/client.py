@@ -26,6 +26,8 @@ _CONNECT, _READ = 10.0, 30.0  # seconds
 _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
+WORKERS = 8
+"""Connections to one host at a time."""
 
 
 class Answer(NamedTuple):
@@ -48,6 +50,15 @@ class Denied(Exception):
         super().__init__(f"{server} answered {status}")
         self.status, self.code, self.said, self.commit, self.server, self.own = status, code, said, commit, server, own
 
+    def error(self, what: str) -> FetchError:
+        """What to say of it where the Hub's own word for it says no more."""
+        if self.code == "GatedRepo":
+            return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms, and set HF_TOKEN.")
+        said = f" ({self.said})" if self.said else ""
+        hint = " Check HF_TOKEN." if self.status in (401, 403) and self.own else ""
+        hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
+        return FetchError("HubError", f"{self.server} answered {self.status} for {what}{said}{hint}")
+
 
 class Empty(Exception):
     """The file ends before the range begins."""
@@ -61,19 +72,16 @@ class Client:
         headers: sent with every request.
         token: sent to the endpoint's own origin and nowhere else.
         limit: the time for everything this client is asked.
-        workers: connections that may be open at once to one host.
     """
 
-    def __init__(
-        self, endpoint: str, headers: Mapping[str, str], token: str | None, limit: Limit, workers: int = 8
-    ) -> None:
+    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, limit: Limit) -> None:
         self.endpoint, self.limit = endpoint, limit
         self._origin, self._token = origin(endpoint), token
         self._session = requests.Session()
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = _Adapter(limit, workers)
+        adapter = _Adapter(limit)
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -133,7 +141,7 @@ class Client:
     def _open(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """The answer of the last of a chain of redirects."""
         current, hops, attempts = url, 0, 0
-        while hops <= _REDIRECTS:
+        while hops < _REDIRECTS:
             self.limit.check()
             response = self._ask(what, current, headers)
             status = response.status_code
@@ -219,9 +227,9 @@ class _Refused(BrokenOff):
 class _Adapter(HTTPAdapter):
     """An adapter whose connections end when the time is up, whatever a server trickles."""
 
-    def __init__(self, limit: Limit, workers: int) -> None:
+    def __init__(self, limit: Limit) -> None:
         self._pools = _pools(limit)
-        super().__init__(pool_connections=4, pool_maxsize=workers, max_retries=Patience(limit))
+        super().__init__(pool_connections=4, pool_maxsize=WORKERS, max_retries=Patience(limit))
 
     def init_poolmanager(self, *args: Any, **settings: Any) -> None:
         super().init_poolmanager(*args, **settings)

@@ -1,7 +1,7 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
 from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from urllib.parse import urljoin
 
@@ -10,18 +10,14 @@ from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied, Empty, origin
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, TRANSIENT, Documents, Progress, Request, label
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.ranges import read_headers
 from hfcount.fetcher.retry import Limit
 from hfcount.formats.json import Document
-from hfcount.formats.safetensors import Shard, header_end, read_shard
+from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
-
-WORKERS = 8
-PREFETCH = 65_536
-"""Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
-half of it."""
 
 _PAGE_CAP, _PAGES = 64_000_000, 100  # bytes, and how many pages of a listing are read
 
@@ -42,7 +38,7 @@ def read(request: Request) -> Documents:
     place = hub.endpoint()
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
-    client = Client(place.url, hub.headers(), hub.token(), Limit(request.timeout), WORKERS)
+    client = Client(place.url, hub.headers(), hub.token(), Limit(request.timeout))
     try:
         return _Repo(client, place, request).documents()
     except BaseException:
@@ -201,10 +197,7 @@ class _Repo:
             )
         if denied.said == "Access to this resource is disabled.":
             return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
-        said = f" ({denied.said})" if denied.said else ""
-        hint = " Check HF_TOKEN." if denied.status in (401, 403) else ""
-        hint = " Wait and try again." if denied.status in TRANSIENT else hint
-        return FetchError("HubError", f"{denied.server} answered {denied.status} for {what}{said}.{hint}")
+        return denied.error(what)
 
 
 class HubShards:
@@ -231,35 +224,8 @@ class HubShards:
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges.
         """
-        there = sorted(name for name in wanted if self.sizes is None or name in self.sizes)
+        there = [name for name in wanted if self.sizes is None or name in self.sizes]
         for _ in range(len(wanted) - len(there)):
             done()
-        with ThreadPoolExecutor(WORKERS) as pool:
-            futures = {pool.submit(self._header, name): name for name in there}
-            found = {}
-            try:
-                for future in as_completed(futures):
-                    # Parsed here: workers that parse would take the interpreter's lock from those that wait.
-                    if (one := future.result()) is not None:
-                        found[futures[future]] = read_shard(futures[future], *one)
-                    done()
-            except BaseException:
-                self._repo.client.limit.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
-        return found
-
-    def _header(self, name: str) -> tuple[int, bytes] | None:
-        """The file's size and its first bytes, as far as the header goes; None where there is no such file."""
-        client, what, url = self._repo.client, self._repo.named(name), self._repo.url(name)
-        try:
-            first, size = client.range(what, url, 0, PREFETCH)
-            if len(first) < (end := header_end(first, size)):
-                first += client.range(what, url, len(first), end)[0]
-        except Empty:
-            return 0, b""
-        except Denied as denied:
-            if denied.status == 404 and denied.code in ("", "EntryNotFound"):
-                return None
-            raise self._repo.refused(denied, what) from None
-        return size, first
+        repo = self._repo
+        return read_headers(repo.client, {name: repo.url(name) for name in there}, done, repo.refused)
