@@ -167,6 +167,8 @@ def _need_of_headers(run: Inspection) -> str | None:
     """Why the index does not settle it; None when it does."""
     if run.index is None:
         return "there is no index"
+    if run.documents.source == "hub" and run.documents.sizes is None:
+        return "the endpoint does not list the files of the repo"
     if any(finding.rule.code == "HF501" for finding in run.outcome.findings):
         return "the weights are quantised"
     return None if run.outcome.settled else "the index alone does not add up"

@@ -58,8 +58,28 @@ def test_a_repo_is_verified_at_one_commit_by_its_index(hub: Hub, run: Run, tiny:
     assert (report["model"], report["revision"], report["family"]) == (MODEL, commit, "qwen3")
     assert (report["parameters"]["total"], report["parameters"]["stored"]) == (TOTAL, TOTAL)
     assert (report["evidence"]["total_size"], report["evidence"]["shards"]) == (2 * TOTAL, 2)
-    # The config by the name that was asked for, so that the cache learns its commit; the index by that commit.
-    assert sorted(resolved(hub, "GET")) == sorted([f"main/{CONFIG_NAME}", f"{commit}/{INDEX_NAME}"])
+    assert sorted(resolved(hub, "GET")) == sorted([f"{commit}/{CONFIG_NAME}", f"{commit}/{INDEX_NAME}"])
+
+
+@pytest.mark.parametrize(
+    ("shards", "depth", "cold", "warm"),
+    [
+        pytest.param(3, "index", 3, 1, id="the index"),
+        pytest.param(1, "auto", 3, 1, id="a single file"),
+        pytest.param(5, "headers", 5 + 3, 1, id="every header"),
+    ],
+)
+def test_a_run_asks_no_more_than_it_must(
+    hub: Hub, run: Run, tmp_path: Path, shards: int, depth: str, cold: int, warm: int
+) -> None:
+    """A listing, the config once, the index or the headers; then the listing alone, which names the commit."""
+    hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG, shards))
+    first = run(MODEL, "--depth", depth).report
+    assert (len(hub.requests), sum(CONFIG_NAME in path for path in hub.paths())) == (cold, 1)
+    assert hub.paths("HEAD") == []
+    hub.requests.clear()
+    assert run(MODEL, "--depth", depth).report == first
+    assert len(hub.requests) == warm
 
 
 @pytest.mark.parametrize(
@@ -122,13 +142,61 @@ def test_a_push_between_two_requests_mixes_no_commits(
     assert f"{report['revision']}/{INDEX_NAME}" in resolved(hub, "GET")
 
 
-def test_an_index_that_comes_with_a_push_is_seen(hub: Hub, run: Run, tiny: Path, tmp_path: Path) -> None:
-    """It is looked for before the push, the config after it."""
-    hub.publish(MODEL, folder_of(tmp_path / "bare", config__json=json.dumps(CONFIG)))
-    pushed = hub.publish(MODEL, tiny)
-    hub.faults[CONFIG_NAME] = [Fault(delay=0.4, times=1)]
+@pytest.mark.parametrize("listing", ["tree", "none"])
+def test_a_mirror_without_the_listing_is_read_by_its_files(hub: Hub, run: Run, tiny: Path, listing: str) -> None:
+    commit = hub.publish(MODEL, tiny)
+    hub.faults["revision/main"] = [Fault(status=404)]
+    if listing == "none":
+        hub.faults[f"tree/{commit}"] = [Fault(status=404)]
     report = run(MODEL).report
-    assert (report["verdict"], report["revision"]) == ("verified", pushed)
+    assert (report["verdict"], report["revision"]) == ("verified", commit)
+    assert report["depth"] == ("index" if listing == "tree" else "headers")
+    assert sum(CONFIG_NAME in path for path in hub.paths()) == 1
+
+
+ODD = {
+    "not JSON": b"[[[[",
+    "a list of anything": b"[1,2,null]",
+    "no files": b'{"sha": "0123456789abcdef0123456789abcdef01234567"}',
+    "files without names": b'{"sha": "0123456789abcdef0123456789abcdef01234567", "siblings": [{"type":"file"}]}',
+    "no commit": b'{"siblings": []}',
+    "a commit that is a path": b'{"sha": "../../x", "siblings": []}',
+    "an HTML page": b"<!DOCTYPE html>",
+}
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=list(ODD))
+def test_what_is_no_listing_is_not_believed(hub: Hub, run: Run, tiny: Path, body: bytes) -> None:
+    commit = hub.publish(MODEL, tiny)
+    hub.faults = {"revision/main": [Fault(body=body)], f"tree/{commit}": [Fault(body=body)]}
+    report = run(MODEL).report
+    assert (report["verdict"], report["revision"], report["depth"]) == ("verified", commit, "headers")
+
+
+def test_a_listing_of_several_pages_is_read_to_its_end(hub: Hub, run: Run, tiny: Path) -> None:
+    commit = hub.publish(MODEL, tiny)
+    hub.faults["revision/main"] = [Fault(status=404)]
+    entries = json.dumps([{"type": "file", "path": CONFIG_NAME, "size": (tiny / CONFIG_NAME).stat().st_size}])
+    more = {"Link": f'<{hub.url}/api/models/{MODEL}/tree/{commit}?cursor=2>; rel="next"'}
+    hub.faults[f"tree/{commit}"] = [Fault(body=entries.encode(), headers=more, times=1)]
+    assert run(MODEL).report["depth"] == "index"
+    assert len([path for path in hub.paths() if "/tree/" in path]) == 2
+
+
+@pytest.mark.parametrize("link", ["{cdn}/next", "//evil.test/next", "http://[::1"])
+def test_a_listing_that_goes_on_elsewhere_is_refused(hub: Hub, run: Run, tiny: Path, link: str) -> None:
+    hub.publish(MODEL, tiny)
+    target = link.replace("{cdn}", hub.cdn.url)
+    hub.faults["revision/main"] = [Fault(headers={"Link": f'<{target}>; rel="next"'})]
+    assert_not_looked(run(MODEL, env=TOKEN), "HubError", "another host")
+    assert hub.cdn.requests == []
+
+
+def test_a_listing_without_an_end_is_left(hub: Hub, run: Run, tiny: Path) -> None:
+    hub.publish(MODEL, tiny)
+    again = {"Link": f'<{hub.url}/api/models/{MODEL}/revision/main?blobs=true>; rel="next"'}
+    hub.faults["revision/main"] = [Fault(headers=again)]
+    assert_not_looked(run(MODEL), "HubError", "100 pages")
 
 
 # What cannot be read
@@ -237,7 +305,6 @@ def test_a_fault_that_passes_changes_nothing(hub: Hub, run: Run, tiny: Path, fau
     assert (result.code, result.report["verdict"], result.report["revision"]) == (0, "verified", commit)
 
 
-GOOD_ONCE = Fault(method="HEAD", times=1)
 NOT_VALID = {"X-Error-Message": "Invalid credentials in Authorization header"}
 DISABLED = {"X-Error-Message": "Access to this resource is disabled."}
 GONE = {"X-Error-Code": "EntryNotFound"}
@@ -251,20 +318,17 @@ GONE = {"X-Error-Code": "EntryNotFound"}
         pytest.param([Fault(status=503, method="GET")], "HubError", "503", id="503 for the body"),
         pytest.param([Fault(status=401, headers=NOT_VALID)], "HubError", "HF_TOKEN", id="a token that is not valid"),
         pytest.param([Fault(status=403, headers=DISABLED)], "HubError", "disabled", id="a disabled repo"),
-        pytest.param([GOOD_ONCE, Fault(status=403)], "HubError", "403", id="403 between two requests"),
-        pytest.param([GOOD_ONCE, Fault(status=404, headers=GONE)], "HubError", "gone", id="gone between two requests"),
-        pytest.param([Fault(headers={"X-Repo-Commit": None})], "HubError", "commit", id="no commit"),
-        pytest.param([Fault(headers={"X-Repo-Commit": "../../x"})], "HubError", "commit", id="a commit that is a path"),
-        pytest.param([Fault(headers={"ETag": None})], "HubError", MODEL, id="no ETag"),
+        pytest.param([Fault(status=404, headers=GONE)], "HubError", "listed", id="gone between two requests"),
         pytest.param([Fault(status=302, headers={"Location": ""})], "HubError", "redirect", id="a redirect to itself"),
-        pytest.param([Fault(short=0.5, method="GET")], "HubError", MODEL, id="shorter than announced"),
-        pytest.param([Fault(body=b"[]" * 9999, method="GET")], "HubError", MODEL, id="longer than announced"),
-        pytest.param([Fault(headers={"Content-Encoding": "gzip"})], "HubError", MODEL, id="said to be compressed"),
+        pytest.param([Fault(short=0.5)], "HubError", "by the listing", id="shorter than listed"),
+        pytest.param([Fault(body=b"[]" * 9999)], "HubError", "by the listing", id="longer than listed"),
+        pytest.param([Fault(headers={"Content-Encoding": "gzip"})], "HubError", "gzip", id="said to be compressed"),
+        pytest.param([Fault(headers={"Content-Encoding": "br"})], "HubError", "br", id="compressed in another way"),
         pytest.param(
-            [Fault(headers={"Content-Length": "300000000"}, method="HEAD")],
-            "UnreadableFile",
-            "300,000,000",
-            id="too big",
+            [Fault(headers={"Content-Length": "300000000"})], "UnreadableFile", "300,000,000", id="too big by its word"
+        ),
+        pytest.param(
+            [Fault(body=b" " * 257_000_000)], "UnreadableFile", "at most", id="too big", marks=pytest.mark.slow
         ),
     ],
 )
@@ -283,8 +347,8 @@ def test_503_for_ever_is_a_hub_error(hub: Hub, run: Run, tiny: Path) -> None:
 
 
 def test_an_html_page_in_place_of_the_config_is_malformed(hub: Hub, run: Run, tiny: Path) -> None:
+    (tiny / CONFIG_NAME).write_text("<!DOCTYPE html><title>Please log in</title>")
     hub.publish(MODEL, tiny)
-    hub.faults[CONFIG_NAME] = [Fault(body=b"<!DOCTYPE html><title>Please log in</title>")]
     result = run(MODEL)
     (finding,) = result.report["findings"]
     assert (result.code, result.report["verdict"], finding["code"]) == (1, "mismatch", "HF001")
@@ -295,7 +359,7 @@ def test_a_login_page_in_place_of_the_hub_is_no_finding(hub: Hub, run: Run, tiny
     """It says nothing of the model."""
     hub.publish(MODEL, tiny)
     page = Fault(body=b"<!DOCTYPE html>", headers={"X-Repo-Commit": None, "ETag": None})
-    hub.faults = {CONFIG_NAME: [page], INDEX_NAME: [page]}
+    hub.faults = {CONFIG_NAME: [page], INDEX_NAME: [page], "revision/main": [page]}
     assert_not_looked(run(MODEL), "HubError", hub.url)
 
 
@@ -391,8 +455,8 @@ TOKEN = {"HF_TOKEN": Hub.token}
 
 
 def bearers(server: Server) -> set[str | None]:
-    """What the requests for files, and no others, had for authorization."""
-    return {seen.headers["Authorization"] for seen in server.requests if not seen.path.startswith("/api/")}
+    """What the requests had for authorization."""
+    return {seen.headers["Authorization"] for seen in server.requests}
 
 
 def test_the_token_opens_a_private_repo(hub: Hub, run: Run, tiny: Path) -> None:

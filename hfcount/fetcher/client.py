@@ -133,7 +133,7 @@ class Client:
                     return read(response)
             except (BrokenOff, HTTPError, requests.RequestException, OSError) as error:
                 self.limit.check()
-                if attempt == 2 or isinstance(error, requests.exceptions.ProxyError):
+                if attempt == 2 or isinstance(error, requests.RequestException):  # which has been tried again before
                     kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
                     raise FetchError(kind, f"{what} of {where(url)}: {_cause(error)}.") from None
         raise AssertionError("unreachable")
@@ -262,7 +262,7 @@ def _pools(limit: Limit) -> dict[str, type[HTTPConnectionPool]]:
 
 
 def _too_long(what: str, found: str, cap: int) -> FetchError:
-    return FetchError("UnreadableFile", f"{what} has {found}; {cap:,} are the most that is read.")
+    return FetchError("UnreadableFile", f"{what} has {found}; at most {cap:,} are read.")
 
 
 def _unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
@@ -277,7 +277,7 @@ def _unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
         try:
             return inflate.decompress(piece, most)
         except zlib.error:
-            raise BrokenOff(f"{what} is not the {encoding} that it says") from None
+            raise FetchError("HubError", f"{what} is said to be {encoding}, and is not.") from None
 
     return unpack
 

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from urllib.parse import urljoin
 
+from urllib3.exceptions import HTTPError
+
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence
@@ -51,39 +53,31 @@ class _Repo:
         self.client, self.place, self.model, self.subfolder = client, place, request.model, request.subfolder
         self.path, self.asked, self.request = request.path, request.revision or "main", request
         self.commit: str | None = None
+        self.sizes: Mapping[str, int | None] | None = None
 
     def documents(self) -> Documents:
+        """What was kept of the commit, or else what is read now."""
         listing, config = self._listing(), None
-        shards = HubShards(self, None if listing is None else listing.sizes)
-        if self.commit is not None and self.request.cache:
+        if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
+            config, listing = self._config_unlisted(), self._tree()
+        self.sizes = None if listing is None else listing.sizes
+        shards = HubShards(self, self.sizes)
+        if config is None and self.request.cache and self.commit:
             kept = evidence.load(self.request, self.place.url, self.commit, shards)
             if kept is not None:
                 return kept
-        if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
-            config = self._document(CONFIG)
-            listing = self._tree()
-            shards = HubShards(self, None if listing is None else listing.sizes)
-        if listing is not None and config is None and CONFIG not in listing.sizes:
-            raise self._no_config(listing)
+        if self.sizes is not None and CONFIG not in self.sizes:
+            raise self._no_config()
         with ThreadPoolExecutor(2) as pool:
-            indexed = None
-            if listing is None or INDEX in listing.sizes:
-                indexed = pool.submit(self._document, INDEX)
+            wanted = self.sizes is None or INDEX in self.sizes
+            indexed = pool.submit(self._document, INDEX) if wanted else None
             config = config or self._document(CONFIG)
             index = indexed.result() if indexed else None
-        if config is None:
-            raise self._no_config(listing)
-        files = () if listing is None else tuple(listing.sizes)
-        return Documents(
-            model=self.path,
-            source="hub",
-            revision=self.commit,
-            config=config,
-            index=index,
-            shards=shards,
-            files=files,
-            sizes=None if listing is None else listing.sizes,
-        )
+        if config is None or (index is None and self.sizes is not None and wanted):
+            name = INDEX if config else CONFIG
+            raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+        names = () if self.sizes is None else tuple(self.sizes)
+        return Documents(self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes)
 
     def url(self, name: str) -> str:
         """Where a file is, at the commit once that is known."""
@@ -144,34 +138,60 @@ class _Repo:
             answer = self.client.document(what, following, _PAGE_CAP)
             pages.append(Document(what, answer.body))
             link = next_page(answer.headers.get("Link", ""))
-            following = urljoin(following, link) if link else None
-            with suppress(ValueError):
-                if following and origin(following) != origin(url):
-                    raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
+            following = self._same_host(what, url, link) if link else None
         return pages[0], pages[1:]
+
+    @staticmethod
+    def _same_host(what: str, url: str, link: str) -> str:
+        """Where the next page is; never at another host, which would be given the token."""
+        with suppress(ValueError, HTTPError):
+            following = urljoin(url, link)
+            if origin(following) == origin(url):
+                return following
+        raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
+
+    def _config_unlisted(self) -> Document:
+        """config.json where nothing is listed; its answer names the commit."""
+        config = self._document(CONFIG)
+        if config is None:
+            raise self._no_config()
+        if self.commit is None:
+            raise FetchError(
+                "HubError",
+                f"{self.place.shown} does not answer like a Hub for {self.label}: it lists no files and names no"
+                " commit. Check HF_ENDPOINT.",
+            )
+        return config
 
     def _document(self, name: str) -> Document | None:
         """A document of the repo; None where there is none."""
+        what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS[name]
+        if size is not None and size > cap:
+            raise FetchError("UnreadableFile", f"{what} has {size:,} bytes; at most {cap:,} are read.")
         try:
-            answer = self.client.document(self.named(name), self.url(name), CAPS[name])
+            answer = self.client.document(what, self.url(name), cap)
         except Empty:
-            raise FetchError("HubError", f"{self.place.shown} answered 416 for {self.named(name)}.") from None
+            raise FetchError("HubError", f"{self.place.shown} answered 416 for {what}.") from None
         except Denied as denied:
             self._learn(denied.commit)
             if denied.status == 404 and denied.code in ("", "EntryNotFound"):
                 return None
-            raise self.refused(denied, self.named(name)) from None
+            raise self.refused(denied, what) from None
         self._learn(answer.headers.get("X-Repo-Commit", ""))
+        if size is not None and size != len(answer.body):
+            raise FetchError(
+                "HubError",
+                f"{what} has {size:,} bytes by the listing, and {self.place.shown} sent {len(answer.body):,}. Try"
+                " again.",
+            )
         return Document(f"{self.label} {name}", answer.body)
 
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):
             self.commit = commit
 
-    def _no_config(self, listing: Listing | None) -> FetchError:
-        return FetchError(
-            "NoConfig", f"{self.label} has no {CONFIG}{without_config(listing.sizes if listing else ())}."
-        )
+    def _no_config(self) -> FetchError:
+        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(self.sizes or ())}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""
