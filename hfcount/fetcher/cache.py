@@ -30,9 +30,9 @@ def read(request: Request) -> Documents:
         raise FetchError("BadName", not_a_repo_id(request.model))
     revision = request.revision or "main"
     repo = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *request.model.split("/")))
-    commit = revision if _is_commit(revision) else _commit_of(repo / "refs", revision)
+    commit = revision if is_commit(revision) else _commit_of(repo / "refs", revision)
     snapshot = repo / "snapshots" / commit
-    if not _is_commit(commit) or not os.path.isdir(snapshot):
+    if not is_commit(commit) or not os.path.isdir(snapshot):
         raise FetchError(
             "NotCached",
             f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
@@ -50,7 +50,8 @@ def not_a_repo_id(model: str) -> str:
     )
 
 
-def _is_commit(revision: str) -> bool:
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a full commit."""
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
