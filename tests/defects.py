@@ -418,7 +418,7 @@ CASES: dict[str, Case] = {
     "a name twice in a header": Case(
         "mismatch",
         "HF003",
-        (SECOND, "twice"),
+        (SECOND, "duplicate key"),
         spoil=file(lambda content: with_header(content, b'{"__metadata__":{},' + header_of(content)[1:])),
     ),
     # Index and headers

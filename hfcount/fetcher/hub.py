@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from huggingface_hub import constants, errors, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url, utils
+from huggingface_hub.file_download import HfFileMetadata
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.cache import is_commit, not_a_repo_id
@@ -74,24 +75,20 @@ class _Repo:
     def _look(self, name: str) -> tuple[str, bool]:
         """A commit, and whether the repo has a file there."""
 
-        def once(retry: bool) -> tuple[str | None, int]:
+        def ask(retry: bool = False) -> HfFileMetadata:
             url = hf_hub_url(self.model, name, subfolder=self.subfolder, revision=self.revision)
-            facts = get_hf_file_metadata(url, library_name="hfcount", retry_on_errors=retry)
-            return facts.commit_hash, facts.size or 0
-
-        def ask() -> tuple[str | None, int]:
             try:
-                return once(retry=False)
+                return get_hf_file_metadata(url, library_name="hfcount", retry_on_errors=retry)
             except errors.HfHubHTTPError as error:
-                if error.response.status_code not in TRANSIENT:
+                if retry or error.response.status_code not in TRANSIENT:
                     raise
-            # Only now with retries: against a refused connection they would take half a minute.
-            return once(retry=True)
+            return ask(retry=True)  # only now: against a refused connection retries would take half a minute
 
         try:
-            commit, size = self._translate(ask)
+            facts = self._translate(ask)
         except errors.RemoteEntryNotFoundError as error:
             return error.response.headers.get("X-Repo-Commit") or "", False
+        commit, size = facts.commit_hash, facts.size or 0
         if commit is None or not is_commit(commit):
             raise FetchError("HubError", f"{constants.ENDPOINT} gives no commit for {name} of {self._label()}.")
         if size > CAPS[name]:
@@ -200,11 +197,10 @@ class HubShards:
 @contextmanager
 def _without_progress_bars() -> Iterator[None]:
     """Without progress bars for two small files; the setting is the caller's and is put back."""
-    if utils.are_progress_bars_disabled():
-        yield
-        return
+    silent = utils.are_progress_bars_disabled()
     utils.disable_progress_bars()
     try:
         yield
     finally:
-        utils.enable_progress_bars()
+        if not silent:
+            utils.enable_progress_bars()

@@ -1,4 +1,4 @@
-"""What was published, read with suspicion: the index's names, shards and claims."""
+"""The index of a checkpoint: which tensor is in which shard, and what it claims of their sum."""
 
 import re
 from collections.abc import Mapping
@@ -47,12 +47,12 @@ def read_index(document: Document) -> Index:
     if max(map(len, weight_map)) > MAX_NAME:
         longest = max(weight_map, key=len)
         raise DocumentError(
-            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); {MAX_NAME:,} are"
-            " the most that is read."
+            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); at most"
+            f" {MAX_NAME:,} are read."
         )
     shards = frozenset(weight_map.values())
     if len(shards) > MAX_SHARDS:
-        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; {MAX_SHARDS:,} are the most that is read.")
+        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; at most {MAX_SHARDS:,} are read.")
     for shard in sorted(shards):
         if not is_safe(shard):
             raise DocumentError(
