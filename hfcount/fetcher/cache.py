@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.folder import read_folder
-from hfcount.fetcher.interface import Documents, Request, label
+from hfcount.fetcher.interface import Documents, Request, is_commit, label
 from hfcount.text import printable
 
 
@@ -48,11 +48,6 @@ def not_a_repo_id(model: str) -> str:
         f"{printable(model)} is not a valid repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`), and"
         " there is no local folder or file of that name."
     )
-
-
-def is_commit(revision: str) -> bool:
-    """Whether a revision is a full commit."""
-    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
 def _commit_of(refs: Path, revision: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,8 +11,8 @@ from huggingface_hub import constants, errors, get_hf_file_metadata, get_token, 
 from huggingface_hub.file_download import HfFileMetadata
 
 from hfcount.errors import FetchError, FetchKind
-from hfcount.fetcher.cache import is_commit, not_a_repo_id
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, TRANSIENT, Documents, Progress, Request, label
+from hfcount.fetcher.cache import not_a_repo_id
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, TRANSIENT, Documents, Progress, Request, is_commit, label
 from hfcount.fetcher.missing import without_config
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -25,7 +26,6 @@ _RAISED = (OSError, ValueError, utils.httpx.HTTPError, utils.httpx.InvalidURL)
 
 def takes(request: Request) -> bool:
     """Whatever no other source takes is a repo id."""
-    del request
     return True
 
 
@@ -98,13 +98,9 @@ class _Repo:
         return commit, True
 
     def _download(self, name: str, revision: str | None) -> Path:
-        def ask() -> str:
-            return hf_hub_download(
-                self.model, name, subfolder=self.subfolder, revision=revision, library_name="hfcount"
-            )
-
+        ask = partial(hf_hub_download, subfolder=self.subfolder, revision=revision, library_name="hfcount")
         try:
-            return Path(self._translate(ask))
+            return Path(self._translate(lambda: ask(self.model, name)))
         except errors.RemoteEntryNotFoundError:
             raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
 

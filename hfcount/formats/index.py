@@ -60,9 +60,7 @@ def read_index(document: Document) -> Index:
                 " inside the repo. Nothing was requested for it. Write the index again.",
                 "HF002",
             )
-    metadata = index.get("metadata")
-    if metadata is None:
-        metadata = {}
+    metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.")
     return Index(
