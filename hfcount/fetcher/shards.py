@@ -80,7 +80,7 @@ class LocalShards:
     free = True
 
     def __init__(self, folder: Path, names: Collection[str]) -> None:
-        self._folder = folder
+        self._folder = str(folder)
         self.names: Collection[str] | None = names
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
@@ -96,7 +96,7 @@ class LocalShards:
     def _read(self, name: str) -> Shard | None:
         try:
             # O_NONBLOCK: opening a FIFO would wait for a writer.
-            handle = os.open(self._folder / name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            handle = os.open(os.path.join(self._folder, name), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         except FileNotFoundError:
             return None
         except OSError as error:

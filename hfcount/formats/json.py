@@ -40,7 +40,7 @@ def parse_object(document: Document) -> dict[str, Any]:
 def parse_loosely(document: Document) -> dict[str, Any]:
     """As `parse_object`, but a name may stand twice and nesting is limited by the parser alone."""
     where, raw = document.where, document.raw
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
     if raw.startswith(b"\xef\xbb\xbf"):
         raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without.")

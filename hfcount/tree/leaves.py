@@ -1,7 +1,7 @@
 """The tree unfolded: leaves that stand for all tensors of one kind, and how a name finds its leaf."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
@@ -72,13 +72,22 @@ class Leaf:
 
     def names(self) -> list[str]:
         """Every name, `count` of them."""
-        *texts, end = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
-        names = [end]
-        # From the end on, so that each whole name is put together but once.
-        for text, numbers in zip(reversed(texts), reversed(self.indices), strict=True):
-            starts = [f"{text}{number}" for number in numbers]
-            names = [start + name for start in starts for name in names]
-        return names
+        starts, ends = self._halves()
+        return [start + end for start in starts for end in ends]
+
+    def names_beyond(self, known: Container[str]) -> list[str]:
+        """Every name that is not among the known; one at a time, which is what the processor's cache holds."""
+        starts, ends = self._halves()
+        return [name for start in starts for end in ends if (name := start + end) not in known]
+
+    def _halves(self) -> tuple[list[str], list[str]]:
+        """How its names begin and end: every beginning goes with every end."""
+        first, *texts = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
+        starts, ends = [""], [first]
+        for numbers, text in zip(self.indices, texts, strict=True):
+            starts = [start + end for start in starts for end in ends]
+            ends = [f"{number}{text}" for number in numbers]
+        return starts, ends
 
     @property
     def indices(self) -> list[Indices]:
