@@ -39,7 +39,11 @@ def read_index(document: Document) -> Index:
         if weight_map == {}:
             found = "an empty weight_map"
         raise DocumentError(f"{where} has {found}, so it names no tensor. Write the index again.")
-    if set(map(type, weight_map.values())) != {str}:
+    try:
+        shards = frozenset(weight_map.values())
+    except TypeError:  # a list or an object is among them
+        shards = frozenset()
+    if set(map(type, shards)) != {str}:
         name, value = next((name, value) for name, value in weight_map.items() if type(value) is not str)
         raise DocumentError(
             f"{where}: weight_map gives {shown(value)} for {printable(name)}, and must give a file name."
@@ -50,7 +54,6 @@ def read_index(document: Document) -> Index:
             f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); at most"
             f" {MAX_NAME:,} are read."
         )
-    shards = frozenset(weight_map.values())
     if len(shards) > MAX_SHARDS:
         raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; at most {MAX_SHARDS:,} are read.")
     for shard in sorted(shards):

@@ -40,7 +40,7 @@ def parse_loosely(document: Document) -> dict[str, Any]:
     def refuse(constant: str) -> None:
         raise DocumentError(f"{where}: {constant} is not a JSON number.")
 
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
     if raw.startswith(b"\xef\xbb\xbf"):
         raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without one.")
