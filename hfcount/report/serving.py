@@ -84,7 +84,7 @@ def cost(blueprint: Blueprint) -> Cost:
     unknown = _unknown(blueprint)
     if unknown:
         return Cost(unknown=unknown)
-    return Cost(_merged(_mixers(blueprint.spec)), matrices=sum(_multiplied(blueprint)))
+    return Cost(_merged(_mixers(blueprint.spec)), matrices=int(sum(_multiplied(blueprint))))
 
 
 def cache_width(name: str | None) -> int | None:
