@@ -9,9 +9,9 @@ from typing import get_args
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
+from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import INDEX, label
-from hfcount.fetcher.missing import SINGLE, absence, lonely, without_index
-from hfcount.fetcher.record import record
+from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
@@ -146,7 +146,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
     documents, asked = run.documents, run.options.depth
     if documents.alone:
         if asked in ("index", "headers"):
-            run.unseen = Failure(kind="NoIndex", message=lonely(documents))
+            run.unseen = Failure(kind="NoIndex", message=config_alone(documents))
         return
     if asked == "config":
         return
@@ -154,11 +154,11 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         run.index, run.depth = read_index(documents.index), "index"
         run.outcome = verify_index(blueprint, run.index, run.quant_method)
     need = _need_of_headers(run)
-    if asked == "headers" or (asked == "auto" and (need or documents.shards.free)):
+    if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
         run.depth_reason = need
         _look_at_the_headers(run, blueprint)
     elif run.index is None:
-        run.unseen = Failure(kind="NoIndex", message=absence(documents))
+        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents))
 
 
 def _need_of_headers(run: Inspection) -> str | None:
@@ -178,10 +178,10 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
     except FetchError as error:  # what the index says still stands
         run.unseen = Failure(kind=error.kind, message=str(error))
         return
-    if not shards and (reader.free or run.index is None):
+    if not shards and (reader.local or run.index is None):
         run.depth_reason = None
         if asked or run.index is None:
-            run.unseen = Failure(kind="NoHeaders", message=absence(run.documents, asked))
+            run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(run.documents, asked))
         return
     run.shards, run.depth = shards, "headers"
     run.outcome = verify_headers(blueprint, run.index, shards, run.quant_method, run.outcome.match)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.shards import Shard
 from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Shard
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.report.model import Depth, Extra, Failure
