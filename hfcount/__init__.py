@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
-    from hfcount.measures import Blueprint, blueprint
     from hfcount.pipeline import verify
-    from hfcount.report import Report
+    from hfcount.plan import Blueprint, blueprint
+    from hfcount.report.model import Report
 
 __all__ = [
     "Blueprint",
@@ -30,7 +30,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_HOMES = {"Blueprint": "measures", "blueprint": "measures", "verify": "pipeline", "Report": "report"}
+_HOMES = {"Blueprint": "plan", "blueprint": "plan", "verify": "pipeline", "Report": "report.model"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ def run() -> NoReturn:
     """The command line, without the garbage collector: a short run makes none, and looking for it takes a fifth."""
     gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # or it would read what all packages declare
-    from hfcount.cli import run as command
+    from hfcount.cli.main import run as command
 
     try:
         command()

@@ -7,25 +7,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from hfcount.compose import compose
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.absence import SINGLE, absence, lonely, without_index
-from hfcount.fetcher.documents import INDEX, Documents, label
+from hfcount.fetcher.interface import INDEX, Documents, label
+from hfcount.fetcher.missing import SINGLE, absence, lonely, without_index
 from hfcount.fetcher.record import record
 from hfcount.fetcher.shards import Shard
-from hfcount.fetcher.strict import parse_object
+from hfcount.formats.index import Index, read_index
+from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
-from hfcount.measures import Blueprint, build
-from hfcount.report import Depth, Extra, Failure, Report
-from hfcount.serving import Load
+from hfcount.mapper.whatif import Changes, changed, check_known, written
+from hfcount.plan import Blueprint, build
+from hfcount.report.build import compose
+from hfcount.report.model import Depth, Extra, Failure, Report
+from hfcount.report.serving import Workload
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable
 from hfcount.verifier import count_only, verify_headers, verify_index
-from hfcount.verifier.evidence import Index, read_index
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules import Policy
-from hfcount.whatif import Changes, changed, check_known, written
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
 
@@ -45,7 +45,7 @@ class Options:
     policy: Policy = field(default_factory=Policy)
     save: Path | None = None
     extras: Collection[Extra] = ()
-    load: Load = field(default_factory=Load)
+    load: Workload = field(default_factory=Workload)
     progress: Callable[[int], Callable[[], None]] = lambda files: lambda: None
 
 
@@ -115,15 +115,15 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
             if run is runs[0]:
                 raise
             raise BadSetting(str(error)) from None
-        if run.plan is None and runs[0].plan is not None:
+        if run.blueprint is None and runs[0].blueprint is not None:
             raise BadSetting(run.outcome.findings[0].message)
     return [_report(run) for run in runs]
 
 
 def _report(run: "_Run") -> Report:
     report = compose(
-        run.documents, run.plan, run.index, run.shards, run.outcome, run.depth, run.why, run.options.policy, run.unseen,
-        run.options.extras, run.options.load, run.packed,
+        run.documents, run.blueprint, run.index, run.shards, run.outcome, run.depth, run.why, run.options.policy,
+        run.unseen, run.options.extras, run.options.load, run.quant_method,
     )  # fmt: skip
     return report.model_copy(update={"overrides": dict(run.changes)}) if run.changes else report
 
@@ -152,28 +152,28 @@ class _Run:
     documents: Documents
     options: Options
     changes: Changes = field(default_factory=dict)
-    plan: Blueprint | None = None
+    blueprint: Blueprint | None = None
     index: Index | None = None
     shards: Mapping[str, Shard] | None = None
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     why: str | None = None
     unseen: Failure | None = None
-    packed: str | None = None
+    quant_method: str | None = None
 
     def look(self) -> None:
         try:
             values = parse_object(self.documents.config)
             given = changed(values, self.changes)
-            self.packed = scheme(given)
+            self.quant_method = scheme(given)
             config = Config(given, where=self._where(), chosen=self.changes)
-            self.plan = build(config)
+            self.blueprint = build(config)
             check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
-            self.outcome = count_only(self.plan)
+            self.outcome = count_only(self.blueprint)
             if self.documents.alone and self.options.depth in ("index", "headers"):
                 self.unseen = Failure(kind="NoIndex", message=lonely(self.documents))
             elif self.options.depth != "config" and not self.documents.alone:
-                self._look_at_the_index(self.plan, self.packed)
+                self._look_at_the_index(self.blueprint, self.quant_method)
         except (DocumentError, ConfigError) as error:
             self.outcome.report(error.code, str(error))
 
@@ -181,14 +181,14 @@ class _Run:
         where = self.documents.config.where
         return f"{where} with {written(self.changes)}" if self.changes else where
 
-    def _look_at_the_index(self, plan: Blueprint, packed: str | None) -> None:
+    def _look_at_the_index(self, blueprint: Blueprint, quant_method: str | None) -> None:
         if self.documents.index is not None:
             self.index, self.depth = read_index(self.documents.index), "index"
-            self.outcome = verify_index(plan, self.index, packed)
+            self.outcome = verify_index(blueprint, self.index, quant_method)
         need, asked = self._need_of_headers(), self.options.depth
         if asked == "headers" or (asked == "auto" and (need or self.documents.shards.free)):
             self.why = need
-            self._look_at_the_headers(plan, packed)
+            self._look_at_the_headers(blueprint, quant_method)
         elif self.index is None:
             self.unseen = Failure(kind="NoIndex", message=absence(self.documents))
 
@@ -200,7 +200,7 @@ class _Run:
             return "the weights are quantised"
         return None if self.outcome.settled else "the index alone does not add up"
 
-    def _look_at_the_headers(self, plan: Blueprint, packed: str | None) -> None:
+    def _look_at_the_headers(self, blueprint: Blueprint, quant_method: str | None) -> None:
         reader, asked = self.documents.shards, self.options.depth == "headers"
         wanted = self.index.shards if self.index else without_index(self.documents)
         try:
@@ -214,7 +214,7 @@ class _Run:
                 self.unseen = Failure(kind="NoHeaders", message=absence(self.documents, asked))
             return
         self.shards, self.depth = shards, "headers"
-        self.outcome = verify_headers(plan, self.index, shards, packed, self.outcome.match)
+        self.outcome = verify_headers(blueprint, self.index, shards, quant_method, self.outcome.match)
         if self.index is None and wanted != {SINGLE}:
             self.outcome.report(
                 "HF001",

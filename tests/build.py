@@ -59,10 +59,10 @@ def config(family: str, *without: str, **changes: Any) -> Json:
 
 def index(values: Json, width: int = 2) -> Json:
     """The index that a current writer saves for a config, every element `width` bytes wide."""
-    plan = hfcount.blueprint(values)
+    blueprint = hfcount.blueprint(values)
     return {
-        "metadata": {"total_size": plan.total * width},
-        "weight_map": {tensor.name: "model-00001-of-00001.safetensors" for tensor in plan.tensors()},
+        "metadata": {"total_size": blueprint.total * width},
+        "weight_map": {tensor.name: "model-00001-of-00001.safetensors" for tensor in blueprint.tensors()},
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import hfcount
 from hfcount.mapper import Config
-from hfcount.measures import build
+from hfcount.plan import build
 
 Json = dict[str, Any]
 Path = tuple[str, ...]
@@ -80,9 +80,9 @@ def _distinct(config: Json, refuses: Callable[[Json], str | None], aside: bool) 
 
 def _kinds(config: Json) -> set[object]:
     """The names of the tensors without their numbers, each with its component and kind, and the windows of some."""
-    plan = hfcount.blueprint(config)
-    names = {(re.sub(r"\{[^}]*\}|(?<=\.)\d+(?=\.)", "#", row.name), row.role, row.kind) for row in plan.rows()}
-    spec = plan.spec.text or plan.spec
+    blueprint = hfcount.blueprint(config)
+    names = {(re.sub(r"\{[^}]*\}|(?<=\.)\d+(?=\.)", "#", row.name), row.role, row.kind) for row in blueprint.rows()}
+    spec = blueprint.spec.text or blueprint.spec
     return {*names, *(window.indices.count < spec.depth for window in spec.windows if window.indices.count)}
 
 

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from hfcount import Blueprint, blueprint
-from hfcount.fetcher.strict import Document, parse_object
+from hfcount.formats.json import Document, parse_object
+from hfcount.mapper.whatif import changed, parsed
 from hfcount.spec import GQA
 from hfcount.tree.dims import evaluate
-from hfcount.whatif import changed, parsed
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

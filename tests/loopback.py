@@ -34,7 +34,7 @@ _ROUTE = re.compile(r"/(?:api/models/)?([\w.-]+(?:/[\w.-]+)?)/(resolve|tree)/([^
 Access = Literal["public", "private", "gated"]
 
 
-class Seen(NamedTuple):
+class HeaderView(NamedTuple):
     """One request as the server received it."""
 
     method: str
@@ -101,7 +101,7 @@ class Server(ThreadingHTTPServer):
 
     def reset(self) -> None:
         """Forgets requests and faults."""
-        self.requests: list[Seen] = []
+        self.requests: list[HeaderView] = []
         self.faults: dict[str, list[Fault]] = {}
         self._spent: Counter[tuple[str, int]] = Counter()
 
@@ -116,7 +116,7 @@ class Server(ThreadingHTTPServer):
         """The paths that were asked for."""
         return [seen.path for seen in self.requests if seen.method == method]
 
-    def note(self, seen: Seen) -> Fault:
+    def note(self, seen: HeaderView) -> Fault:
         """Records a request; the fault that its answer is due."""
         with self.lock:
             self.requests.append(seen)
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        fault = self.server.note(Seen(self.command, self.path, self.headers))
+        fault = self.server.note(HeaderView(self.command, self.path, self.headers))
         time.sleep(fault.delay)
         answer = self.server.answer(urlsplit(self.path).path, self.headers)
         if fault.status:

@@ -104,8 +104,10 @@ def _rough() -> str:
 def _told() -> str:
     rows = ["| of | told | which comes to | true | because |", "|---|--:|--:|--:|---|"]
     for one in MISTAKES:
-        plan = model(*one.model)
-        rows.append(f"| {_cell(one.subject)} | {one.told} | {one.wrong(plan):,} | {one.true(plan):,} | {one.why} |")
+        blueprint = model(*one.model)
+        rows.append(
+            f"| {_cell(one.subject)} | {one.told} | {one.wrong(blueprint):,} | {one.true(blueprint):,} | {one.why} |"
+        )
     return "\n".join(rows)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from distinct import distinct
 
 from hfcount.mapper import Config
-from hfcount.measures import Blueprint, build
+from hfcount.plan import Blueprint, build
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 
@@ -31,21 +31,21 @@ def record(values: Json, judge: str, alike: Mapping[str, str] | None = None) -> 
     config = Config(values)
     build(config)
     facts = config.facts()
-    plan = build(Config(facts))
+    blueprint = build(Config(facts))
     return {
         "config": facts,
-        "total": plan.total if not plan.asides else None,
-        "active": plan.active if not plan.asides else None,
-        "asides": dict(plan.reasons),
+        "total": blueprint.total if not blueprint.asides else None,
+        "active": blueprint.active if not blueprint.asides else None,
+        "asides": dict(blueprint.reasons),
         "judge": judge,
         **({"alike": alike} if alike else {}),
-        "rows": rows(plan),
+        "rows": rows(blueprint),
     }
 
 
-def rows(plan: Blueprint) -> list[list[Any]]:
+def rows(blueprint: Blueprint) -> list[list[Any]]:
     """The folded rows as JSON holds them."""
-    return [[row.name, row.count, list(map(int, row.shape)), row.role, row.kind] for row in plan.rows()]
+    return [[row.name, row.count, list(map(int, row.shape)), row.role, row.kind] for row in blueprint.rows()]
 
 
 def text(recorded: Json) -> str:
@@ -97,9 +97,9 @@ def _refuses(values: Json) -> str | None:
         theirs = described(values)
     except Exception as error:  # whatever its models raise
         return f"transformers: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    plan = build(Config(values))
-    mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in plan.tensors()}
-    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(plan.asides or "\0")}
+    blueprint = build(Config(values))
+    mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in blueprint.tensors()}
+    theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")}
     odd = sorted(set(mine.items()) ^ set(theirs.items()))
     if odd:
         raise Differs(f"differs in {len(odd)}, such as {odd[:3]}, of {json.dumps(values)}")

@@ -25,11 +25,11 @@ ODD = (None, 0, -1, 1, 2**40, 10**30, 1.5, True, "5120", [], [1], ["full_attenti
 @pytest.mark.parametrize("name", RECORDED)
 def test_the_facts_give_the_rows(name: str) -> None:
     recorded = RECORDED[name]
-    plan = hfcount.blueprint(recorded["config"])
-    assert rows(plan) == recorded["rows"]
-    assert dict(plan.reasons) == recorded["asides"]
-    if not plan.asides:
-        assert (plan.total, plan.active) == (recorded["total"], recorded["active"])
+    blueprint = hfcount.blueprint(recorded["config"])
+    assert rows(blueprint) == recorded["rows"]
+    assert dict(blueprint.reasons) == recorded["asides"]
+    if not blueprint.asides:
+        assert (blueprint.total, blueprint.active) == (recorded["total"], recorded["active"])
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -52,11 +52,11 @@ def test_no_config_makes_a_family_raise_anything_else(name: str, data: st.DataOb
         if not part:
             break
     try:
-        plan = hfcount.blueprint(config)
+        blueprint = hfcount.blueprint(config)
     except (hfcount.ConfigError, hfcount.UnknownArchitecture):
         return
-    assert plan.total >= 0
-    assert all(str(row.name) for row in plan.rows())
+    assert blueprint.total >= 0
+    assert all(str(row.name) for row in blueprint.rows())
 
 
 def test_every_family_is_recorded() -> None:

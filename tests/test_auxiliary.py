@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import hfcount
-from hfcount.measures import Blueprint
-from hfcount.tree.block import Aside, Linear, Tensor, block
+from hfcount.plan import Blueprint
+from hfcount.tree.nodes import Linear, Tensor, Undescribed, block
 
 DEEPSEEK: dict[str, Any] = {
     "architectures": ["DeepseekV3ForCausalLM"],
@@ -81,13 +81,16 @@ def test_a_missing_buffer_is_a_missing_tensor(tmp_path: Path) -> None:
 
 
 def test_an_aside_is_named_and_nothing_below_it_is_counted() -> None:
-    tree = block(visual=Aside("its tower is not described"), model=block(a=Tensor((2,)), b=block(c=Aside("nor this"))))
-    plan = Blueprint(PLAN.spec, tree)
-    assert plan.asides == ("visual.", "model.b.c.")
-    assert dict(plan.reasons) == {"visual": "its tower is not described", "model.b.c": "nor this"}
-    assert [tensor.name for tensor in plan.tensors()] == ["model.a"]
+    tree = block(
+        visual=Undescribed("its tower is not described"),
+        model=block(a=Tensor((2,)), b=block(c=Undescribed("nor this"))),
+    )
+    blueprint = Blueprint(PLAN.spec, tree)
+    assert blueprint.asides == ("visual.", "model.b.c.")
+    assert dict(blueprint.reasons) == {"visual": "its tower is not described", "model.b.c": "nor this"}
+    assert [tensor.name for tensor in blueprint.tensors()] == ["model.a"]
 
 
 def test_a_numbered_child_is_found_by_its_number() -> None:
-    plan = Blueprint(PLAN.spec, block(mlp=block(**{"0": Linear(2, 3), "2": Linear(3, 1)})))
-    assert [tensor.name for tensor in plan.tensors()] == ["mlp.0.weight", "mlp.2.weight"]
+    blueprint = Blueprint(PLAN.spec, block(mlp=block(**{"0": Linear(2, 3), "2": Linear(3, 1)})))
+    assert [tensor.name for tensor in blueprint.tensors()] == ["mlp.0.weight", "mlp.2.weight"]

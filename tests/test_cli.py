@@ -13,7 +13,7 @@ import pytest
 from build import COMMIT, FAMILIES, TINY, Json, config, index, raw, save, save_tiny
 
 import hfcount
-from hfcount.cli import main, run
+from hfcount.cli.main import main, run
 from hfcount.verifier.rules import RULES
 
 
@@ -284,7 +284,7 @@ _DRAWING = {"matplotlib", "numpy", "jinja2", "markupsafe"}
 
 _TELL = """
 import json, sys
-from hfcount.cli import main
+from hfcount.cli.main import main
 code = main(sys.argv[1:], standalone_mode=False)
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
 sys.exit(code)

@@ -12,8 +12,8 @@ from huggingface_hub import constants
 import hfcount
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.documents import CAPS
 from hfcount.fetcher.folder import all_fixtures
+from hfcount.fetcher.interface import CAPS
 
 CONFIG, INDEX = "config.json", "model.safetensors.index.json"
 

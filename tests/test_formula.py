@@ -10,7 +10,7 @@ from build import FAMILIES, TINY, Json, config
 
 import hfcount
 from hfcount import Blueprint, families
-from hfcount.formula import Formula
+from hfcount.formula.closed_form import Formula
 from hfcount.reporters.latex import latex
 from hfcount.tree.dims import Monomial, Polynomial, evaluate, render
 
@@ -84,8 +84,8 @@ def test_active_experts_are_k_of_n_and_the_router_stays_whole() -> None:
 
 @pytest.mark.parametrize("part", ["gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"])
 def test_stacked_experts_are_k_of_n_too(part: str) -> None:
-    plan = hfcount.blueprint(RECORDED["gpt_oss"])
-    (leaf,) = [leaf for leaf in plan.leaves if leaf.name.endswith(f".{part}")]
+    blueprint = hfcount.blueprint(RECORDED["gpt_oss"])
+    (leaf,) = [leaf for leaf in blueprint.leaves if leaf.name.endswith(f".{part}")]
     assert int(leaf.active_formula) == leaf.active_elements == leaf.elements * 4 // 128
     (before,), (after,) = ([re.findall(r"\b[nk]\b", _text(value))] for value in (leaf.formula, leaf.active_formula))
     assert (before, after) == (["n"], ["k"])
@@ -105,19 +105,19 @@ def _worked_out(text: str, legend: Mapping[str, int]) -> int:
     return value
 
 
-def _holds(plan: Blueprint) -> None:
-    formula, components = plan.formula(), plan.by_component
+def _holds(blueprint: Blueprint) -> None:
+    formula, components = blueprint.formula(), blueprint.by_component
     for found, counts in (
         (formula.components, {role: measure.total for role, measure in components.items()}),
         (formula.active_components, {role: measure.active for role, measure in components.items()}),
     ):
         assert {role: _both(formula, terms) for role, terms in found.items()} == counts
-    assert (_both(formula, formula.total), _both(formula, formula.active)) == (plan.total, plan.active)
+    assert (_both(formula, formula.total), _both(formula, formula.active)) == (blueprint.total, blueprint.active)
     inside = [(kind, _worked_out(formula.plain(kind.terms), formula.legend)) for kind in formula.kinds]
     assert all(value == evaluate(kind.terms) for kind, value in inside)
-    assert sum(kind.layers for kind in formula.kinds) == plan.spec.depth
+    assert sum(kind.layers for kind in formula.kinds) == blueprint.spec.depth
     around = sum(evaluate({term: count}) for term, count in formula.total.items() if not _in_layers(formula, term))
-    assert sum(kind.layers * value for kind, value in inside) + around == plan.total
+    assert sum(kind.layers * value for kind, value in inside) + around == blueprint.total
 
 
 def _in_layers(formula: Formula, term: Monomial) -> bool:
@@ -200,8 +200,8 @@ def test_layers_by_kind(name: str, kinds: list[tuple[str, str]]) -> None:
 
 
 def test_layers_that_differ_in_nothing_counted_are_one_kind() -> None:
-    plan = hfcount.blueprint(RECORDED["gemma3_text"])
-    assert [(kind.name, kind.layers) for kind in plan.formula().kinds] == [("GQA + MLP", plan.spec.depth)]
+    blueprint = hfcount.blueprint(RECORDED["gemma3_text"])
+    assert [(kind.name, kind.layers) for kind in blueprint.formula().kinds] == [("GQA + MLP", blueprint.spec.depth)]
 
 
 @pytest.mark.parametrize(

@@ -163,11 +163,11 @@ def test_the_number_of_experts_goes_by_either_name(family: str, name: str) -> No
     ids=lambda value: ",".join(f"{key}={value[key]}" for key in value) if isinstance(value, dict) else str(value),
 )
 def test_which_layers_have_experts(changes: Json, routed: list[int], dense: list[int]) -> None:
-    plan = hfcount.blueprint(config("qwen3_moe", **{"num_hidden_layers": 6, **changes}))
-    found = {tensor.name for tensor in plan.tensors()}
+    blueprint = hfcount.blueprint(config("qwen3_moe", **{"num_hidden_layers": 6, **changes}))
+    found = {tensor.name for tensor in blueprint.tensors()}
     assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.gate.weight" in found] == routed
     assert [layer for layer in range(9) if f"model.layers.{layer}.mlp.up_proj.weight" in found] == dense
-    assert plan.spec.depth == 6
+    assert blueprint.spec.depth == 6
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_an_unknown_head_is_an_unknown_architecture(name: str) -> None:
     ids=["two-when-unsaid", "num_labels", "id2label", "both-agree", "empty", "null"],
 )
 def test_labels_give_the_width_of_a_classification_head(changes: Json, labels: int) -> None:
-    plan = hfcount.blueprint(config("llama", architectures=["LlamaForSequenceClassification"], **changes))
-    assert next(tensor.shape for tensor in plan.tensors() if tensor.name == "score.weight") == (labels, 12)
+    blueprint = hfcount.blueprint(config("llama", architectures=["LlamaForSequenceClassification"], **changes))
+    assert next(tensor.shape for tensor in blueprint.tensors() if tensor.name == "score.weight") == (labels, 12)
 
 
 @pytest.mark.parametrize(
@@ -278,9 +278,14 @@ def test_any_damage_is_a_blueprint_or_an_error_on_purpose(family: str, task: str
         values[key] = data.draw(st.one_of(st.just(_MISSING), _VALUES))
     damaged = {key: value for key, value in values.items() if value is not _MISSING}
     try:
-        plan = hfcount.blueprint(damaged)
+        blueprint = hfcount.blueprint(damaged)
     except (ConfigError, UnknownArchitecture) as error:
         assert str(error).isprintable()
     else:
-        assert 0 < plan.active <= plan.total == sum(row.elements for row in plan.rows() if row.kind == "parameter")
-        assert str(plan.formula())
+        assert (
+            0
+            < blueprint.active
+            <= blueprint.total
+            == sum(row.elements for row in blueprint.rows() if row.kind == "parameter")
+        )
+        assert str(blueprint.formula())

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from hfcount.tree.block import Block, Linear, Node, Repeat, Tensor, Tied, block
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, is_index, leaves
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 NINE = Tensor((3, 3))
 
 
 def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
-    return Repeat(Indices.upto(count), body, active)
+    return Repeat(Indices.below(count), body, active)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
         (Tensor((4,), "legacy"), [("a", (4,), "legacy", "other", 1, 1)]),
         (Linear(2, 5), [("a.weight", (5, 2), "parameter", "other", 1, 1)]),
         (
-            Linear(2, 5, bias=True, role="lm_head"),
+            Linear(2, 5, bias=True, component="lm_head"),
             [("a.weight", (5, 2), "parameter", "lm_head", 1, 1), ("a.bias", (5,), "parameter", "lm_head", 1, 1)],
         ),
         (Tied("x.weight", (7, 2), "lm_head"), [("a.weight", (7, 2), "tied", "lm_head", 1, 1)]),
@@ -43,7 +43,7 @@ def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
     ids="tensor buffer legacy linear bias tied repeat active nested alternatives absent-part empty".split(),
 )
 def test_nodes_unfold_to_leaves(node: Node, expected: list[tuple[object, ...]]) -> None:
-    found = [(one.name, one.shape, one.kind, one.role, one.count, one.active) for one in leaves(block(a=node))]
+    found = [(one.name, one.shape, one.kind, one.component, one.count, one.active) for one in leaves(block(a=node))]
     assert found == expected
 
 
@@ -51,13 +51,13 @@ def test_nodes_unfold_to_leaves(node: Node, expected: list[tuple[object, ...]]) 
     ("tree", "role"),
     [
         (block(a=block("attention", q_norm=block("norm", weight=NINE))), "attention"),
-        (block(a=block(q_norm=block("norm", weight=Tensor((3,), role="other")))), "norm"),
+        (block(a=block(q_norm=block("norm", weight=Tensor((3,), component="other")))), "norm"),
         (block(a=block(weight=NINE)), "other"),
     ],
     ids=["outer-of-two", "outer-block-over-tensor", "none-is-other"],
 )
 def test_the_outermost_role_names_the_component(tree: Block, role: str) -> None:
-    assert [leaf.role for leaf in leaves(tree)] == [role]
+    assert [leaf.component for leaf in leaves(tree)] == [role]
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_elements(leaf: Leaf, size: int, elements: int) -> None:
     ("segments", "names"),
     [
         (("a", "b"), ["a.b"]),
-        (("a", Indices.upto(2), "b"), ["a.0.b", "a.1.b"]),
+        (("a", Indices.below(2), "b"), ["a.0.b", "a.1.b"]),
         (("a", Indices.of([1, 3])), ["a.1", "a.3"]),
-        ((Indices.upto(2), Indices.upto(2), "w"), ["0.0.w", "0.1.w", "1.0.w", "1.1.w"]),
+        ((Indices.below(2), Indices.below(2), "w"), ["0.0.w", "0.1.w", "1.0.w", "1.1.w"]),
         (("a", Indices.of([]), "b"), []),
     ],
     ids=lambda value: ".".join(map(str, value)),

@@ -39,8 +39,8 @@ def test_the_mistake_comes_to_what_was_told(mistake: Mistake) -> None:
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.subject)
 def test_what_is_called_right_is(mistake: Mistake) -> None:
-    plan = model(*mistake.model)
-    assert (mistake.wrong(plan) == mistake.true(plan)) == (mistake.why == "right")
+    blueprint = model(*mistake.model)
+    assert (mistake.wrong(blueprint) == mistake.true(blueprint)) == (mistake.why == "right")
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_sixteen_d_squared_holds_only_where_the_network_is_four_times_as_wide() 
 
 
 def test_the_bare_encoder_and_what_its_file_holds_besides() -> None:
-    plan = model("configs/bert-base-uncased.json")
+    blueprint = model("configs/bert-base-uncased.json")
     bare = model("configs/bert-base-uncased.json", 'architectures=["BertModel"]')
-    beside = {leaf.name: leaf.elements for leaf in plan.other_heads}
+    beside = {leaf.name: leaf.elements for leaf in blueprint.other_heads}
     pooler = sum(size for name, size in beside.items() if "pooler" in name)
     next_sentence = sum(size for name, size in beside.items() if "seq_relationship" in name)
     assert (bare.total, pooler, next_sentence) == (109_482_240, 590_592, 1_538)
-    assert plan.total + pooler + next_sentence == 110_106_428
+    assert blueprint.total + pooler + next_sentence == 110_106_428
 
 
 def test_compute_grows_with_the_chosen_experts_and_parameters_with_all_of_them() -> None:
@@ -103,6 +103,6 @@ def test_compute_grows_with_the_chosen_experts_and_parameters_with_all_of_them()
 
 @pytest.mark.parametrize(("kv_heads", "parameters"), [(64, 64), (8, 8), (1, 1)], ids=["mha", "gqa", "mqa"])
 def test_attention_by_key_value_heads(kv_heads: int, parameters: int) -> None:
-    plan = model("Qwen/Qwen3-32B", f"num_key_value_heads={kv_heads}")
+    blueprint = model("Qwen/Qwen3-32B", f"num_key_value_heads={kv_heads}")
     norms = 2 * 128
-    assert plan.by_component["attention"].total == 64 * (2 * 64 * 128 * 5120 + 2 * parameters * 128 * 5120 + norms)
+    assert blueprint.by_component["attention"].total == 64 * (2 * 64 * 128 * 5120 + 2 * parameters * 128 * 5120 + norms)

@@ -152,9 +152,9 @@ def assert_agrees(values: Json) -> None:
     """hfcount and transformers say the same of a config.json: names, shapes, and the sum of distinct parameters."""
     with torch.device("meta"):
         model = model_of(values)
-    plan = hfcount.blueprint(values)
-    assert {tensor.name: tensor.shape for tensor in plan.tensors()} == saved(model)
-    assert plan.total == sum(parameter.numel() for parameter in model.parameters())
+    blueprint = hfcount.blueprint(values)
+    assert {tensor.name: tensor.shape for tensor in blueprint.tensors()} == saved(model)
+    assert blueprint.total == sum(parameter.numel() for parameter in model.parameters())
 
 
 def _label(case: object) -> str:
@@ -170,10 +170,10 @@ def test_names_and_shapes_are_those_transformers_saves(family: str, head: str, f
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_architectures_are_those_transformers_saves(name: str) -> None:
-    plan = hfcount.blueprint(RECORDED[name])
+    blueprint = hfcount.blueprint(RECORDED[name])
     theirs = described(RECORDED[name])
-    assert {tensor.name: tensor.shape for tensor in plan.tensors()} == {
-        name: shape for name, shape in theirs.items() if not name.startswith(plan.asides or "\0")
+    assert {tensor.name: tensor.shape for tensor in blueprint.tensors()} == {
+        name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")
     }
 
 

@@ -23,7 +23,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.folder import all_fixtures
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report import Extra, TensorRow
+from hfcount.report.model import Extra, TensorRow
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.page import ROWS, render
 from hfcount.reporters.treemap import Box, squarify

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.dims import Dim, polynomial, render
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import leaves
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
 HEADS: dict[str, Any] = {"heads": 6, "kv_heads": 2, "head_dim": 4}
@@ -79,13 +79,13 @@ def test_the_rotary_frequencies_are_a_legacy_buffer() -> None:
 
 
 def test_a_token_passes_through_the_whole_router_and_some_experts() -> None:
-    found = {leaf.role: (leaf.count, leaf.active) for leaf in leaves(moe(D, MOE, block("experts", w=rms_norm(D))))}
+    found = {leaf.component: (leaf.count, leaf.active) for leaf in leaves(moe(D, MOE, block("experts", w=rms_norm(D))))}
     assert found == {"router": (1, 1), "experts": (16, 3)}
 
 
 def _spec(head: Head, tied: bool = False) -> Spec:
     layer = Layer(mixer=GQA(**HEADS), ffn=Dense(width=20))
-    layers = (Layers(indices=Indices.upto(3), layer=layer),)
+    layers = (Layers(indices=Indices.below(3), layer=layer),)
     return Spec(
         family="any", architecture="", dtype=None, vocab=50, hidden=8, layers=layers, head=head, tied=tied, labels=7
     )

@@ -20,8 +20,8 @@ from build import save
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report import Component, Parameters, Report
-from hfcount.tree.block import Role
+from hfcount.report.model import ComponentCount, Parameters, Report
+from hfcount.tree.nodes import Component
 
 matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib; `pip install -e '.[plot]'` brings it")
 
@@ -56,7 +56,7 @@ def _report(
     whole: bool = True,
 ) -> Report:
     parts = tuple(
-        Component(name=name, total=size, active=(active or {}).get(name, size)) for name, size in sizes.items()
+        ComponentCount(name=name, total=size, active=(active or {}).get(name, size)) for name, size in sizes.items()
     )
     total = sum(part.total for part in parts) if whole else None
     counts = Parameters(total=total, active=None, active_without_embedding=None, stored=None)
@@ -303,7 +303,7 @@ def test_settings_of_the_reader_change_nothing(tmp_path: Path) -> None:
 import hashlib, matplotlib, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 assert matplotlib.rcParams["font.size"] == 31
-from hfcount.report import Report
+from hfcount.report.model import Report
 from hfcount.reporters.plots import draw
 reports = [Report.model_validate_json(line) for line in sys.stdin]
 print(*(hashlib.sha256(draw(reports, format)).hexdigest() for format in {FORMATS!r}))
@@ -399,7 +399,7 @@ def test_long_names_break_where_words_do(report: Report, lines: list[str] | None
 
 
 def test_every_component_has_a_style() -> None:
-    assert tuple(COLOURS) == get_args(Role)
+    assert tuple(COLOURS) == get_args(Component)
     assert len({fill for fill, _, _ in COLOURS.values()}) == len(COLOURS)
 
 

@@ -19,13 +19,15 @@ ENTRIES: list[dict[str, Any]] = json.loads(
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry['model']}-{entry['figure']}")
 def test_the_published_count_comes_out(entry: dict[str, Any]) -> None:
-    plan, beside = hfcount.blueprint(entry["config"]), entry["stored_beside"]
+    blueprint, beside = hfcount.blueprint(entry["config"]), entry["stored_beside"]
     extra = sum(
-        leaf.elements for leaf in plan.leaves if leaf.kind in beside["kinds"] or leaf.name in beside.get("rows", ())
+        leaf.elements
+        for leaf in blueprint.leaves
+        if leaf.kind in beside["kinds"] or leaf.name in beside.get("rows", ())
     )
-    extra += sum(leaf.elements for leaf in plan.other_heads if leaf.name in beside.get("heads", ()))
-    assert plan.total == entry["total"]
-    assert (plan.total + extra) * entry.get("width", 1) == entry["value"]
+    extra += sum(leaf.elements for leaf in blueprint.other_heads if leaf.name in beside.get("heads", ()))
+    assert blueprint.total == entry["total"]
+    assert (blueprint.total + extra) * entry.get("width", 1) == entry["value"]
 
 
 def test_there_are_many() -> None:

@@ -8,7 +8,7 @@ import click
 import pytest
 from readme import PICTURES, README, generated, picture
 
-from hfcount.cli import main
+from hfcount.cli.main import main
 from hfcount.verifier.rules import RULES
 
 TEXT = README.read_text()

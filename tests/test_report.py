@@ -13,7 +13,7 @@ from hfcount import ConfigError, DocumentError, HfcountError, Report, UnknownArc
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import AskedDepth, Options, failed, inspect
-from hfcount.report import Depth, Failure, Verdict, worst
+from hfcount.report.model import Depth, Failure, Verdict, worst
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"

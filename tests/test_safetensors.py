@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.safetensors import MAX_HEADER, Entry, Header, header_length, parse_header
+from hfcount.formats.safetensors import MAX_HEADER, Entry, Header, header_length, parse_header
 
 BITS = {
     4: ["F4"],

@@ -14,7 +14,7 @@ from build import TINY, Json, config
 
 import hfcount
 from hfcount.errors import ConfigError
-from hfcount.serving import Cost, Kept, cache_width, cost
+from hfcount.report.serving import Cost, MixerCost, cache_width, cost
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
 
@@ -360,7 +360,7 @@ def test_multiply_adds_of_states() -> None:
 
 
 def _steps(values: Json) -> int:
-    return sum(part.layers * part.step for part in costs(values).kept)
+    return sum(part.layers * part.per_step for part in costs(values).kept)
 
 
 def test_matrices_that_are_passed_more_than_once() -> None:
@@ -392,8 +392,8 @@ def test_zamba_has_mamba_in_heads() -> None:
 
 def test_alike_mixers_are_one_part() -> None:
     first, second = costs(GEMMA3_27B).kept
-    assert first == Kept("GQA", 52, per_token=2 * 16 * 128, window=1024, reach=32 * 2 * 128)
-    assert second == Kept("GQA", 10, per_token=2 * 16 * 128, reach=32 * 2 * 128)
+    assert first == MixerCost("GQA", 52, per_token=2 * 16 * 128, window=1024, per_position=32 * 2 * 128)
+    assert second == MixerCost("GQA", 10, per_token=2 * 16 * 128, per_position=32 * 2 * 128)
 
 
 @pytest.mark.parametrize("family", TINY)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import hfcount
-from hfcount.serving import Cost, Kept, cost
+from hfcount.report.serving import Cost, MixerCost, cost
 from hfcount.spec import GQA, MLA
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch and transformers"
@@ -132,8 +132,8 @@ def pair(name: str) -> tuple[Json, Any]:
 
 def kept(name: str) -> bool:
     """Whether hfcount says what a model of this architecture keeps, and that it keeps something."""
-    plan = hfcount.blueprint(RECORDED[name])
-    return plan.spec.causal and not plan.spec.uncounted
+    blueprint = hfcount.blueprint(RECORDED[name])
+    return blueprint.spec.causal and not blueprint.spec.uncounted
 
 
 def fields(name: str) -> set[str]:
@@ -194,7 +194,7 @@ def built(name: str) -> tuple[Json, Cost, Any]:
     return values, cost(hfcount.blueprint(values)), model_of(values, config)
 
 
-def tokens(part: Kept, context: int, name: str) -> int:
+def tokens(part: MixerCost, context: int, name: str) -> int:
     """How many tokens transformers keeps, of a context that no further token follows yet."""
     return context if part.window is None or name in MASKED else min(context, part.window - 1)
 
@@ -290,7 +290,7 @@ def known_windows(values: Json) -> list[int | None]:
 
 def described_windows(values: Json) -> list[int | None]:
     spec = hfcount.blueprint(values).spec
-    owners = [part for part in spec.layers if not part.layer.borrows]
+    owners = [part for part in spec.layers if not part.layer.shares_kv]
     attending = [part.indices for part in owners if isinstance(part.layer.mixer, GQA | MLA)]
     return [
         next((int(window.extent) for window in spec.windows if number in window.indices), None)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hfcount.errors import BadSetting
 from hfcount.fetcher import Request
+from hfcount.mapper.whatif import changed, parsed, variants, written
 from hfcount.pipeline import Options, what_ifs
-from hfcount.whatif import changed, parsed, variants, written
 
 
 @pytest.mark.parametrize(

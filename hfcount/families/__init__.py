@@ -15,7 +15,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.text import printable
-from hfcount.tree.block import Block
+from hfcount.tree.nodes import Block
 
 
 class Family(Protocol):
@@ -57,7 +57,7 @@ def read(c: Config) -> tuple[Spec, Block]:
 
 def base(spec: Spec | None) -> Block:
     """The tree of a language model within another model: without its head."""
-    return whole(spec and spec.model_copy(update={"head": "base"}))
+    return whole(spec and spec.but(head="base"))
 
 
 def whole(spec: Spec | None) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("afmoe",)
 
@@ -18,8 +18,8 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
 
     layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
-    windows = keys.sliding(c, lambda: keys.between(c, 4, key="global_attn_every_n_layers"), 1024)
-    return keys.frame(c, layers, windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), 1024)
+    return keys.decoder_spec(c, layers, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -28,8 +28,8 @@ def blueprint(s: Spec) -> Block:
     def moe(m: MoE) -> Block:
         return block(
             router=block("router", gate=Linear(d, m.experts)),
-            expert_bias=Tensor((m.experts,), role="router"),
-            experts=experts(m, swiglu(d, m.width, role="experts")),
+            expert_bias=Tensor((m.experts,), component="router"),
+            experts=experts(m, swiglu(d, m.width, component="experts")),
             shared_experts=None if m.shared is None else swiglu(d, m.shared),
         )
 

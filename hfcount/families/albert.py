@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier
+from hfcount.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.classic import classifier
-from hfcount.tree.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("albert",)
 
@@ -18,16 +18,16 @@ def spec(c: Config) -> Spec:
     known = keys.encoder(
         c,
         heads=("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining"),
-        extras={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
+        traits={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
     )
     groups, inner = counts["num_hidden_groups"], counts["inner_group_num"]
-    one = known.layers[0].layer.but(passes=int(depth // groups * inner))
+    one = known.layers[0].layer.but(repeats=int(depth // groups * inner))
     why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
     return known.but(layers=tuple(keys.alike(one, groups)), causal=False, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
-    d, narrow, pooled = s.hidden, s.extras["embedding_size"], s.head in POOLED
+    d, narrow, pooled = s.hidden, s.traits["embedding_size"], s.head in POOLED
 
     def group(one: Layer) -> Block:
         width, square = one.dense.width, Linear(d, d, True, "attention")
@@ -37,8 +37,8 @@ def blueprint(s: Spec) -> Block:
             ffn=Linear(d, width, True, "mlp"),
             ffn_output=Linear(width, d, True, "mlp"),
         )
-        inner = s.extras["inner_group_num"]
-        return Block({"albert_layers": Repeat(Indices.upto(inner), layer)}, passes=one.passes // inner)
+        inner = s.traits["inner_group_num"]
+        return Block({"albert_layers": Repeat(Indices.below(inner), layer)}, repeats=one.repeats // inner)
 
     into = Linear(narrow, d, True, "embedding")
     body = block(

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, mlp, rms_norm
+from hfcount.parts.variants import altered, xielu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, mlp, rms_norm
-from hfcount.tree.parts.variants import altered, xielu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("apertus",)
 
@@ -14,14 +14,14 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c), extras={"xielu": int(trained)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        act = xielu() if one.extras["xielu"] else None
+        act = xielu() if one.traits["xielu"] else None
         return block(
             attention_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

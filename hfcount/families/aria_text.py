@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("aria_text",)
 
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
     ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn))
 
 
 def blueprint(s: Spec) -> Block:
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                router=Linear(d, m.experts, role="router"),
+                router=Linear(d, m.experts, component="router"),
                 experts=block(
                     "experts",
                     fc1=block(weight=stacked(m, d, 2 * m.width)),

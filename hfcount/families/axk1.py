@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import decoder, mla, rms_norm, shared_moe, swiglu
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("axk1",)
 
@@ -15,9 +15,9 @@ def spec(c: Config) -> Spec:
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
     if step > 1 and isinstance(rest.base, range):
-        every = Indices.upto(keys.layer_count(c))
-        rest = common(Indices.of(range(0, int(every.count), step)), rest)
-        first = every.less(rest)
+        every = Indices.below(keys.layer_count(c))
+        rest = intersection(Indices.of(range(0, int(every.count), step)), rest)
+        first = every.difference(rest)
 
     def sparse() -> Layer:
         experts = ("n_routed_experts", "num_local_experts", "num_experts")
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn)
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.frame(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
 
 
 def blueprint(s: Spec) -> Block:

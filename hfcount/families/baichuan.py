@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, fused_qkv, inv_freq, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, fused_qkv, inv_freq, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("baichuan",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"), qkv_bias=False, out_bias=False)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import kimi_delta
+from hfcount.parts.sparse import shared_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import kimi_delta
-from hfcount.tree.parts.sparse import shared_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("bailing_hybrid",)
 
@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec:
         return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
 
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.model_copy(update={"tied": False})  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:

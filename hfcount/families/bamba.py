@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bamba",)
 
@@ -14,11 +14,11 @@ MODEL_TYPES = ("bamba",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, qkv_bias=bias, out_bias=bias)
-    attending = common(Indices.of(c.ints("attn_layer_indices")), Indices.upto(keys.layer_count(c)))
+    attending = intersection(Indices.of(c.ints("attn_layer_indices")), Indices.below(keys.layer_count(c)))
     mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

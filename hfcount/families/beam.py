@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.sparse import shared_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.sparse import shared_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beam",)
 
@@ -17,8 +17,8 @@ def spec(c: Config) -> Spec:
     first, rest = keys.dense_and_sparse(c, default=3)
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
     sparse = (rest, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size")))
-    windows = keys.sliding(c, lambda: keys.between(c, 6, last=True), 512)
-    return keys.frame(c, keys.split(c, dense, sparse), heads=("ForCausalLM", "Model"), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)
+    return keys.decoder_spec(c, keys.split(c, dense, sparse), heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.encoders import bert_base, bert_heads, pooler
 from hfcount.spec import Spec
-from hfcount.tree.block import Block
-from hfcount.tree.parts.encoders import bert_base, bert_heads, pooler
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("bert",)
 

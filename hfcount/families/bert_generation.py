@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.classic import headed
+from hfcount.parts.encoders import bert_base, bert_embeddings, decoder_over
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts.classic import headed
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, decoder_over
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bert-generation",)
 
@@ -13,11 +13,11 @@ MODEL_TYPES = ("bert-generation",)
 def spec(c: Config) -> Spec:
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), extras={"add_cross_attention": crossed})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": crossed})
     rows, heads = c.int("max_position_embeddings"), ("GenerationDecoder", "GenerationEncoder")
     causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
-    whole = keys.frame(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
-    return whole.model_copy(update={"causal": causal, "uncounted": why})
+    whole = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
+    return whole.but(causal=causal, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

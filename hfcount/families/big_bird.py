@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.encoders import bert_base, bert_heads, dense_classifier
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.encoders import bert_base, bert_heads, dense_classifier
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("big_bird",)
 

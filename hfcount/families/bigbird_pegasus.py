@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.classic import fc, mha
+from hfcount.parts.seq2seq import bart
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.classic import fc, mha
-from hfcount.tree.parts.seq2seq import bart
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("bigbird_pegasus",)
 
@@ -14,16 +14,16 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 
 def spec(c: Config) -> Spec:
-    known = keys.sequence_to_sequence(c, heads=_HEADS, extras={"use_bias": c.bool("use_bias", default=False)})
-    return known.model_copy(update={"tied": known.tied and known.head != "causal_lm"})
+    known = keys.sequence_to_sequence(c, heads=_HEADS, traits={"use_bias": c.bool("use_bias", default=False)})
+    return known.but(tied=known.tied and known.head != "causal_lm")
 
 
 def blueprint(s: Spec) -> Block:
-    d, bias = s.hidden, bool(s.extras["use_bias"])
+    d, bias = s.hidden, bool(s.traits["use_bias"])
     square = Linear(d, d, bias)
 
     def layer(one: Layer, crossed: bool) -> Block:
-        across = mha(d, one.attention.model_copy(update={"qkv_bias": bias, "out_bias": bias}))
+        across = mha(d, one.attention.but(qkv_bias=bias, out_bias=bias))
         sparse = block("attention", self=block(query=square, key=square, value=square), output=square)
         return block(
             self_attn=across if crossed else sparse,

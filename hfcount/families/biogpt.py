@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import generative, positions
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import generative, positions
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("biogpt",)
 
@@ -17,7 +17,9 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     # The first two rows of the table of positions stand for padding.
-    return keys.frame(c, layer, hidden=d, tied=True, positions=c.int("max_position_embeddings") + 2, heads=_HEADS)
+    return keys.decoder_spec(
+        c, layer, hidden=d, tied=True, positions=c.int("max_position_embeddings") + 2, heads=_HEADS
+    )
 
 
 def blueprint(s: Spec) -> Block:

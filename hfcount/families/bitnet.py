@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bitnet",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    return keys.frame(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

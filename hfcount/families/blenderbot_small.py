@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
-from hfcount.tree.block import Block
-from hfcount.tree.parts.seq2seq import bart
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("blenderbot-small",)
 

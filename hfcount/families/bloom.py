@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bloom",)
 
@@ -14,7 +14,9 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size", "n_embed")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True))
-    return keys.frame(c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True)
+    return keys.decoder_spec(
+        c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True
+    )
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
+from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
 MODEL_TYPES = ("chatglm",)
 
@@ -22,18 +22,18 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(
         Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias)), keys.layer_count(c, "num_layers")
     )
-    extras = {
+    traits = {
         "rmsnorm": int(c.bool("rmsnorm", default=True)),
         "post_layer_norm": int(c.bool("post_layer_norm", default=True)),
         "vision": int(c.sub("vision_config") is not None),
     }
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), extras=extras)
+    return keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
-    norm = rms_norm(d) if s.extras["rmsnorm"] else layer_norm(d)
+    norm = rms_norm(d) if s.traits["rmsnorm"] else layer_norm(d)
 
     def layer(one: Layer) -> Block:
         a, ffn = one.attention, one.dense
@@ -53,9 +53,9 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embedding=block(word_embeddings=embedding(s.vocab, d)),
         rotary_pos_emb=block(inv_freq=Tensor((turning,), "buffer")),
-        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.extras["post_layer_norm"] else None),
-        output_layer=Linear(d, s.vocab, role="lm_head"),
-        vision=Aside("GLM-4V's tower is not described") if s.extras["vision"] else None,
+        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.traits["post_layer_norm"] else None),
+        output_layer=Linear(d, s.vocab, component="lm_head"),
+        vision=Undescribed("GLM-4V's tower is not described") if s.traits["vision"] else None,
     )
-    classifier = Linear(d, s.labels, bias=True, role="other") if s.head == "sequence_classification" else None
+    classifier = Linear(d, s.labels, bias=True, component="other") if s.head == "sequence_classification" else None
     return block(transformer=body, classifier_head=classifier)

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("codegen",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
-    return keys.frame(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

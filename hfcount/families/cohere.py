@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("cohere",)
 
@@ -13,7 +13,7 @@ MODEL_TYPES = ("cohere",)
 def spec(c: Config) -> Spec:
     bias, norms = c.bool("attention_bias", default=False), c.bool("use_qk_norm", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=norms, kv_heads_optional=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cohere2", "cohere_compass_text")
 
@@ -14,13 +14,13 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
     windows = keys.sliding(c, lambda: _near(c), 4096)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 
 def _near(c: Config) -> Indices:
     if c.family == "cohere_compass_text":
-        return Indices.upto(0)
-    return keys.between(c, 4, key="sliding_window_pattern")
+        return Indices.below(0)
+    return keys.all_but_every_nth(c, 4, key="sliding_window_pattern")
 
 
 def blueprint(s: Spec) -> Block:

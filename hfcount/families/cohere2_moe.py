@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cohere2_moe",)
 
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
         return keys.other_than(c, range(few - 1, min(start, count), few), range(start + many - 1, count, many))
 
     layers = keys.split(c, (first, dense), (rest, sparse))
-    return keys.frame(c, layers, tied=True, windows=keys.sliding(c, near, 4096))
+    return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, 4096))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import classifier, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import classifier, generative
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("ctrl",)
 
@@ -15,7 +15,9 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dff"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    return keys.frame(c, layers, hidden=d, tied=True, heads=("LMHeadModel", "Model", "ForSequenceClassification"))
+    return keys.decoder_spec(
+        c, layers, hidden=d, tied=True, heads=("LMHeadModel", "Model", "ForSequenceClassification")
+    )
 
 
 def blueprint(s: Spec) -> Block:

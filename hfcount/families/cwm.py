@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cwm",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("cwm",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.frame(c, layer, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 8192))
+    return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 8192))
 
 
 def blueprint(s: Spec) -> Block:

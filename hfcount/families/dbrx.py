@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, fused_qkv, inv_freq, layer_norm, stack, with_head
 from hfcount.spec import GQA, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, fused_qkv, inv_freq, layer_norm, stack, with_head
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dbrx",)
 
@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
             f"{ffn.where}: moe_top_k {active:,} exceeds moe_num_experts {experts:,}. Correct one of them."
         )
     layer = Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=ffn.int("ffn_hidden_size")))
-    every = Indices.upto(c.int("n_layers", "num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.frame(c, [Layers(indices=every, layer=layer)], hidden=hidden, heads=("ForCausalLM", "Model"))
+    every = Indices.below(c.int("n_layers", "num_hidden_layers", maximum=MAX_LAYERS))
+    return keys.decoder_spec(c, [Layers(indices=every, layer=layer)], hidden=hidden, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         a, m = one.attention, one.moe
         attention = block("attention", Wqkv=fused_qkv(d, a), out_proj=Linear(d, d), rotary_emb=inv_freq(a.head_dim))
-        matrix = Tensor((m.experts * m.width, d), role="experts", active=(m.active, m.experts))
+        matrix = Tensor((m.experts * m.width, d), component="experts", active=(m.active, m.experts))
         return block(
             norm_attn_norm=block(norm_1=layer_norm(d, False), attn=attention, norm_2=layer_norm(d, False)),
             ffn=block(

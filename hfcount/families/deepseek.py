@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek",)
 
 
 def spec(c: Config) -> Spec:
-    bias, every = c.bool("attention_bias", default=False), Indices.upto(keys.layer_count(c))
+    bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     first = c.int("first_k_dense_replace", minimum=0, maximum=MAX_LAYERS)
     step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
@@ -22,8 +22,8 @@ def spec(c: Config) -> Spec:
         ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
         return Layer(mixer=mixer, ffn=ffn)
 
-    dense = (every.less(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.frame(c, keys.split(c, dense, (routed, sparse)))
+    dense = (every.difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, mla, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v2",)
 
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=routed.but(bias=bias))
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.frame(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v32",)
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn)
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.frame(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
 
 
 def blueprint(s: Spec) -> Block:

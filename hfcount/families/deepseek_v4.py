@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import rms_norm, stack
+from hfcount.parts.streams import compressed, hash_moe, mixer, streamed
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import rms_norm, stack
-from hfcount.tree.parts.streams import compressed, hash_moe, mixer, streamed
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
 
@@ -19,19 +19,19 @@ def spec(c: Config) -> Spec:
     networks = keys.hashed(c, ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False)))
     layers = keys.crossed(keys.compressing(c, attention), networks)
     why = "its layers keep tokens compressed, many into one, which is not described"
-    extras = {**own, "o_groups": groups}
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras, uncounted=why)
+    traits = {**own, "o_groups": groups}
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
-    d, several = s.hidden, s.extras["hc_mult"]
+    d, several = s.hidden, s.traits["hc_mult"]
 
     def layer(one: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
-            attn=compressed(d, one.attention, s.extras, one.extras["rate"], bool(one.extras["overlap"])),
+            attn=compressed(d, one.attention, s.traits, one.traits["rate"], bool(one.traits["overlap"])),
             ffn_norm=rms_norm(d),
-            ffn=hash_moe(d, one.moe, s.vocab if one.extras["hash"] else None),
+            ffn=hash_moe(d, one.moe, s.vocab if one.traits["hash"] else None),
             **mixer("hc_attn", d, several),
             **mixer("hc_ffn", d, several),
         )

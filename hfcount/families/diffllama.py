@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("diffllama",)
 
@@ -13,7 +13,7 @@ MODEL_TYPES = ("diffllama",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(weighed=2)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

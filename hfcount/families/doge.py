@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.variants import altered, neurons
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered, neurons
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("doge",)
 
@@ -15,15 +15,15 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
     windows = keys.sliding_everywhere(c)
     if not c.bool("is_moe", default=False):
-        return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)), windows=windows)
+        return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)), windows=windows)
     m = keys.moe(c, "intermediate_size")
     ffn = MoE(experts=m.experts, active=m.active, width=1, shared=m.width, bias=mlp_bias)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
-    weights = Tensor((d,), role="other")
+    weights = Tensor((d,), component="other")
 
     def layer(one: Layer) -> Block:
         a, ffn = one.attention, one.ffn

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("dots1",)
 
@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
     if c.is_null("n_routed_experts"):  # a config that says there are no experts
-        first, rest = Indices.upto(keys.layer_count(c)), Indices.upto(0)
+        first, rest = Indices.below(keys.layer_count(c)), Indices.below(0)
 
     def sparse() -> Layer:
         experts = ("n_routed_experts", "num_local_experts", "num_experts")
@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn)
 
     layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
-    return keys.frame(c, layers, windows=keys.sliding(c, lambda: keys.later(c, 62), 4096))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.later(c, 62), 4096))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, lm_head
+from hfcount.parts.classic import summary
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm, lm_head
-from hfcount.tree.parts.classic import summary
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("electra",)
 
@@ -15,11 +15,11 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 def spec(c: Config) -> Spec:
     width, summed = c.int("embedding_size"), c.bool("summary_use_proj", default=True)
-    return keys.encoder(c, heads=_HEADS, extras={"embedding_size": width, "summary_use_proj": summed})
+    return keys.encoder(c, heads=_HEADS, traits={"embedding_size": width, "summary_use_proj": summed})
 
 
 def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.extras["embedding_size"]
+    d, width = s.hidden, s.traits["embedding_size"]
     wider = None if width == d else Linear(width, d, True, "embedding")
     embedded = block(embeddings=bert_embeddings(s, width), embeddings_project=wider).children
     body = Block({**embedded, **block(encoder=bert_base(s).children["encoder"]).children})
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
         generator_lm_head=lm_head(s, "electra.embeddings.word_embeddings.weight", True, width),
     )
     judge = block("other", dense=Linear(d, d, True), dense_prediction=Linear(d, 1, True))
-    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
     more = {
         "causal_lm": words,
         "masked_lm": words,

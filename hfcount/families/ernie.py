@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ernie",)
 
@@ -14,10 +14,10 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentence
 
 def spec(c: Config) -> Spec:
     tasks = c.int("task_type_vocab_size", default=3) if c.bool("use_task_id", default=False) else 0
-    return keys.encoder(c, heads=_HEADS, extras={"task_type_vocab_size": tasks})
+    return keys.encoder(c, heads=_HEADS, traits={"task_type_vocab_size": tasks})
 
 
 def blueprint(s: Spec) -> Block:
-    tasks = s.extras["task_type_vocab_size"]
+    tasks = s.traits["task_type_vocab_size"]
     more = block(task_type_embeddings=embedding(tasks, s.hidden) if tasks else None)
     return bert_heads(s, "ernie", bert_base(s, embeddings=bert_embeddings(s, more=more), pooler=pooler(s)))

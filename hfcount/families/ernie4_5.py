@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ernie4_5",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("ernie4_5",)
 def spec(c: Config) -> Spec:
     bias, width = c.bool("use_bias", default=False), None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("ernie4_5_moe",)
 
@@ -24,8 +24,8 @@ def spec(c: Config) -> Spec:
         ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
         return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
 
-    dense = (Indices.upto(count).less(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.frame(c, keys.split(c, dense, (routed, sparse)), tied=True, extras={"use_bias": int(bias)})
+    dense = (Indices.below(count).difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
+    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
 
 
 def blueprint(s: Spec) -> Block:
@@ -44,4 +44,4 @@ def blueprint(s: Spec) -> Block:
             mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
         )
 
-    return with_head(s, base(s, layer), bias=bool(s.extras["use_bias"]))
+    return with_head(s, base(s, layer), bias=bool(s.traits["use_bias"]))

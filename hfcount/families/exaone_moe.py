@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import correction_bias, decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("exaone_moe",)
 
@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
 
     layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
-    return keys.frame(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
 
 
 def blueprint(s: Spec) -> Block:

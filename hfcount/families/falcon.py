@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.dims import Sourced
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("falcon",)
 
@@ -22,16 +22,16 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),
         ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),
-        extras={"num_ln_in_parallel_attn": norms},
+        traits={"num_ln_in_parallel_attn": norms},
     )
-    return keys.frame(c, layer, hidden=d, tied=True)
+    return keys.decoder_spec(c, layer, hidden=d, tied=True)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        norms, norm = one.extras["num_ln_in_parallel_attn"], layer_norm(d)
+        norms, norm = one.traits["num_ln_in_parallel_attn"], layer_norm(d)
         return block(
             self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
             mlp=mlp(d, one.dense.width, one.dense.bias, up="dense_h_to_4h", down="dense_4h_to_h"),

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("falcon_h1",)
 
@@ -14,16 +14,16 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, qkv_bias=bias, out_bias=bias)
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
-    layer = Layer(mixer=full, beside=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    extras = {
+    layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    traits = {
         "mamba_rms_norm": int(c.bool("mamba_rms_norm", default=False)),
         "projectors_bias": int(c.bool("projectors_bias", default=False)),
     }
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), extras=extras)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, bias = s.hidden, bool(s.extras["mamba_rms_norm"]), bool(s.extras["projectors_bias"])
+    d, norm, bias = s.hidden, bool(s.traits["mamba_rms_norm"]), bool(s.traits["projectors_bias"])
 
     def layer(one: Layer) -> Block:
         return block(

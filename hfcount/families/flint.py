@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("flint",)
 
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         return keys.other_than(c, range(min(1, count)), range(1, count, 4), range(count - 1, count))
 
     layers = keys.sparse_steps(c, mixer, keys.dense(c), sparse, only_dense=(0, 1))
-    return keys.frame(c, layers, windows=keys.sliding(c, near, 513))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, 513))
 
 
 def blueprint(s: Spec) -> Block:

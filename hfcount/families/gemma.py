@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gemma",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("gemma",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import rms_norm
+from hfcount.parts.composite import llava
+from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import rms_norm
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import siglip
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma3",)
 
@@ -37,5 +37,5 @@ def blueprint(s: Spec) -> Block:
         mm_input_projection_weight=Tensor((eyes.hidden, s.hidden)),
         mm_soft_emb_norm=rms_norm(eyes.hidden),
     )
-    tower = siglip(eyes, head=bool(eyes.extras["vision_use_head"]))
+    tower = siglip(eyes, head=bool(eyes.traits["vision_use_head"]))
     return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)

@@ -3,10 +3,10 @@ card of google/gemma-3n-E4B)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gemma, rms_norm, swiglu, with_head
+from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts import base, gemma, rms_norm, swiglu, with_head
-from hfcount.tree.parts.composite import joined
+from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")
 
@@ -17,30 +17,30 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
     widths = keys.network_widths(text)
     layers = [Layers(indices=where, layer=Layer(mixer=mixer, ffn=Dense(width=width))) for width, where in widths]
-    lent = keys.lending(text, layers, default=15)
-    extras = {
+    lent = keys.shares_kv(text, layers, default=15)
+    traits = {
         "per_layer": keys.sized("d_l", text.int("hidden_size_per_layer_input", default=256)),
         "per_layer_vocab": keys.sized("|V_l|", text.int("vocab_size_per_layer_input", default=262_144)),
         "streams": text.int("altup_num_inputs", default=4),
         "laurel_rank": text.int("laurel_rank", default=64),
     }
-    windows = keys.sliding(text, lambda: keys.between(text, 5), 512)
+    windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), 512)
     if text is c:
-        return keys.frame(c, lent, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
+        return keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     for name, width in (("vision", 2048), ("audio", 1536)):
         sense = c.part(f"{name}_config")
-        extras[f"{name}_hidden"] = sense.int("hidden_size", default=width)
-        extras[f"{name}_vocab"] = sense.int("vocab_size", default=128)
+        traits[f"{name}_hidden"] = sense.int("hidden_size", default=width)
+        traits[f"{name}_vocab"] = sense.int("vocab_size", default=128)
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.frame(text, lent, whole=c, tied=True, heads=heads, extras=extras, windows=windows)
+    return keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, of = s.hidden, rms_norm(s.hidden), s.extras
+    d, norm, of = s.hidden, rms_norm(s.hidden), s.traits
 
     def layer(one: Layer) -> Block:
         named = block(
-            self_attn=gemma.lending_attention(d, one.attention, borrows=one.borrows),
+            self_attn=gemma.lending_attention(d, one.attention, shares_kv=one.shares_kv),
             mlp=swiglu(d, one.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,
@@ -58,8 +58,8 @@ def blueprint(s: Spec) -> Block:
     return joined(
         s,
         body,
-        vision_tower=Aside("MobileNetV5, the vision tower of Gemma 3n, is not described"),
-        audio_tower=Aside("the audio tower of Gemma 3n is not described"),
+        vision_tower=Undescribed("MobileNetV5, the vision tower of Gemma 3n, is not described"),
+        audio_tower=Undescribed("the audio tower of Gemma 3n is not described"),
         embed_vision=gemma.soft_embedder(of["vision_vocab"], of["vision_hidden"], d, "vision"),
         embed_audio=gemma.soft_embedder(of["audio_vocab"], of["audio_hidden"], d, "other"),
     )

@@ -2,12 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import with_head
+from hfcount.parts.audio import conformer
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_gemma import gemma4_vision
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, Node, block
-from hfcount.tree.parts import with_head
-from hfcount.tree.parts.audio import conformer
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_gemma import gemma4_vision
+from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("gemma4",)
 
@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     vision = keys.gemma4_vision(c) if c.sub("vision_config") else None
     hearing = keys.conformer(c) if c.sub("audio_config") else {}
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.around(c, part, text, tied=True, heads=heads, vision=vision, extras=hearing)
+    return keys.around(c, part, text, tied=True, heads=heads, vision=vision, traits=hearing)
 
 
 def blueprint(s: Spec) -> Block:
@@ -26,9 +26,9 @@ def blueprint(s: Spec) -> Block:
     if s.head == "causal_lm":
         return with_head(s, body)
     if s.vision:
-        towers["vision_tower"] = gemma4_vision(s.vision, **s.vision.extras)
+        towers["vision_tower"] = gemma4_vision(s.vision, **s.vision.traits)
         towers["embed_vision"] = block("vision", embedding_projection=Linear(s.vision.hidden, s.hidden))
-    if s.extras:
-        towers["audio_tower"] = conformer(**s.extras)
-        towers["embed_audio"] = block("other", embedding_projection=Linear(s.extras["out"], s.hidden))
+    if s.traits:
+        towers["audio_tower"] = conformer(**s.traits)
+        towers["embed_audio"] = block("other", embedding_projection=Linear(s.traits["out"], s.hidden))
     return joined(s, body, **towers)

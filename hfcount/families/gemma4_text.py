@@ -3,10 +3,10 @@ keys and values of earlier ones, and an embedding for every layer (model card of
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, rms_norm, swiglu, with_head
+from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
-from hfcount.tree.parts import base, rms_norm, swiglu, with_head
-from hfcount.tree.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma4_text",)
 
@@ -18,17 +18,17 @@ def spec(c: Config) -> Spec:
     far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
     width = c.int("intermediate_size")
     wide = _network(c, 2 * width if c.bool("use_double_wide_mlp", default=False) else width)
-    one = Layer(mixer=near, ffn=_network(c, width), extras={"values": 1})
-    other = one.but(mixer=far, extras={"values": int(not same)})
+    one = Layer(mixer=near, ffn=_network(c, width), traits={"values": 1})
+    other = one.but(mixer=far, traits={"values": int(not same)})
     placed = keys.local_and_global(c, period=6)
     layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
-    extras = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
-    if extras["per_layer"]:
-        extras["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
-    lent = keys.lending(c, layers, default=0, ffn=wide)
+    traits = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
+    if traits["per_layer"]:
+        traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
+    lent = keys.shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.frame(c, lent, tied=True, extras=extras, heads=("ForCausalLM", "Model"), windows=windows)
+    whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=windows)
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
 
 
@@ -39,12 +39,12 @@ def _network(c: Config, width: int) -> Dense | MoE:
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.extras["per_layer"]
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.traits["per_layer"]
 
     def layer(one: Layer) -> Block:
-        ffn, of = one.ffn, one.extras
+        ffn, of = one.ffn, one.traits
         named = block(
-            self_attn=lending_attention(d, one.attention, bool(of["values"]), one.borrows),
+            self_attn=lending_attention(d, one.attention, bool(of["values"]), one.shares_kv),
             mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,
@@ -56,5 +56,5 @@ def blueprint(s: Spec) -> Block:
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
         return Block({**named.children, **own, **experts})
 
-    tables = per_layer_tables(d, s.depth, s.extras["per_layer_vocab"], per_layer) if per_layer else {}
+    tables = per_layer_tables(d, s.depth, s.traits["per_layer_vocab"], per_layer) if per_layer else {}
     return with_head(s, Block({**base(s, layer).children, **tables}))

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, fused_swiglu, gqa, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, fused_swiglu, gqa, rms_norm
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm4",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True), head_dim=128)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

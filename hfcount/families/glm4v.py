@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, fused_swiglu, gqa, rms_norm
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_qwen import glm4v_vision
 from hfcount.spec import Layer, Spec, Vision
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import base, fused_swiglu, gqa, rms_norm
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_qwen import glm4v_vision
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm4v",)
 
@@ -38,13 +38,13 @@ def spec(c: Config) -> Spec:
         positions=along * along,
         merge=eyes.int("spatial_merge_size"),
         out=out,
-        extras={
+        traits={
             "intermediate_size": eyes.int("intermediate_size"),
             "attention_bias": int(eyes.bool("attention_bias", default=False)),
         },
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
-    whole = keys.frame(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), vision=vision)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 
@@ -61,6 +61,6 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    sizes = s.eyes.extras
+    sizes = s.eyes.traits
     tower = glm4v_vision(s.eyes, sizes["intermediate_size"], bool(sizes["attention_bias"]))
     return joined(s, base(s, layer), visual=tower)

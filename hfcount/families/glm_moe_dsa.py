@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
 from hfcount.spec import FeedForward, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm_moe_dsa",)
 
@@ -24,12 +24,12 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
 
     def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
-        full = [common(part, places) for part in _indexed(c)]
+        full = [intersection(part, places) for part in _indexed(c)]
         yield from ((part, lambda: Layer(mixer=mixer, ffn=ffn())) for part in full)
-        yield places.less(*full), lambda: Layer(mixer=follower, ffn=ffn())
+        yield places.difference(*full), lambda: Layer(mixer=follower, ffn=ffn())
 
     layers = keys.split(c, *kinds(first, dense), *kinds(rest, sparse))
-    return keys.frame(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
+    return keys.decoder_spec(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
 
 
 def _indexed(c: Config) -> list[Indices]:
@@ -39,7 +39,7 @@ def _indexed(c: Config) -> list[Indices]:
         return keys.listing(c, "indexer_types", given, "full", "shared")[:1]
     step = c.int("index_topk_freq", default=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
-    return [Indices.upto(min(start, count)), Indices.of(range(start, count, step))]
+    return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
 
 
 def blueprint(s: Spec) -> Block:

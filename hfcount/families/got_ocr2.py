@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block, Linear, Tensor, block
-from hfcount.tree.parts.composite import llava
+from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
 MODEL_TYPES = ("got_ocr2",)
 
@@ -14,16 +14,16 @@ def spec(c: Config) -> Spec:
     text, _ = families.read(part)
     channels = eyes.int("output_channels", default=256)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, part, text, tied=True, heads=heads, extras={"output_channels": channels})
+    return keys.around(c, part, text, tied=True, heads=heads, traits={"output_channels": channels})
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.extras["output_channels"]
+    seen = s.traits["output_channels"]
     projector = block(
         "vision",
         conv_upsampler1=block(weight=Tensor((2 * seen, seen, 3, 3))),
         conv_upsampler2=block(weight=Tensor((s.hidden, 2 * seen, 3, 3))),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
-    tower = Aside("its tower adds relative positions to windows, and is not described")
+    tower = Undescribed("its tower adds relative positions to windows, and is not described")
     return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import causal_mask, conv1d, generative, positions, summary
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import causal_mask, conv1d, generative, positions, summary
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt2", "gpt-sw3")
 
@@ -15,22 +15,22 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        extras={
+        traits={
             "add_cross_attention": c.bool("add_cross_attention", default=False),
             "n_ctx": c.int("n_ctx", default=rows),
         },
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads, sizes = (*keys.GPT_HEADS, "DoubleHeadsModel"), {"summary": keys.summary(c, d)}
-    why = keys.ACROSS if layer.extras["add_cross_attention"] else ""
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=sizes, uncounted=why)
+    why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=sizes, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(one.extras["n_ctx"]), one.extras["add_cross_attention"], one.dense.width
+        mask, crossed, width = causal_mask(one.traits["n_ctx"]), one.traits["add_cross_attention"], one.dense.width
         across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
         return block(
             ln_1=layer_norm(d),
@@ -42,5 +42,5 @@ def blueprint(s: Spec) -> Block:
         )
 
     body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
-    both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.extras["summary"]))
+    both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.traits["summary"]))
     return generative(s, "transformer", body, "wte", double_heads=both)

@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative, positions
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.dims import Sourced
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative, positions
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_bigcode",)
 
@@ -27,20 +27,20 @@ def spec(c: Config) -> Spec:
             out_bias=True,
         ),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        extras={"add_cross_attention": crossed},
+        traits={"add_cross_attention": crossed},
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     heads_known = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "LMHeadModel")
     why = keys.ACROSS if crossed else ""
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads_known, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        crossed, square = one.extras["add_cross_attention"], Linear(d, d, True)
+        crossed, square = one.traits["add_cross_attention"], Linear(d, d, True)
         across = block("attention", c_attn=Linear(d, 2 * d, True), q_attn=square, c_proj=square)
         return block(
             ln_1=layer_norm(d),

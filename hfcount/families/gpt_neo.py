@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import causal_mask, generative, mha, positions
 from hfcount.spec import Dense, Layer, Spec, Window
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import causal_mask, generative, mha, positions
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt_neo",)
 
@@ -19,7 +19,9 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     size = keys.extent(c, "window_size", 256)
     windows = [Window(indices=indices, extent=size) for indices in _local(c) if indices.count] if size else []
-    return keys.frame(c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows)
+    return keys.decoder_spec(
+        c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows
+    )
 
 
 def _local(c: Config) -> list[Indices]:

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
+from hfcount.parts.classic import causal_mask, fused_attention, generative
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, inv_freq, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import causal_mask, fused_attention, generative
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
 
@@ -16,8 +16,8 @@ def spec(c: Config) -> Spec:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=bias)
     rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), extras={"rotary": int(mixer.head_dim * rotary)})
-    return keys.frame(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * rotary)})
+    return keys.decoder_spec(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
 
 
 def blueprint(s: Spec) -> Block:
@@ -25,7 +25,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "query_key_value", "dense")
-        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.extras["rotary"])
+        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.traits["rotary"])
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, inv_freq, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gpt_neox_japanese",)
 
@@ -17,10 +17,10 @@ def spec(c: Config) -> Spec:
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
 
     def layer(biased: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, extras={"dense_bias": biased})
+        return Layer(mixer=mixer, ffn=ffn, traits={"dense_bias": biased})
 
-    kinds = (Indices.upto(count).less(last), lambda: layer(False)), (last, lambda: layer(True))
-    return keys.frame(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
+    kinds = (Indices.below(count).difference(last), lambda: layer(False)), (last, lambda: layer(True))
+    return keys.decoder_spec(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "query_key_value", "dense").children
-        bias = block(dense_bias=Tensor((d,)) if one.extras["dense_bias"] else None).children
+        bias = block(dense_bias=Tensor((d,)) if one.traits["dense_bias"] else None).children
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

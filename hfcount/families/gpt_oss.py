@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_oss",)
 
@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 64
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width).but(sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
-    windows = keys.sliding(c, lambda: keys.between(c, 2), 128)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 128)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=block(router=Linear(d, m.experts, bias=True, role="router"), experts=experts),
+            mlp=block(router=Linear(d, m.experts, bias=True, component="router"), experts=experts),
         )
 
     return decoder(s, layer)

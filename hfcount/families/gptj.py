@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import causal_mask, classifier, generative, mha
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import causal_mask, classifier, generative, mha
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gptj",)
 
@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
-    return keys.frame(c, layers, hidden=d, positions=rows, heads=heads)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("granite_swa",)
 
@@ -13,7 +13,9 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, sinks=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.frame(c, layer, tied=True, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 128))
+    return keys.decoder_spec(
+        c, layer, tied=True, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128)
+    )
 
 
 def blueprint(s: Spec) -> Block:

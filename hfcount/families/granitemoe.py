@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
 
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0) if c.family == "granitemoeshared" else 0
     ffn = keys.moe(c, "intermediate_size")
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoe_swa",)
 
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(sinks=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0)
     layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None))
-    return keys.frame(c, layer, windows=keys.sliding(c, lambda: keys.between(c, 4, first=0), 128))
+    return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128))
 
 
 def blueprint(s: Spec) -> Block:
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
-                router=Linear(d, m.experts, role="router"),
+                router=Linear(d, m.experts, component="router"),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d))

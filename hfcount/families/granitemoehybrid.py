@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoehybrid",)
 
@@ -14,13 +14,13 @@ MODEL_TYPES = ("granitemoehybrid",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, qkv_bias=bias, out_bias=bias)
-    mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.upto(0))
+    mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0))
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)
     if c.int("num_local_experts", minimum=0):
-        ffn = MoE(**{**dict(keys.moe(c, "intermediate_size")), "shared": shared})
+        ffn = keys.moe(c, "intermediate_size").but(shared=shared)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

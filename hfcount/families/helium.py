@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("helium",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), head_dim=128)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, stack, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, stack, with_head
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hrm_text",)
 
@@ -13,13 +13,13 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, c.int("hidden_size"), heads, qkv_bias=bias, out_bias=bias)
-    mixer = mixer.model_copy(update={"head_dim": c.int("head_dim", default=128)})
+    mixer = mixer.but(head_dim=c.int("head_dim", default=128))
     count = c.int("num_layers_per_stack", default=None, maximum=MAX_LAYERS) or keys.layer_count(c)
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
-    layer = Layer(mixer=mixer, ffn=ffn, passes=slow * (fast + 1))  # of both stacks, each with keys of its own
-    extras = {"H_cycles": slow, "L_cycles": fast}
-    return keys.frame(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"), extras=extras)
+    layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
+    traits = {"H_cycles": slow, "L_cycles": fast}
+    return keys.decoder_spec(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,8 +43,8 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        L_module=Block({"layers": stack(s.layers, layer)}, passes=s.extras["H_cycles"] * s.extras["L_cycles"]),
-        H_module=Block({"layers": stack(s.layers, layer)}, passes=s.extras["H_cycles"]),
+        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"] * s.traits["L_cycles"]),
+        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"]),
         z_L_init=Tensor((d,)),
     )
     return with_head(s, body)

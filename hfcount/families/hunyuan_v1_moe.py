@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("hunyuan_v1_moe",)
 
@@ -26,9 +26,9 @@ def spec(c: Config) -> Spec:
         where = Indices.of(place for place, number in enumerate(chosen) if number == active)
         ffn = MoE(experts=among, active=active, width=width, shared=width)
         layers.append(
-            Layers(indices=Indices.upto(count) if len(chosen) == 1 else where, layer=Layer(mixer=mixer, ffn=ffn))
+            Layers(indices=Indices.below(count) if len(chosen) == 1 else where, layer=Layer(mixer=mixer, ffn=ffn))
         )
-    return keys.frame(c, layers)
+    return keys.decoder_spec(c, layers)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,7 +43,7 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=rms_norm(d),
             mlp=block(
                 gate=block("router", wg=Linear(d, m.experts)),
-                experts=experts(m, swiglu(d, m.width, role="experts")),
+                experts=experts(m, swiglu(d, m.width, component="experts")),
                 shared_mlp=swiglu(d, m.width),
             ),
         )

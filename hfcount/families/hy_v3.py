@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, decoder, experts, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import correction_bias, decoder, experts, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("hy_v3",)
 
@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size")))
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=wide)))
-    return keys.frame(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
 
 
 def blueprint(s: Spec) -> Block:
@@ -31,7 +31,7 @@ def blueprint(s: Spec) -> Block:
         return block(
             router=block("router", gate=Linear(d, m.experts)),
             expert_bias=correction_bias(m),
-            experts=experts(m, swiglu(d, m.width, role="experts")),
+            experts=experts(m, swiglu(d, m.width, component="experts")),
             shared_mlp=None if m.shared is None else swiglu(d, m.shared, m.bias),
         )
 

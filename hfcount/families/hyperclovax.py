@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hyperclovax",)
 
@@ -14,14 +14,14 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn, extras={"use_post_norm": int(behind)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        behind = rms_norm(d) if one.extras["use_post_norm"] else None
+        behind = rms_norm(d) if one.traits["use_post_norm"] else None
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

@@ -2,19 +2,19 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
+from hfcount.parts.relative import relative, spread
+from hfcount.parts.sparse import joint_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.relative import relative, spread
-from hfcount.tree.parts.sparse import joint_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("inkling_text",)
 
 
 def spec(c: Config) -> Spec:
-    every = Indices.upto(keys.layer_count(c))
+    every = Indices.below(keys.layer_count(c))
     kernel = c.int("conv_kernel_size", "sconv_kernel_size")
 
     def attention(prefix: str) -> GQA:
@@ -23,12 +23,12 @@ def spec(c: Config) -> Spec:
         inputs = 2 * mixer.kv_heads * mixer.head_dim + 2 * c.int("hidden_size")
         return mixer.but(convolved=int(inputs) * (kernel - 1))
 
-    full = Layer(mixer=attention(""), extras={"extent": c.int("rel_extent")})
-    local = Layer(mixer=attention("swa_"), extras={"extent": c.int("sliding_window_size")})
+    full = Layer(mixer=attention(""), traits={"extent": c.int("rel_extent")})
+    local = Layer(mixer=attention("swa_"), traits={"extent": c.int("sliding_window_size")})
 
     def global_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
-        return every.less(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
+        return every.difference(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
 
     mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, global_ones)
     first, rest = keys.dense_and_sparse(c, "dense_mlp_idx", default=0)
@@ -40,16 +40,16 @@ def spec(c: Config) -> Spec:
         return Layer(ffn=keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",)))
 
     dense = (first, lambda: Layer(ffn=Dense(width=wide or c.int("intermediate_size"))))
-    extras = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}
+    traits = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}
     layers = keys.crossed(mixers, keys.split(c, dense, (rest, sparse)))
     kind, near = "hybrid_sliding", lambda: keys.other_than(c, global_ones())
     windows = keys.sliding(c, near, key="sliding_window_size", kind=kind)
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
-    d, rel, kernel = s.hidden, s.extras["d_rel"], s.extras["conv_kernel_size"]
+    d, rel, kernel = s.hidden, s.traits["d_rel"], s.traits["conv_kernel_size"]
 
     def network(one: Layer) -> Block:
         if isinstance(one.ffn, MoE):
@@ -59,7 +59,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=relative(d, one.attention, rel, one.extras["extent"], kernel),
+            self_attn=relative(d, one.attention, rel, one.traits["extent"], kernel),
             attn_sconv=spread(d, kernel),
             post_attention_layernorm=rms_norm(d),
             mlp=network(one),

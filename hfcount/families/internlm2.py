@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, stack
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, stack
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internlm2",)
 
@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("bias", default=True)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 
 
 def blueprint(s: Spec) -> Block:
@@ -38,5 +38,5 @@ def blueprint(s: Spec) -> Block:
     if s.head == "base":
         return body
     if s.head == "sequence_classification":
-        return block(model=body, score=Linear(d, s.labels, role="other"))
+        return block(model=body, score=Linear(d, s.labels, component="other"))
     return block(model=body, output=lm_head(s, "model.tok_embeddings.weight"))

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("internlm3",)
 
@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     bias, width = c.bool("bias", "mlp_bias", default=False), None if c.is_null("head_dim") else 128
     qkv_bias = c.bool("qkv_bias", "attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=qkv_bias, out_bias=bias, head_dim=width)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
 
 
 def blueprint(s: Spec) -> Block:

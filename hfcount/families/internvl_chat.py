@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import rebased
+from hfcount.parts.vision import internvit
 from hfcount.spec import Spec, Vision
-from hfcount.tree.block import Block, Linear, Node
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.composite import rebased
-from hfcount.tree.parts.vision import internvit
+from hfcount.tree.nodes import Block, Linear, Node
 
 MODEL_TYPES = ("internvl_chat",)
 
@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         channels=eyes.int("num_channels", default=3),
         positions=along * along + 1,
         merge=round(1 / c.share("downsample_ratio", default=0.5)),
-        extras=switches,
+        traits=switches,
     )
     return keys.around(c, part, text, heads=("Model",), vision=vision)
 
@@ -45,7 +45,7 @@ def blueprint(s: Spec) -> Block:
     return Block(
         {
             "language_model": rebased(families.whole(s.text), "language_model"),
-            "vision_model": internvit(eyes, **{name: bool(eyes.extras[name]) for name in eyes.extras}),
+            "vision_model": internvit(eyes, **{name: bool(eyes.traits[name]) for name in eyes.traits}),
             "mlp1": Block(projector, "vision"),
         }
     )

@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, experts, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, experts, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import mamba
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("jamba",)
 
 
 def spec(c: Config) -> Spec:
-    every = Indices.upto(keys.layer_count(c))
+    every = Indices.below(keys.layer_count(c))
     ssm = SSM(
         inner=keys.expanded(c, "mamba_expand"),
         state=c.int("mamba_d_state"),
@@ -24,22 +24,22 @@ def spec(c: Config) -> Spec:
     attending = keys.every_nth(c, "attn_layer_period", offset="attn_layer_offset")
     routed = keys.every_nth(c, "expert_layer_period", offset="expert_layer_offset")
     if c.int("num_experts", "num_local_experts") == 1:
-        routed = Indices.upto(0)
+        routed = Indices.below(0)
     networks = keys.split(
         c,
         (routed, lambda: Layer(ffn=keys.moe(c, "intermediate_size"))),
-        (every.less(routed), lambda: Layer(ffn=keys.dense(c))),
+        (every.difference(routed), lambda: Layer(ffn=keys.dense(c))),
     )
     layers = keys.crossed(keys.mixed(c, keys.attention(c), ssm, [], attending), networks)
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model", "ForSequenceClassification"))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model", "ForSequenceClassification"))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def sparse(m: MoE) -> Block:
-        expert = swiglu(d, m.width, role="experts")
-        return block(router=Linear(d, m.experts, role="router"), experts=experts(m, expert))
+        expert = swiglu(d, m.width, component="experts")
+        return block(router=Linear(d, m.experts, component="router"), experts=experts(m, expert))
 
     def layer(one: Layer) -> Block:
         mixer, ffn = one.mixer, one.ffn

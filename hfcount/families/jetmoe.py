@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, inv_freq, rms_norm, stacked
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, inv_freq, rms_norm, stacked
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("jetmoe",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("jetmoe",)
 def spec(c: Config) -> Spec:
     ffn, kv_heads = keys.moe(c, "intermediate_size"), c.int("num_key_value_heads")
     mixer = GQA(heads=kv_heads * ffn.active, kv_heads=kv_heads, head_dim=c.int("kv_channels", "head_dim"))
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), tied=True)
 
 
 def blueprint(s: Spec) -> Block:
@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
             ),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                bias=Tensor((d,), role="mlp"),
+                bias=Tensor((d,), component="mlp"),
                 input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),
                 output_linear=block("experts", weight=stacked(m, d, m.width)),
                 router=router,

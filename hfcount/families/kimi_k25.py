@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block
-from hfcount.tree.parts.composite import llava
+from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("kimi_k25",)
 
@@ -16,5 +16,5 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    tower = Aside("the vision tower of Kimi K2.5 and its projector are not described")
+    tower = Undescribed("the vision tower of Kimi K2.5 and its projector are not described")
     return llava(s, families.base(s.text), vision_tower=tower, mm_projector=tower)

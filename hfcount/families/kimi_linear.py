@@ -3,13 +3,13 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, mla, rms_norm, swiglu
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import kimi_delta
+from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import kimi_delta
-from hfcount.tree.parts.sparse import shared_moe
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("kimi_linear",)
 
@@ -28,8 +28,8 @@ def spec(c: Config) -> Spec:
         return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
 
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    whole = keys.frame(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.model_copy(update={"tied": False})  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
 def _listed(c: Config, part: Config) -> list[str]:

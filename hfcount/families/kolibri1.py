@@ -2,20 +2,20 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import correction_bias, decoder, gqa, rms_norm
-from hfcount.tree.parts.sparse import shared_moe
+from hfcount.parts import correction_bias, decoder, gqa, rms_norm
+from hfcount.parts.sparse import shared_moe
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("kolibri1",)
 
 
 def spec(c: Config) -> Spec:
     routed = keys.moe(c, "moe_intermediate_size")
-    ffn = MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
+    ffn = routed.but(shared=c.int("shared_expert_intermediate_size"))
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn)
-    windows = keys.sliding(c, lambda: keys.between(c, 5), 513)
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 5), 513)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import decoder, experts, gqa, rms_norm, shared_moe, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import decoder, experts, gqa, rms_norm, shared_moe, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("laguna",)
 
@@ -21,8 +21,8 @@ def spec(c: Config) -> Spec:
 
     mixers, (first, rest) = keys.own_heads(c, usual), keys.dense_and_sparse(c, default=1)
     networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
-    layers, extras = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
-    return keys.frame(c, layers, extras=extras, windows=keys.sliding(c, default=512))
+    layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
+    return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))
 
 
 def _per_head(c: Config) -> bool:
@@ -37,12 +37,12 @@ def blueprint(s: Spec) -> Block:
 
     def sparse(m: MoE) -> Block:
         balance = block("router", e_score_correction_bias=Tensor((m.experts,)))
-        routed = experts(m, swiglu(d, m.width, role="experts"))
+        routed = experts(m, swiglu(d, m.width, component="experts"))
         return altered(shared_moe(d, m, "shared_expert"), experts=(routed, balance))
 
     def layer(one: Layer) -> Block:
         ffn, a = one.ffn, one.attention
-        gate = Linear(d, a.heads if s.extras["gate_per_head"] else a.heads * a.head_dim)
+        gate = Linear(d, a.heads if s.traits["gate_per_head"] else a.heads * a.head_dim)
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), g_proj=gate),

@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, moe, rms_norm, stack, with_head
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import short_conv
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
-from hfcount.tree.block import Block, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, gqa, moe, rms_norm, stack, with_head
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import short_conv
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("lfm2", "lfm2_moe")
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     full = Layer(mixer=keys.attention(c))
 
     def attending() -> Indices:
-        return keys.numbered(c, "full_attn_idxs") if c.ints("full_attn_idxs") else Indices.upto(count)
+        return keys.numbered(c, "full_attn_idxs") if c.ints("full_attn_idxs") else Indices.below(count)
 
     mixers = keys.of_two(c, {"full_attention": full, "conv": conv}, attending)
     if routed:
@@ -28,8 +28,10 @@ def spec(c: Config) -> Spec:
         networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), sparse)
     else:
         networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
-    extras = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
-    whole = keys.frame(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), extras=extras)
+    traits = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
+    whole = keys.decoder_spec(
+        c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), traits=traits
+    )
     return whole.but(tied=c.bool("tie_embedding", default=whole.tied))
 
 
@@ -40,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = Tensor((m.experts,), "buffer", role="router") if s.extras["use_expert_bias"] else None
+        bias = Tensor((m.experts,), "buffer", component="router") if s.traits["use_expert_bias"] else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

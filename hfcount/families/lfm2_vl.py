@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import joined
+from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision import siglip
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm2_vl",)
 
@@ -18,24 +18,24 @@ def spec(c: Config) -> Spec:
     vision = keys.siglip(eyes).but(
         positions=eyes.int("num_patches", default=256), merge=c.int("downsample_factor", default=2)
     )
-    extras = {
+    traits = {
         "projector_hidden_size": c.int("projector_hidden_size", default=2560),
         "projector_bias": int(c.bool("projector_bias", default=True)),
         "projector_use_layernorm": int(c.bool("projector_use_layernorm", default=True)),
     }
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, part, text, heads=heads, vision=vision, extras=extras).but(tied=tied)
+    return keys.around(c, part, text, heads=heads, vision=vision, traits=traits).but(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    eyes, wide, bias = s.eyes, s.extras["projector_hidden_size"], bool(s.extras["projector_bias"])
+    eyes, wide, bias = s.eyes, s.traits["projector_hidden_size"], bool(s.traits["projector_bias"])
     merged = eyes.merge * eyes.merge * eyes.hidden
     projector = block(
         "vision",
-        layer_norm=layer_norm(merged) if s.extras["projector_use_layernorm"] else None,
+        layer_norm=layer_norm(merged) if s.traits["projector_use_layernorm"] else None,
         linear_1=Linear(merged, wide, bias),
         linear_2=Linear(wide, s.hidden, bias),
     )
-    tower = siglip(eyes, head=bool(eyes.extras["vision_use_head"]), flat=True)
+    tower = siglip(eyes, head=bool(eyes.traits["vision_use_head"]), flat=True)
     return joined(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)

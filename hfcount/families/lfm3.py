@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, with_head
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import short_conv
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, ShortConv, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, with_head
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import short_conv
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm3",)
 
@@ -22,18 +22,18 @@ def spec(c: Config) -> Spec:
         layers = keys.by_kind(c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given)
     else:
         attending = Indices.of(range(2, max(2, count), 2))
-        rest = Indices.upto(count).less(attending)
+        rest = Indices.below(count).difference(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
-    extras = {
+    traits = {
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
     windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), 256)
-    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), extras=extras, windows=windows)
+    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, gated, sandwiched = s.hidden, s.extras["use_attention_gate"], s.extras["use_sandwich_norm"]
+    d, gated, sandwiched = s.hidden, s.traits["use_attention_gate"], s.traits["use_sandwich_norm"]
 
     def attention(one: Layer) -> Block:
         return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)

@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import with_head
+from hfcount.parts.composite import llava
+from hfcount.parts.vision_llama import llama4_vision
 from hfcount.spec import Spec, Vision
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import with_head
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision_llama import llama4_vision
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("llama4",)
 
@@ -37,15 +37,15 @@ def spec(c: Config) -> Spec:
         channels=eyes.int("num_channels"),
         positions=along * along + 1,
         out=eyes.int("projector_output_dim"),
-        extras={name: eyes.int(name) for name in ("projector_input_dim", "vision_output_dim")},
+        traits={name: eyes.int(name) for name in ("projector_input_dim", "vision_output_dim")},
     )
     whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "ForCausalLM"), vision=vision)
     # The language model is whole in itself, head included: what the outer config says of ties does not reach it.
-    return whole.model_copy(update={"tied": text.tied})
+    return whole.but(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
-    body, sizes = families.base(s.text), s.eyes.extras
+    body, sizes = families.base(s.text), s.eyes.traits
     if s.head == "causal_lm":
         return with_head(s, body)
     projector = block("vision", linear_1=Linear(sizes["vision_output_dim"], s.hidden))

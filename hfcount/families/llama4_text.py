@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, gqa, rms_norm, stacked, swiglu
 from hfcount.spec import Dense, Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, stacked, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("llama4_text",)
 
 
 def spec(c: Config) -> Spec:
-    bias, every = c.bool("attention_bias", default=False), Indices.upto(keys.layer_count(c))
+    bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
     width = None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width)
     step, listed = c.int("interleave_moe_layer_step", default=1, maximum=MAX_LAYERS), c.ints("moe_layers")
@@ -32,10 +32,10 @@ def spec(c: Config) -> Spec:
         """The layers with rotary positions: those that no_rope_layers marks with a 1."""
         if marks := c.ints("no_rope_layers"):
             return keys.listing(c, "no_rope_layers", marks, 1, 0)[0]
-        return keys.between(c, 4, key="no_rope_layer_interval")
+        return keys.all_but_every_nth(c, 4, key="no_rope_layer_interval")
 
     windows = keys.sliding(c, chunked, 8192, key="attention_chunk_size", kind="chunked_attention")
-    return keys.frame(c, keys.split(c, (every.less(routed), dense), (routed, sparse)), windows=windows)
+    return keys.decoder_spec(c, keys.split(c, (every.difference(routed), dense), (routed, sparse)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,7 +43,7 @@ def blueprint(s: Spec) -> Block:
 
     def moe(m: MoE) -> Block:
         return block(
-            router=Linear(d, m.experts, role="router"),
+            router=Linear(d, m.experts, component="router"),
             experts=block("experts", gate_up_proj=stacked(m, d, 2 * m.width), down_proj=stacked(m, m.width, d)),
             shared_expert=swiglu(d, m.width),
         )

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mamba", "falcon_mamba")
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         conv_bias=c.bool("use_conv_bias", default=True),
         bias=c.bool("use_bias", default=False),
     )
-    return keys.frame(c, Layer(mixer=mixer), tied=True, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer), tied=True, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

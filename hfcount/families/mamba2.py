@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mamba2",)
 
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
         conv_bias=c.bool("use_conv_bias", default=True),
         bias=c.bool("use_bias", default=False),
     )
-    return keys.frame(c, Layer(mixer=mixer), heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer), heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Kind, Tensor, block
-from hfcount.tree.parts.seq2seq import bart
+from hfcount.tree.nodes import Block, Kind, Tensor, block
 
 MODEL_TYPES = ("marian",)
 
@@ -14,13 +14,13 @@ _HEADS = ("MTModel", "Model", "ForCausalLM")
 def spec(c: Config) -> Spec:
     target = c.int("decoder_vocab_size", default=c.int("vocab_size"))
     shared = c.bool("share_encoder_decoder_embeddings", default=True)
-    extras = {"decoder_vocab_size": target, "share_encoder_decoder_embeddings": shared}
-    return keys.sequence_to_sequence(c, heads=_HEADS, extras=extras)
+    traits = {"decoder_vocab_size": target, "share_encoder_decoder_embeddings": shared}
+    return keys.sequence_to_sequence(c, heads=_HEADS, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
     # The translation class computes its sinusoids anew; the others store them.
     kept: Kind = "legacy" if s.head == "conditional_generation" else "parameter"
     sinusoids = block("embedding", weight=Tensor((s.positions or 0, s.hidden), kept))
-    apart, target = not s.extras["share_encoder_decoder_embeddings"], s.extras["decoder_vocab_size"]
+    apart, target = not s.traits["share_encoder_decoder_embeddings"], s.traits["decoder_vocab_size"]
     return bart(s, first_norm=False, last_norm=False, tables=sinusoids, apart=apart, decoder_vocab=target)

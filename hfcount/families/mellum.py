@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("mellum",)
 
@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
     )
     ahead = c.int("num_mtp_layers", "num_nextn_predict_layers", default=0, minimum=0)
-    return keys.frame(c, layers, extras={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
+    return keys.decoder_spec(c, layers, traits={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,10 +32,12 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts"))
+            mlp=moe(d, ffn, swiglu(d, ffn.width, component="experts"))
             if isinstance(ffn, MoE)
             else swiglu(d, one.dense.width),
         )
 
-    ahead = Aside("its layers for multi-token prediction are not described") if s.extras["num_mtp_layers"] else None
+    ahead = (
+        Undescribed("its layers for multi-token prediction are not described") if s.traits["num_mtp_layers"] else None
+    )
     return altered(decoder(s, layer), mtp=ahead)

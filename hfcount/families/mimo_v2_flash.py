@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import FeedForward, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.indices import Indices, common
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mimo_v2_flash",)
 
@@ -32,9 +32,9 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
 
     def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
-        parts = [common(part, places) for part in _full(c)]
+        parts = [intersection(part, places) for part in _full(c)]
         yield from ((part, lambda: Layer(mixer=full, ffn=ffn())) for part in parts)
-        yield places.less(*parts), lambda: Layer(mixer=sliding, ffn=ffn())
+        yield places.difference(*parts), lambda: Layer(mixer=sliding, ffn=ffn())
 
     routed = [] if c.strs("mlp_layer_types") else c.ints("moe_layer_freq")
     marked = keys.listing(c, "moe_layer_freq", routed, 0, 1) if routed else keys.dense_and_sparse(c, default=1)
@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec:
     # Of the two names, one counts the tokens before the present one.
     before = keys.extent(c, "sliding_window_size")
     size = before + 1 if before else keys.extent(c, "sliding_window", 129)
-    return keys.frame(c, layers, windows=keys.within(keys.other_than(c, *_full(c)), size) if size else ())
+    return keys.decoder_spec(c, layers, windows=keys.within(keys.other_than(c, *_full(c)), size) if size else ())
 
 
 def _full(c: Config) -> list[Indices]:
@@ -51,7 +51,7 @@ def _full(c: Config) -> list[Indices]:
         return keys.listing(c, "layer_types", kinds, "full_attention", "sliding_attention")[:1]
     if pattern := c.ints("hybrid_layer_pattern"):
         return keys.listing(c, "hybrid_layer_pattern", pattern, 0, 1)[:1]
-    return [Indices.upto(1), Indices.of(range(5, keys.layer_count(c), 6))]
+    return [Indices.below(1), Indices.of(range(5, keys.layer_count(c), 6))]
 
 
 def blueprint(s: Spec) -> Block:

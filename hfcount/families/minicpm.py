@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("minicpm",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

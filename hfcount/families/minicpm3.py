@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, mla, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("minicpm3",)
 
@@ -12,7 +12,9 @@ MODEL_TYPES = ("minicpm3",)
 def spec(c: Config) -> Spec:
     share = c.int("hidden_size") // c.int("num_attention_heads")
     mixer = keys.mla(c, value_dim=share or None)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True)
+    return keys.decoder_spec(
+        c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), tied=True
+    )
 
 
 def blueprint(s: Spec) -> Block:

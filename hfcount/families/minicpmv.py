@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.composite import rebased
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.composite import rebased
+from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("minicpmv",)
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         )
     bias = c.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c))
-    return keys.frame(c, layer, tied=True, heads=("MiniCPMV",))
+    return keys.decoder_spec(c, layer, tied=True, heads=("MiniCPMV",))
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,4 +34,4 @@ def blueprint(s: Spec) -> Block:
         )
 
     why = "the vision tower of MiniCPM-V and its resampler are not described"
-    return block(llm=rebased(decoder(s, layer), "llm"), vpm=Aside(why), resampler=Aside(why))
+    return block(llm=rebased(decoder(s, layer), "llm"), vpm=Undescribed(why), resampler=Undescribed(why))

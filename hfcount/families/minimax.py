@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm
+from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm
-from hfcount.tree.parts.ffn import numbered_swiglu
-from hfcount.tree.parts.mixers import lightning
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("minimax",)
 
@@ -19,14 +19,14 @@ def spec(c: Config) -> Spec:
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.frame(c, layers, extras={"block_size": size}, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, size = one.mixer, s.extras["block_size"]
+        mixer, size = one.mixer, s.traits["block_size"]
         return block(
             input_layernorm=rms_norm(d),
             self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import correction_bias, decoder, gqa, moe, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import correction_bias, decoder, gqa, moe, rms_norm
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("minimax_m2",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("minimax_m2",)
 def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, head_dim=width).but(qk_norm="width")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
 def blueprint(s: Spec) -> Block:

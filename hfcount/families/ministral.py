@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ministral",)
 
 
 def spec(c: Config) -> Spec:
     windows = keys.sliding(c, lambda: keys.other_than(c), 4096)
-    return keys.frame(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ministral3",)
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, head_dim=128), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

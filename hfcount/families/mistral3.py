@@ -2,11 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import rms_norm
+from hfcount.parts.composite import llava
+from hfcount.parts.vision import pixtral
 from hfcount.spec import Spec, Vision
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import rms_norm
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision import pixtral
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mistral3",)
 
@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
         patch=(side, side),
         channels=eyes.int("num_channels"),
         merge=c.int("spatial_merge_size", default=2),
-        extras={
+        traits={
             "multimodal_projector_bias": int(c.bool("multimodal_projector_bias", default=False)),
             "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
         },
@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     eyes = s.eyes
-    bias, features = bool(eyes.extras["multimodal_projector_bias"]), eyes.extras["vision_feature_layer"]
+    bias, features = bool(eyes.traits["multimodal_projector_bias"]), eyes.traits["vision_feature_layer"]
     projector = block(
         "vision",
         norm=rms_norm(eyes.hidden),

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mixtral",)
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c), ffn=keys.moe(c, "intermediate_size"))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,38 +2,38 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu
+from hfcount.parts.composite import llava
+from hfcount.parts.vision_llama import mllama_vision
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu
-from hfcount.tree.parts.composite import llava
-from hfcount.tree.parts.vision_llama import mllama_vision
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("mllama", "mllama_text_model")
 
 
 def spec(c: Config) -> Spec:
     text = c if c.family == "mllama_text_model" else c.part("text_config")
-    every = Indices.upto(keys.layer_count(text))
+    every = Indices.below(keys.layer_count(text))
     given = text.ints("cross_attention_layers", default=range(3, 40, 5))
     crossing = Indices.of(number for number in given if number in every)
     plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text))
-    seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), extras={"cross": 1})
-    layers = keys.split(text, (every.less(crossing), lambda: plain), (crossing, lambda: seeing))
+    seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), traits={"cross": 1})
+    layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
     tower = None if text is c else keys.mllama_vision(c)
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
-    whole = keys.frame(text, layers, whole=c, heads=heads, vision=tower, uncounted=why)
-    return whole.model_copy(update={"tied": False})
+    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, vision=tower, uncounted=why)
+    return whole.but(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        attention, crosses = gqa(d, one.attention), "cross" in one.extras
-        gate = Tensor((1,), role="attention") if crosses else None
+        attention, crosses = gqa(d, one.attention), "cross" in one.traits
+        gate = Tensor((1,), component="attention") if crosses else None
         return block(
             self_attn=None if crosses else attention,
             cross_attn=attention if crosses else None,
@@ -46,8 +46,8 @@ def blueprint(s: Spec) -> Block:
 
     body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
     if s.vision is None or s.head == "causal_lm":
-        return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, role="lm_head"))
-    eyes, sizes = s.eyes, s.eyes.extras
+        return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
+    eyes, sizes = s.eyes, s.eyes.traits
     tower = mllama_vision(eyes, sizes["num_global_layers"], sizes["max_num_tiles"], sizes["supported_aspect_ratios"])
-    projector = Linear(sizes["vision_output_dim"], d, bias=True, role="vision")
+    projector = Linear(sizes["vision_output_dim"], d, bias=True, component="vision")
     return llava(s, body, vision_model=tower, multi_modal_projector=projector)

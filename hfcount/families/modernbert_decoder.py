@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, headed, mha
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier, headed, mha
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernbert-decoder",)
 
@@ -16,32 +16,32 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 def spec(c: Config) -> Spec:
     d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
-    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.upto(1)
+    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
 
     def layer(normed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, extras={"attn_norm": normed})
+        return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
 
     later = Indices.of(range(1, count))
     layers = keys.split(c, (first, lambda: layer(False)), (later, lambda: layer(True)))
     switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
-    extras = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
+    traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
 
     def near() -> Indices:
-        return keys.between(c, 3, key="global_attn_every_n_layers", first=0)
+        return keys.all_but_every_nth(c, 3, key="global_attn_every_n_layers", first=0)
 
     whole = keys.sliding(c, near, 128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
     windows = [window.but(extent=max(1, int(window.extent) // 2)) for window in whole]
-    return keys.frame(c, layers, hidden=d, tied=True, heads=_HEADS, extras=extras, windows=windows)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, layer_norm(s.hidden, bool(s.extras["norm_bias"]))
+    d, norm = s.hidden, layer_norm(s.hidden, bool(s.traits["norm_bias"]))
 
     def layer(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
-            attn_norm=norm if one.extras["attn_norm"] else None,
+            attn_norm=norm if one.traits["attn_norm"] else None,
             attn=mha(d, one.attention, out="Wo"),
             mlp_norm=norm,
             mlp=block("mlp", Wi=Linear(d, 2 * width, bias), Wo=Linear(width, d, bias)),
@@ -49,8 +49,8 @@ def blueprint(s: Spec) -> Block:
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
     body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
-    biased, table = bool(s.extras["classifier_bias"]), "model.embeddings.tok_embeddings.weight"
-    words = lm_head(s, table, bool(s.extras["decoder_bias"]))
+    biased, table = bool(s.traits["classifier_bias"]), "model.embeddings.tok_embeddings.weight"
+    words = lm_head(s, table, bool(s.traits["decoder_bias"]))
     causal = block(lm_head=block("lm_head", dense=Linear(d, d, biased), norm=norm), decoder=words)
     labels = block(head=block("other", dense=Linear(d, d, biased), norm=norm), classifier=classifier(s, bias=biased))
     return headed(s, "model", body, causal_lm=causal, sequence_classification=labels)

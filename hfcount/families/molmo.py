@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
+from hfcount.parts import layer_norm, rms_norm, stack
+from hfcount.parts.vision import molmo_vision
 from hfcount.spec import Dense, Layer, Spec, Vision
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.dims import Sourced
-from hfcount.tree.parts import layer_norm, rms_norm, stack
-from hfcount.tree.parts.vision import molmo_vision
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("molmo",)
 
@@ -19,7 +19,7 @@ _TOWER = Vision(
         for name, size in {"hidden": 1024, "layers": 23, "width": 4096, "positions": 577}.items()
     },
     patch=(14, 14),
-    extras={"features": 2},
+    traits={"features": 2},
 )
 
 
@@ -29,39 +29,39 @@ def spec(c: Config) -> Spec:
         raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False))
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
-    extras = {"rms": int(kind == "rms"), "additional_vocab": 128}
+    traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    whole = keys.frame(c, layer, heads=("ForCausalLM",), vocab=vocab, extras=extras, vision=_TOWER)
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, vision=_TOWER)
     return whole.but(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
-    norm = rms_norm(d) if s.extras["rms"] else layer_norm(d, bias=False)
+    norm = rms_norm(d) if s.traits["rms"] else layer_norm(d, bias=False)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         inner = a.heads * a.head_dim
         return block(
-            att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, role="attention"),
-            attn_out=Linear(inner, d, role="attention"),
+            att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, component="attention"),
+            attn_out=Linear(inner, d, component="attention"),
             q_norm=rms_norm(inner) if a.qk_norm else None,
             k_norm=rms_norm(a.kv_heads * a.head_dim) if a.qk_norm else None,
             attn_norm=norm,
             ff_norm=norm,
-            ff_proj=Linear(d, 2 * width, role="mlp"),
-            ff_out=Linear(width, d, role="mlp"),
+            ff_proj=Linear(d, 2 * width, component="mlp"),
+            ff_out=Linear(width, d, component="mlp"),
         )
 
-    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.extras["additional_vocab"], d)))
+    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.traits["additional_vocab"], d)))
     text = block(
         wte=table,
         blocks=stack(s.layers, layer),
         ln_f=norm,
-        ff_out=None if s.tied else Linear(d, s.vocab, role="lm_head"),
+        ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
     width = s.layers[0].layer.dense.width
-    tower = molmo_vision(s.eyes, s.eyes.extras["features"], width, d)
+    tower = molmo_vision(s.eyes, s.eyes.traits["features"], width, d)
     return block(model=block(transformer=text, vision_backbone=tower))

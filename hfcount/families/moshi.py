@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, lm_head, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, lm_head, rms_norm, stack
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("moshi",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
         raise ConfigError(f"{c.where}: ffn_dim is {both:,}, and must be even: half of it gates the other half.")
     mixer = keys.attention(c, kv_heads_optional=True)
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, 3000)
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

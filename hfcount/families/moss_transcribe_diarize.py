@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.composite import joined
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block
-from hfcount.tree.parts.composite import joined
+from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("moss_transcribe_diarize",)
 
@@ -16,5 +16,5 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    why = Aside("the encoder of sound is not described")
+    why = Undescribed("the encoder of sound is not described")
     return joined(s, families.base(s.text), audio_tower=why, multi_modal_projector=why)

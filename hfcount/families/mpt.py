@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, mlp, stack
-from hfcount.tree.parts.classic import fused_attention, generative
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mpt",)
 
@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), qkv_bias=False, out_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
-    return keys.frame(c, layers, hidden=d, tied=True)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True)
 
 
 def blueprint(s: Spec) -> Block:

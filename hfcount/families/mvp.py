@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.seq2seq import bart, side_prompt
 from hfcount.spec import Spec
-from hfcount.tree.block import Aside, Block, block
-from hfcount.tree.parts.seq2seq import bart, side_prompt
+from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("mvp",)
 
@@ -13,15 +13,15 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 def spec(c: Config) -> Spec:
     length = c.int("prompt_length", default=100) if c.bool("use_prompt", default=False) else 0
-    extras = {"prompt_length": length, "prompt_mid_dim": c.int("prompt_mid_dim", default=800)}
-    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2, extras=extras)
+    traits = {"prompt_length": length, "prompt_mid_dim": c.int("prompt_mid_dim", default=800)}
+    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    length, middle = s.extras["prompt_length"], s.extras["prompt_mid_dim"]
+    length, middle = s.traits["prompt_length"], s.traits["prompt_mid_dim"]
     if not length or s.head == "causal_lm":
         return bart(s, first_norm=True, last_norm=False)
     prompt = side_prompt(s.hidden, length, middle, s.layers)
     both = block(self_attn_prompt=prompt, cross_attn_prompt=prompt)
-    aside = block(self_attn_prompt=Aside("prompts of the encoder, which only some implementations build"))
+    aside = block(self_attn_prompt=Undescribed("prompts of the encoder, which only some implementations build"))
     return bart(s, first_norm=True, last_norm=False, encoder=aside, decoder=both)

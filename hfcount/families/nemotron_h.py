@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, gqa, mlp, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
+from hfcount.parts.prediction import drafting
+from hfcount.parts.sparse import latent_moe
+from hfcount.parts.variants import altered
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, mlp, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
-from hfcount.tree.parts.prediction import drafting
-from hfcount.tree.parts.sparse import latent_moe
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("nemotron_h",)
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     def sparse() -> Layer:
         ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts"))
         shared, bias = c.int("moe_shared_expert_intermediate_size"), c.bool("mlp_bias", default=False)
-        return Layer(ffn=ffn.but(shared=shared, bias=bias), extras={"moe_latent_size": latent})
+        return Layer(ffn=ffn.but(shared=shared, bias=bias), traits={"moe_latent_size": latent})
 
     made = {
         "linear_attention": lambda: Layer(mixer=keys.wide_mamba2(c)),
@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))
     mtp = keys.repeated(c, made, drafts, steps) if steps else ()
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
@@ -47,7 +47,7 @@ def blueprint(s: Spec) -> Block:
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
-                return latent_moe(d, m, one.extras["moe_latent_size"])
+                return latent_moe(d, m, one.traits["moe_latent_size"])
         return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
 
     def layer(one: Layer) -> Block:

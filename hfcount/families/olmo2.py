@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("olmo2", "olmo3")
 
@@ -12,8 +12,8 @@ MODEL_TYPES = ("olmo2", "olmo3")
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm="width", kv_heads_optional=True)
-    windows = keys.sliding(c, lambda: keys.between(c, 4), 4096) if c.family == "olmo3" else ()
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4), 4096) if c.family == "olmo3" else ()
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,11 +3,11 @@ allenai/Olmo-Hybrid-7B)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.mixers import unfused_delta_net
 from hfcount.spec import DeltaNet, Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.mixers import unfused_delta_net
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("olmo_hybrid",)
 
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
     fourth = Indices.of(range(min(3, count - 1), count, 4))
     mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=keys.dense(c)), count))
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

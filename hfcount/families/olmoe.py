@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("olmoe",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("olmoe",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias).but(qk_norm="width")
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
 def blueprint(s: Spec) -> Block:
@@ -23,7 +23,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, one.moe, swiglu(d, one.moe.width, role="experts")),
+            mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
         )
 
     return decoder(s, layer)

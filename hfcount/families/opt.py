@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import fc, generative, mha, positions
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import fc, generative, mha, positions
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("opt",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     d, bias = c.int("hidden_size"), c.bool("enable_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
     before, dropped = c.bool("do_layer_norm_before", default=True), c.bool("_remove_final_layer_norm", default=False)
-    extras = {
+    traits = {
         "word_embed_proj_dim": c.int("word_embed_proj_dim", default=d),
         "norms": c.bool("layer_norm_elementwise_affine", default=True),
         "final_layer_norm": before and not dropped,
@@ -24,12 +24,12 @@ def spec(c: Config) -> Spec:
     # The first two rows of the table of positions stand for padding.
     rows = c.int("max_position_embeddings") + 2
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=bias))
-    return keys.frame(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, extras=extras)
+    return keys.decoder_spec(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.extras["word_embed_proj_dim"]
-    norm = layer_norm(d) if s.extras["norms"] else None
+    d, width = s.hidden, s.traits["word_embed_proj_dim"]
+    norm = layer_norm(d) if s.traits["norms"] else None
 
     def layer(one: Layer) -> Block:
         return block(
@@ -42,9 +42,9 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embed_tokens=embedding(s.vocab, width),
         embed_positions=positions(s),
-        project_out=None if width == d else Linear(d, width, role="embedding"),
-        project_in=None if width == d else Linear(width, d, role="embedding"),
-        final_layer_norm=norm if s.extras["final_layer_norm"] else None,
+        project_out=None if width == d else Linear(d, width, component="embedding"),
+        project_in=None if width == d else Linear(width, d, component="embedding"),
+        final_layer_norm=norm if s.traits["final_layer_norm"] else None,
         layers=stack(s.layers, layer),
     )
     return generative(s, "model", block(decoder=body), "decoder.embed_tokens", width=width)

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import with_head
+from hfcount.parts.variants import persimmon
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block
-from hfcount.tree.parts import with_head
-from hfcount.tree.parts.variants import persimmon
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("persimmon",)
 
@@ -13,7 +13,7 @@ MODEL_TYPES = ("persimmon",)
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=True)
     mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
 
 
 def blueprint(s: Spec) -> Block:

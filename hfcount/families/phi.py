@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, layer_norm, mlp, stack, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, layer_norm, mlp, stack, with_head
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("phi",)
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("phi",)
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=False)
     mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
 
 
 def blueprint(s: Spec) -> Block:

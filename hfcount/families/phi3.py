@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, fused_qkv, fused_swiglu, inv_freq, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import decoder, fused_qkv, fused_swiglu, inv_freq, rms_norm
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("phi3",)
 
@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     for unused in ("attention_bias", "mlp_bias", "lm_head_bias"):  # configs have them, the architecture no biases
         c.bool(unused, default=False)
     layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:

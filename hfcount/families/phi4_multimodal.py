@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, block
-from hfcount.tree.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
 MODEL_TYPES = ("phi4_multimodal",)
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, heads=("ForCausalLM", "Model"), windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=keys.sliding_everywhere(c))
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,5 +32,5 @@ def blueprint(s: Spec) -> Block:
             mlp=fused_swiglu(d, one.dense.width),
         )
 
-    towers = Aside("the towers for images and sound are not described")
+    towers = Undescribed("the towers for images and sound are not described")
     return with_head(s, altered(base(s, layer), embed_tokens_extend=towers))

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, layer_norm, moe, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import base, gqa, layer_norm, moe, with_head
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("phimoe",)
 
@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
-    extras, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
-    return keys.frame(c, Layer(mixer=mixer, ffn=ffn), extras=extras, windows=windows)
+    traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -31,4 +31,4 @@ def blueprint(s: Spec) -> Block:
             block_sparse_moe=moe(d, one.moe, expert),
         )
 
-    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.extras["lm_head_bias"]))
+    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))

@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.block import Aside, Block, Linear, block
-from hfcount.tree.parts import embedding, fused_qkv, rms_norm, stack, with_head
+from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
 MODEL_TYPES = ("qwen",)
 
@@ -19,10 +19,10 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
-    extras = {"visual": int(c.sub("visual") is not None)}
+    traits = {"visual": int(c.sub("visual") is not None)}
     # The padded vocabulary is what the table has rows for, where a config gives both.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
-    return keys.frame(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, extras=extras)
+    return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,6 +42,6 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    visual = Aside("Qwen-VL's tower and resampler are not described") if s.extras["visual"] else None
+    visual = Undescribed("Qwen-VL's tower and resampler are not described") if s.traits["visual"] else None
     body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
     return with_head(s, body, prefix="transformer", table="wte")

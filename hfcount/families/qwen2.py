@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2",)
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    return keys.frame(c, layer, windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_later(c, 28))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, rms_norm, swiglu
+from hfcount.parts.composite import beside
+from hfcount.parts.vision_qwen import qwen2_5_vision
 from hfcount.spec import Layer, Spec, Vision
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import base, gqa, rms_norm, swiglu
-from hfcount.tree.parts.composite import beside
-from hfcount.tree.parts.vision_qwen import qwen2_5_vision
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2_5_vl",)
 
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, 80)
-    whole = keys.frame(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen2_moe",)
 
@@ -23,14 +23,14 @@ def spec(c: Config) -> Spec:
         return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
 
     windows = keys.sliding(c, near, 4096) if c.bool("use_sliding_window", default=False) else ()
-    return keys.frame(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse), windows=windows)
+    return keys.decoder_spec(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def experts(m: MoE) -> Block:
-        gate = block(shared_expert_gate=Linear(d, 1, role="router"))
+        gate = block(shared_expert_gate=Linear(d, 1, component="router"))
         return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
 
     def layer(one: Layer) -> Block:

@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, rms_norm, swiglu, with_head
+from hfcount.parts.mixers import gated_delta_net
+from hfcount.parts.prediction import with_draft
+from hfcount.parts.sparse import gated_moe
+from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import base, gqa, rms_norm, swiglu, with_head
-from hfcount.tree.parts.mixers import gated_delta_net
-from hfcount.tree.parts.prediction import with_draft
-from hfcount.tree.parts.sparse import gated_moe
-from hfcount.tree.parts.vision_qwen import qwen3_vision
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
 
@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     vision = keys.qwen3_vision(c) if sees else None
     drafts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
-    return keys.frame(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
+    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_moe",)
 
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
     slides = c.bool("use_sliding_window", default=False)
-    return keys.frame(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
+    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
 
 
 def blueprint(s: Spec) -> Block:
@@ -26,7 +26,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, ffn, swiglu(d, ffn.width, role="experts"))
+            mlp=moe(d, ffn, swiglu(d, ffn.width, component="experts"))
             if isinstance(ffn, MoE)
             else swiglu(d, one.dense.width),
         )

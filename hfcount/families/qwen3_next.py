@@ -3,12 +3,12 @@ Qwen/Qwen3-Next-80B-A3B-Instruct)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.mixers import gated_delta_net
+from hfcount.parts.prediction import with_draft
+from hfcount.parts.sparse import gated_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.tree.parts.mixers import gated_delta_net
-from hfcount.tree.parts.prediction import with_draft
-from hfcount.tree.parts.sparse import gated_moe
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_next",)
 
@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
     drafts = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c)), default=1)
     announced = c.given("num_nextn_predict_layers")  # no published config has the key, and some checkpoints the layers
-    return keys.frame(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
+    return keys.decoder_spec(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
 
 
 def blueprint(s: Spec) -> Block:

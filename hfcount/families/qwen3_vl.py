@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, gqa, rms_norm, stacked, swiglu
+from hfcount.parts.composite import joined
+from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import base, gqa, rms_norm, stacked, swiglu
-from hfcount.tree.parts.composite import joined
-from hfcount.tree.parts.vision_qwen import qwen3_vision
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
 
@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     )
     deep = {"deepstack": len(eyes.ints("deepstack_visual_indexes"))}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.frame(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), extras=deep)
+    return keys.decoder_spec(text, layers, whole=c, heads=heads, vision=keys.qwen3_vision(c), traits=deep)
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,7 +32,7 @@ def blueprint(s: Spec) -> Block:
 
     def routed(m: MoE) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
-        return block(gate=Linear(d, m.experts, role="router"), experts=experts)
+        return block(gate=Linear(d, m.experts, component="router"), experts=experts)
 
     def layer(one: Layer) -> Block:
         ffn = one.ffn
@@ -43,4 +43,4 @@ def blueprint(s: Spec) -> Block:
             mlp=routed(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
         )
 
-    return joined(s, base(s, layer), visual=qwen3_vision(s.eyes, s.extras["deepstack"]))
+    return joined(s, base(s, layer), visual=qwen3_vision(s.eyes, s.traits["deepstack"]))

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import rg_lru
 from hfcount.spec import LRU, Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import rg_lru
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("recurrent_gemma",)
 
@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]
     layers = keys.periodic(c, kinds, pattern, "block_types")
     windows = keys.sliding_everywhere(c, 2048, key="attention_window_size")
-    return keys.frame(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts.encoders import bert_base, pooler, roberta_heads
 from hfcount.spec import Spec
-from hfcount.tree.block import Block
-from hfcount.tree.parts.encoders import bert_base, pooler, roberta_heads
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("roberta", "camembert", "xlm-roberta")
 

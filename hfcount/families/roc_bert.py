@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_predictions, pooler
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding
-from hfcount.tree.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_predictions, pooler
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("roc_bert",)
 
@@ -15,11 +15,11 @@ _SIZES = ("pronunciation_vocab_size", "pronunciation_embed_dim", "shape_vocab_si
 
 def spec(c: Config) -> Spec:
     switches = {name: c.bool(name, default=True) for name in ("concat_input", "enable_pronunciation", "enable_shape")}
-    return keys.encoder(c, heads=_HEADS, extras={**{name: c.int(name) for name in _SIZES}, **switches})
+    return keys.encoder(c, heads=_HEADS, traits={**{name: c.int(name) for name in _SIZES}, **switches})
 
 
 def blueprint(s: Spec) -> Block:
-    x = s.extras
+    x = s.traits
     sound, look = x["pronunciation_embed_dim"], x["shape_embed_dim"]
     inputs = s.hidden + (sound if x["enable_pronunciation"] else 0) + (look if x["enable_shape"] else 0)
     tables = block(

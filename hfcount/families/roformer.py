@@ -2,26 +2,26 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import stack
+from hfcount.parts.classic import summary
+from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import stack
-from hfcount.tree.parts.classic import summary
-from hfcount.tree.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("roformer",)
 
 
 def spec(c: Config) -> Spec:
     width = c.int("embedding_size", default=c.int("hidden_size"))
-    extras = {"embedding_size": width, "summary_use_proj": c.bool("summary_use_proj", default=False)}
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), extras=extras)
+    traits = {"embedding_size": width, "summary_use_proj": c.bool("summary_use_proj", default=False)}
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.extras["embedding_size"]
+    d, width = s.hidden, s.traits["embedding_size"]
     sinusoids = Tensor((s.positions or 0, s.layers[0].layer.attention.head_dim))
     body = block(
-        embeddings=bert_embeddings(s.model_copy(update={"positions": None}), width),
+        embeddings=bert_embeddings(s.but(positions=None), width),
         embeddings_project=None if width == d else Linear(width, d, True, "embedding"),
         encoder=block(
             embed_positions=block("embedding", weight=sinusoids),
@@ -29,7 +29,7 @@ def blueprint(s: Spec) -> Block:
         ),
     )
     words = bert_predictions(s, "roformer.embeddings.word_embeddings.weight", width)
-    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
     choice = block(sequence_summary=summed, classifier=Linear(d, 1, True, "other"))
     more = {
         "sequence_classification": block(classifier=dense_classifier(s)),

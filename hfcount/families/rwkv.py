@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.spec import RWKV, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("rwkv",)
 
@@ -14,9 +14,9 @@ def spec(c: Config) -> Spec:
     hidden, count = c.int("hidden_size"), keys.layer_count(c)
     mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
     one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
-    first, rest = Indices.upto(1), Indices.of(range(1, count))
-    layers = keys.split(c, (first, lambda: one.but(extras={"first": 1})), (rest, lambda: one))
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"))
+    first, rest = Indices.below(1), Indices.of(range(1, count))
+    layers = keys.split(c, (first, lambda: one.but(traits={"first": 1})), (rest, lambda: one))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             value=Linear(width, d),
         )
         return block(
-            pre_ln=layer_norm(d) if one.extras.get("first") else None,
+            pre_ln=layer_norm(d) if one.traits.get("first") else None,
             ln1=layer_norm(d),
             attention=time_mix(one.mixer) if isinstance(one.mixer, RWKV) else None,
             ln2=layer_norm(d),

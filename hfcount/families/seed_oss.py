@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("seed_oss",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
         out_bias=c.bool("attention_out_bias", default=False),
         head_dim=None if c.is_null("head_dim") else 128,
     )
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("smollm3",)
 
@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
 
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     windows = keys.sliding(c, unplaced if c.bool("use_sliding_window", default=False) else None)
-    return keys.frame(c, layer, tied=True, windows=windows)
+    return keys.decoder_spec(c, layer, tied=True, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, shared_moe
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, shared_moe
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("solar_open",)
 
@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     experts = ("n_routed_experts", "num_local_experts", "num_experts")
     ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-    return keys.frame(c, Layer(mixer=keys.attention(c, qkv_bias=bias, head_dim=width), ffn=ffn))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qkv_bias=bias, head_dim=width), ffn=ffn))
 
 
 def blueprint(s: Spec) -> Block:

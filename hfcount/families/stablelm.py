@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, layer_norm, swiglu
+from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import decoder, gqa, layer_norm, swiglu
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("stablelm",)
 
@@ -14,17 +14,17 @@ MODEL_TYPES = ("stablelm",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False))
     switches = {key: int(c.bool(key, default=False)) for key in ("qk_layernorm", "use_parallel_residual")}
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c), extras=switches))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits=switches))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        a, normed, parallel = one.attention, one.extras["qk_layernorm"], one.extras["use_parallel_residual"]
+        a, normed, parallel = one.attention, one.traits["qk_layernorm"], one.traits["use_parallel_residual"]
 
         def per_head(heads: int) -> Block:
-            return block(norms=Repeat(Indices.upto(heads), block(weight=Tensor((a.head_dim,)))))
+            return block(norms=Repeat(Indices.below(heads), block(weight=Tensor((a.head_dim,)))))
 
         return block(
             input_layernorm=layer_norm(d),

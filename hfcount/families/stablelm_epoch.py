@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, layer_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, layer_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("stablelm_epoch",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False))
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, layer_norm, mlp
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, layer_norm, mlp
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("starcoder2",)
 
@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("use_bias", default=True)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
     windows = keys.sliding_everywhere(c)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True, windows=windows)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

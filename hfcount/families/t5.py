@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier
+from hfcount.parts.encoders import dense_classifier
+from hfcount.parts.seq2seq import t5_layer
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
-from hfcount.tree.block import Block, Tied, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier
-from hfcount.tree.parts.encoders import dense_classifier
-from hfcount.tree.parts.seq2seq import t5_layer
+from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5",)
 
@@ -21,25 +21,27 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), c.int("relative_attention_num_buckets")
     activation = c.str("feed_forward_proj", default="relu")
-    first, gated = Indices.upto(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     def layers(count: int) -> tuple[Layers, ...]:
         def kind(table: int) -> Layer:
-            return Layer(mixer=mixer, ffn=ffn, extras={"relative_attention_num_buckets": table})
+            return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
         later = Indices.of(range(1, count))
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
-    whole = keys.frame(c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, extras=switches)
+    whole = keys.decoder_spec(
+        c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches
+    )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
-    return whole.model_copy(update=seen)
+    return whole.but(**seen)
 
 
 def blueprint(s: Spec) -> Block:
-    d, gated, prefix = s.hidden, s.extras["gated"], "transformer." if s.head.endswith("_classification") else ""
+    d, gated, prefix = s.hidden, s.traits["gated"], "transformer." if s.head.endswith("_classification") else ""
     table = Tied(f"{prefix}shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:

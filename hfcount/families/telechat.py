@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, rms_norm, stack, with_head
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import embedding, rms_norm, stack, with_head
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("telechat",)
 
@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    extras = {"embed_layernorm": int(c.bool("embed_layernorm", default=False))}
-    return keys.frame(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, extras=extras)
+    traits = {"embed_layernorm": int(c.bool("embed_layernorm", default=False))}
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,7 +42,7 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         word_embeddings=embedding(s.vocab, d),
-        word_embeddings_layernorm=rms_norm(d) if s.extras["embed_layernorm"] else None,
+        word_embeddings_layernorm=rms_norm(d) if s.traits["embed_layernorm"] else None,
         h=stack(s.layers, layer),
         ln_f=rms_norm(d),
     )

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import generative, mha, positions
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import generative, mha, positions
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("trocr",)
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
-        extras={"cross_attention_hidden_size": c.int("cross_attention_hidden_size", default=d)},
+        traits={"cross_attention_hidden_size": c.int("cross_attention_hidden_size", default=d)},
     )
     layers = keys.alike(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
     learned = c.bool("use_learned_position_embeddings", default=True)
@@ -24,20 +24,20 @@ def spec(c: Config) -> Spec:
     rows = c.int("max_position_embeddings") + 2 if learned else None
     normed = {"layernorm_embedding": c.bool("layernorm_embedding", default=True)}
     heads, why = ("ForCausalLM",), keys.ACROSS
-    return keys.frame(c, layers, hidden=d, positions=rows, tied=True, heads=heads, extras=normed, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=normed, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        across = mha(d, one.attention, memory=one.extras["cross_attention_hidden_size"])
+        across = mha(d, one.attention, memory=one.traits["cross_attention_hidden_size"])
         return Block({**bart_layer(d, one, crossed=True).children, "encoder_attn": across})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=None if s.positions is None else positions(s),
-        layernorm_embedding=layer_norm(d) if s.extras["layernorm_embedding"] else None,
+        layernorm_embedding=layer_norm(d) if s.traits["layernorm_embedding"] else None,
         layers=stack(s.layers, layer),
     )
     return generative(s, "model", block(decoder=decoder), "decoder.embed_tokens", head="output_projection")

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("vaultgemma",)
 
@@ -12,8 +12,8 @@ MODEL_TYPES = ("vaultgemma",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
-    windows = keys.sliding(c, lambda: keys.between(c, 2), 4096)
-    return keys.frame(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 4096)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.classic import classifier, headed
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)
 
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         raise ConfigError(
             f"{c.where}: patch_size {patch:,} exceeds image_size {image:,}, so there is no patch. Correct one."
         )
-    extras = {
+    traits = {
         "patch_size": patch,
         "num_channels": c.int("num_channels"),
         "encoder_stride": c.int("encoder_stride", default=16),
@@ -27,12 +27,12 @@ def spec(c: Config) -> Spec:
     }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) * (image // patch) + 1
-    whole = keys.frame(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, extras=extras)
-    return whole.model_copy(update={"causal": False})
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
+    return whole.but(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
-    d, patch, channels, strides = s.hidden, s.extras["patch_size"], s.extras["num_channels"], s.extras["encoder_stride"]
+    d, patch, channels, strides = s.hidden, s.traits["patch_size"], s.traits["num_channels"], s.traits["encoder_stride"]
 
     def layer(one: Layer) -> Block:
         projection, width = Linear(d, d, one.attention.qkv_bias), one.dense.width
@@ -56,7 +56,7 @@ def blueprint(s: Spec) -> Block:
         patch_embeddings=block(projection=convolution),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    pooled = block("other", dense=Linear(d, s.extras["pooler_output_size"], True)) if s.head == "base" else None
+    pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
     layers = block(layer=stack(s.layers, layer))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     pixels = strides * strides * channels

@@ -2,10 +2,10 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts.audio import whisper
+from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts.audio import whisper
-from hfcount.tree.parts.composite import llava
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("voxtral",)
 
@@ -26,12 +26,12 @@ def spec(c: Config) -> Spec:
     part = c.part("text_config", defaults=_TEXT)
     text, _ = families.read(part)
     ears = keys.whisper(c.part("audio_config"))
-    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), extras=ears)
+    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), traits=ears)
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
-    wide = s.extras["width"]
+    wide = s.traits["width"]
     projector = block("other", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
-    tower = whisper(**s.extras)
+    tower = whisper(**s.traits)
     return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)

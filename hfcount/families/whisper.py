@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import mha
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("whisper",)
 
@@ -15,7 +15,7 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 
 def spec(c: Config) -> Spec:
     sizes = {name: c.int(name) for name in ("num_mel_bins", "max_source_positions")}
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), extras=sizes)
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), traits=sizes)
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,9 +32,9 @@ def blueprint(s: Spec) -> Block:
     tables = block(embed_tokens=embedding(s.vocab, d), embed_positions=embedding(s.positions or 0, d))
     decoder = Block({**tables.children, **layers(s.layers, True).children})
     convolutions = block(
-        conv1=block("embedding", weight=Tensor((d, s.extras["num_mel_bins"], 3)), bias=Tensor((d,))),
+        conv1=block("embedding", weight=Tensor((d, s.traits["num_mel_bins"], 3)), bias=Tensor((d,))),
         conv2=block("embedding", weight=Tensor((d, d, 3)), bias=Tensor((d,))),
-        embed_positions=embedding(s.extras["max_source_positions"], d),
+        embed_positions=embedding(s.traits["max_source_positions"], d),
     )
     encoder = None if s.head == "causal_lm" else Block({**convolutions.children, **layers(s.encoder, False).children})
     body = block(encoder=encoder, decoder=decoder)

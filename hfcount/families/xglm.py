@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import generative
+from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, stack
-from hfcount.tree.parts.classic import generative
-from hfcount.tree.parts.seq2seq import bart_layer
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("xglm",)
 
@@ -16,18 +16,18 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("ffn_dim"), bias=True),
-        extras={"add_cross_attention": c.bool("add_cross_attention", default=False)},
+        traits={"add_cross_attention": c.bool("add_cross_attention", default=False)},
     )
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
-    why = keys.ACROSS if layer.extras["add_cross_attention"] else ""
-    return keys.frame(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
+    why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return bart_layer(d, one, crossed=bool(one.extras["add_cross_attention"]))
+        return bart_layer(d, one, crossed=bool(one.traits["add_cross_attention"]))
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), layer_norm=layer_norm(d))
     return generative(s, "model", body, "embed_tokens")

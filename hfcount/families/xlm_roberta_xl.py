@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.encoders import bert_attention, bert_embeddings, pooler, roberta_heads
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.encoders import bert_attention, bert_embeddings, pooler, roberta_heads
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xlm-roberta-xl",)
 
@@ -22,7 +22,7 @@ def blueprint(s: Spec) -> Block:
         attention = Block({**bert_attention(d, one.attention, norm=False).children, "self_attn_layer_norm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.extras["add_cross_attention"] else None,
+            crossattention=attention if one.traits["add_cross_attention"] else None,
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),
             LayerNorm=norm,

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, headed, summary
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
-from hfcount.tree.parts import embedding, layer_norm, lm_head, stack
-from hfcount.tree.parts.classic import classifier, headed, summary
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("xlnet",)
 
@@ -23,10 +23,10 @@ def spec(c: Config) -> Spec:
     summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}
     words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
     heads = ("LMHeadModel", "Model", *_CLASSES)
-    whole = keys.frame(c, layers, hidden=d, vocab=words, tied=True, heads=heads, extras=summed)
+    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=heads, traits=summed)
     # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
     why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
-    return whole.model_copy(update={"causal": False, "uncounted": why})
+    return whole.but(causal=False, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,9 +42,9 @@ def blueprint(s: Spec) -> Block:
             ff=block("mlp", layer_norm=layer_norm(d), layer_1=Linear(d, inner, True), layer_2=Linear(inner, d, True)),
         )
 
-    mask = Tensor((1, 1, d), role="embedding")
+    mask = Tensor((1, 1, d), component="embedding")
     body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer))
-    summed = summary(d, d if s.extras["summary_use_proj"] else 0)
+    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
     return headed(
         s,
         "transformer",

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
+from hfcount.parts.lstm import mlstm, up_gated
 from hfcount.spec import MLSTM, Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.tree.parts.lstm import mlstm, up_gated
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("xlstm",)
 
@@ -13,7 +13,7 @@ MODEL_TYPES = ("xlstm",)
 def spec(c: Config) -> Spec:
     hidden = c.int("hidden_size", "embedding_dim")
     layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
-    whole = keys.frame(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
@@ -21,7 +21,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width, bias, fused = one.dense.width, one.dense.bias, bool(one.extras["fused"])
+        width, bias, fused = one.dense.width, one.dense.bias, bool(one.traits["fused"])
         return block(
             norm_mlstm=layer_norm(d, bias),
             mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,

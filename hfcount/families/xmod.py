@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, Linear, block
-from hfcount.tree.parts import layer_norm, stack
-from hfcount.tree.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xmod",)
 
@@ -16,15 +16,15 @@ def spec(c: Config) -> Spec:
     if factor > c.int("hidden_size"):
         raise ConfigError(f"{c.where}: adapter_reduction_factor {factor:,} exceeds hidden_size. Correct one of them.")
     switches = {name: c.bool(name, default=False) for name in ("adapter_layer_norm", "pre_norm")}
-    known = keys.encoder(c, extras={"adapter_reduction_factor": factor, **switches})
-    return known.model_copy(update={"languages": tuple(c.strs("languages"))})
+    known = keys.encoder(c, traits={"adapter_reduction_factor": factor, **switches})
+    return known.but(languages=tuple(c.strs("languages")))
 
 
 def blueprint(s: Spec) -> Block:
-    d, narrow = s.hidden, s.hidden // s.extras["adapter_reduction_factor"]
+    d, narrow = s.hidden, s.hidden // s.traits["adapter_reduction_factor"]
     adapter = block("other", dense1=Linear(d, narrow, True), dense2=Linear(narrow, d, True))
     adapters = Block(dict.fromkeys(s.languages, adapter))
-    norm = layer_norm(d) if s.extras["adapter_layer_norm"] else None
+    norm = layer_norm(d) if s.traits["adapter_layer_norm"] else None
 
     def layer(one: Layer) -> Block:
         output = block(
@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
         )
         return Block({**bert_layer(d, one).children, "output": output})
 
-    last = layer_norm(d) if s.extras["pre_norm"] else None
+    last = layer_norm(d) if s.traits["pre_norm"] else None
     encoder = block(layer=stack(s.layers, layer), LayerNorm=last)
     body = block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooler(s, heads=("base", "multiple_choice")))
     return roberta_heads(s, "roberta", body)

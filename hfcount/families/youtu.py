@@ -2,15 +2,15 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import decoder, mla, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.block import Block, block
-from hfcount.tree.parts import decoder, mla, rms_norm, swiglu
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("youtu",)
 
 
 def spec(c: Config) -> Spec:
-    return keys.frame(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c)), tied=True)
+    return keys.decoder_spec(c, Layer(mixer=keys.mla(c), ffn=keys.dense(c)), tied=True)
 
 
 def blueprint(s: Spec) -> Block:

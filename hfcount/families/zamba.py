@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
+from hfcount.parts.mixers import zamba
+from hfcount.parts.shared import hybrid
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.block import Block, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.tree.parts.mixers import zamba
-from hfcount.tree.parts.shared import hybrid
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("zamba",)
 
@@ -24,13 +24,13 @@ def spec(c: Config) -> Spec:
         conv_bias=c.bool("mamba_conv_bias", default=True),
         bias=c.bool("mamba_proj_bias", default=False),
     )
-    one = Layer(mixer=ssm, beside=keys.wide_attention(c), ffn=keys.dense(c))
+    one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=keys.dense(c))
     first, later = _attending(c)
     shared = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
-    layers = keys.owned(c, one, [first] if shared else [first, later], later if shared else Indices.upto(0))
+    layers = keys.owned(c, one, [first] if shared else [first, later], later if shared else Indices.below(0))
     wide = c.int("attention_hidden_size", default=2 * c.int("hidden_size"))
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, tied=True, heads=kinds, extras={"attention_hidden_size": wide})
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits={"attention_hidden_size": wide})
 
 
 def _attending(c: Config) -> tuple[Indices, Indices]:

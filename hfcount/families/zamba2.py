@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import embedding, fused_swiglu, rms_norm, stack, with_head
+from hfcount.parts.mixers import mamba2
+from hfcount.parts.shared import hybrid
+from hfcount.parts.variants import altered
 from hfcount.spec import SSM, Dense, Layer, Spec
-from hfcount.tree.block import Block, Linear, Repeat, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import embedding, fused_swiglu, rms_norm, stack, with_head
-from hfcount.tree.parts.mixers import mamba2
-from hfcount.tree.parts.shared import hybrid
-from hfcount.tree.parts.variants import altered
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("zamba2",)
 
@@ -28,11 +28,11 @@ def spec(c: Config) -> Spec:
     ffn = Dense(width=c.int("intermediate_size", default=4 * hidden), bias=bias)
     given = keys.hybrids(c)
     blocks = min(c.int("num_mem_blocks"), len(given))
-    one = Layer(mixer=ssm, beside=keys.wide_attention(c), ffn=ffn)
+    one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
     owners = [Indices.of(given[place : place + 1] if tied else given[place::blocks]) for place in range(blocks)]
     layers = keys.owned(c, one, owners, Indices.of(given[blocks:] if tied else []))
-    extras = {
+    traits = {
         "attention_hidden_size": c.int("attention_hidden_size", default=2 * hidden),
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
         "adapter_rank": c.int("adapter_rank"),
@@ -40,21 +40,21 @@ def spec(c: Config) -> Spec:
         "sharing": len(given),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.frame(c, layers, tied=True, heads=kinds, extras=extras)
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, wide, rank = s.hidden, s.extras["attention_hidden_size"], s.extras["adapter_rank"]
+    d, wide, rank = s.hidden, s.traits["attention_hidden_size"], s.traits["adapter_rank"]
 
     def adapters(one: Layer, inputs: int, outputs: int) -> Repeat:
         """One of low rank for each layer that shares the block."""
-        places = Indices.of(range(one.extras["owns"] - 1, s.extras["sharing"], s.extras["blocks"]))
-        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, passes=1))
+        places = Indices.of(range(one.traits["owns"] - 1, s.traits["sharing"], s.traits["blocks"]))
+        return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, repeats=1))
 
     def layer(one: Layer) -> Block:
-        if not one.extras.get("owns"):
+        if not one.traits.get("owns"):
             return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", block())
-        lists = {f"linear_{letter}_adapter_list": adapters(one, wide, wide) for letter in "qkv" if s.extras["adapters"]}
+        lists = {f"linear_{letter}_adapter_list": adapters(one, wide, wide) for letter in "qkv" if s.traits["adapters"]}
         width = one.dense.width
         network = altered(fused_swiglu(d, width, one.dense.bias), gate_up_proj_adapter_list=adapters(one, d, 2 * width))
         return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", network, **lists)

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
+from hfcount.parts import base, rms_norm, stacked, with_head
+from hfcount.parts.compressed import cca
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.block import Block, Linear, Tensor, block
 from hfcount.tree.indices import Indices
-from hfcount.tree.parts import base, rms_norm, stacked, with_head
-from hfcount.tree.parts.compressed import cca
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("zaya",)
 
@@ -18,15 +18,15 @@ def spec(c: Config) -> Spec:
     # The two convolutions' inputs, and half of the values, which are those of the token before.
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
     mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
-    first = (Indices.upto(1), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 0}))
-    rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, extras={"follows": 1}))
-    extras = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
+    first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))
+    rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 1}))
+    traits = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.frame(c, keys.split(c, first, rest), tied=True, extras=extras, windows=windows)
+    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, traits=traits, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, r = s.hidden, s.extras["router_hidden_size"]
+    d, r = s.hidden, s.traits["router_hidden_size"]
 
     def router(m: MoE, follows: bool) -> Block:
         return block(
@@ -45,10 +45,10 @@ def blueprint(s: Spec) -> Block:
         scaling = Block({name: Tensor((d,)) for name in names}, "norm")
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=cca(d, one.attention, s.extras["cca_time0"], s.extras["cca_time1"]),
+            self_attn=cca(d, one.attention, s.traits["cca_time0"], s.traits["cca_time1"]),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                gate=router(m, bool(one.extras["follows"])),
+                gate=router(m, bool(one.traits["follows"])),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             post_attention_residual_scale=scaling,
@@ -56,7 +56,8 @@ def blueprint(s: Spec) -> Block:
         )
 
     scaled = block(
-        input_hidden_states_scale=Tensor((d,), role="norm"), input_hidden_states_bias=Tensor((d,), role="norm")
+        input_hidden_states_scale=Tensor((d,), component="norm"),
+        input_hidden_states_bias=Tensor((d,), component="norm"),
     )
     body = Block({**scaled.children, **base(s, layer).children})
-    return with_head(s, body, bias=bool(s.extras["lm_head_bias"]))
+    return with_head(s, body, bias=bool(s.traits["lm_head_bias"]))

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.documents import Documents
 from hfcount.fetcher.folder import (
     check_subfolder,
     home,
@@ -16,6 +15,7 @@ from hfcount.fetcher.folder import (
     read_fixture,
     read_folder,
 )
+from hfcount.fetcher.interface import Documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.documents import CAPS, CONFIG, HEADERS, INDEX, Documents, Source, label
+from hfcount.fetcher.interface import CAPS, CONFIG, HEADERS, INDEX, Documents, Source, label
 from hfcount.fetcher.shards import LocalShards, read_recording
-from hfcount.fetcher.strict import Document
+from hfcount.formats.json import Document
 from hfcount.text import printable
 
 

@@ -27,9 +27,9 @@ from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.documents import CAPS, CONFIG, INDEX, Documents
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents
 from hfcount.fetcher.shards import Progress, Shard
-from hfcount.fetcher.strict import Document
+from hfcount.formats.json import Document
 from hfcount.text import printable
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
 
 from hfcount.errors import DocumentError, FetchError, FetchKind
-from hfcount.fetcher.patience import DEADLINE, RETRY_ON, Limit, Patience
+from hfcount.fetcher.retry import DEADLINE, RETRY_ON, Limit, Patience
 from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
 from hfcount.text import printable
 

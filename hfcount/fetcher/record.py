@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.documents import CONFIG, HEADERS, INDEX, Documents, label
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, label
 from hfcount.fetcher.shards import Shard, recording
 from hfcount.text import printable
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hfcount.errors import DocumentError, FetchError
-from hfcount.fetcher.safetensors import LENGTH_BYTES, Header, header_length, parse_header
-from hfcount.fetcher.strict import Document, parse_object
+from hfcount.formats.json import Document, parse_object
+from hfcount.formats.safetensors import LENGTH_BYTES, Header, header_length, parse_header
 from hfcount.text import printable, shown
 
 

@@ -99,7 +99,7 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
 
 def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
     """Latent attention to the tokens that an indexer picks: in a layer that has one, and in one that has none."""
-    without = latent.but(query_rank=c.int("q_lora_rank"), picked=c.int("index_topk", default=2048))
+    without = latent.but(query_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
     return without.but(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
 
 

@@ -12,11 +12,11 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
     count = layer_count(c)
     kinds = c.strs("mlp_layer_types")[:count]
     first = min(c.int("num_hash_layers", default=3, minimum=0, maximum=MAX_LAYERS), count)
-    parts = [Indices.upto(first), Indices.of(range(first, count))]
+    parts = [Indices.below(first), Indices.of(range(first, count))]
     if kinds:
         parts = listing(c, "mlp_layer_types", kinds, "hash_moe", "moe")
     return [
-        Layers(indices=part, layer=Layer(ffn=ffn, extras={"hash": by})) for part, by in zip(parts, (1, 0), strict=True)
+        Layers(indices=part, layer=Layer(ffn=ffn, traits={"hash": by})) for part, by in zip(parts, (1, 0), strict=True)
     ]
 
 
@@ -32,8 +32,8 @@ def compressing(c: Config, mixer: GQA) -> list[Layers]:
         parts = listing(c, "compress_ratios", ratios, 0, 4, 128)
     else:
         late = Indices.of(range(3, count, 2))
-        parts = [Indices.upto(0), late, Indices.upto(count).less(late)]
+        parts = [Indices.below(0), late, Indices.below(count).difference(late)]
     return [
-        Layers(indices=part, layer=Layer(mixer=mixer, extras={"rate": rate, "overlap": overlap}))
+        Layers(indices=part, layer=Layer(mixer=mixer, traits={"rate": rate, "overlap": overlap}))
         for part, rate, overlap in zip(parts, (0, sparse, heavy), (0, 1, 0), strict=True)
     ]

@@ -41,7 +41,7 @@ def moe(
 def gated_moe(c: Config) -> MoE:
     """Routed experts, and one for all tokens that a gate opens."""
     routed = moe(c, "moe_intermediate_size")
-    return MoE(**{**dict(routed), "shared": c.int("shared_expert_intermediate_size")})
+    return routed.but(shared=c.int("shared_expert_intermediate_size"))
 
 
 def sparse_steps(
@@ -54,15 +54,18 @@ def sparse_steps(
 
     Source: transformers 5.23, modeling_qwen3_moe.py, Qwen3MoeDecoderLayer.
     """
-    every = Indices.upto(layer_count(c))
+    every = Indices.below(layer_count(c))
     only_dense = c.ints("mlp_only_layers", default=only_dense)
     step = c.int("decoder_sparse_step", default=1, maximum=MAX_LAYERS)
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.of(range(step - 1, int(every.count), step))
     spared = Indices.of(number for number in only_dense if number in stepped)
-    routed = stepped.less(spared)
-    kinds = [(routed, sparse()), (spared if step == 1 else every.less(routed), dense)]
+    routed = stepped.difference(spared)
+    kinds: list[tuple[Indices, MoE | Dense]] = [
+        (routed, sparse()),
+        (spared if step == 1 else every.difference(routed), dense),
+    ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 
 

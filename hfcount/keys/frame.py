@@ -10,9 +10,9 @@ from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.provenance import Sourced
 from hfcount.spec import Dense, Head, Layer, Layers, Spec
 from hfcount.text import printable
-from hfcount.tree.dims import Sourced
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
@@ -61,7 +61,7 @@ ACROSS = "its layers also keep what they see of an encoder's output, whose lengt
 """Why what a model keeps cannot be told of one that attends to an encoder."""
 
 
-def frame(
+def decoder_spec(
     c: Config,
     layers: Layer | Sequence[Layers],
     *,
@@ -83,7 +83,7 @@ def frame(
     """
     whole = whole or c
     if isinstance(layers, Layer):
-        layers = [Layers(indices=Indices.upto(layer_count(c)), layer=layers)]
+        layers = [Layers(indices=Indices.below(layer_count(c)), layer=layers)]
     architecture, head = _head(whole, heads)
     fields: dict[str, Callable[[], Any]] = {
         "vocab": lambda: c.int("vocab_size"),
@@ -150,7 +150,7 @@ def encoder(
     heads: Sequence[str] = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
-    extras: Mapping[str, int] | None = None,
+    traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
 
@@ -158,18 +158,18 @@ def encoder(
 
     Args:
         bias: whether queries, keys and values have one.
-        extras: sizes and switches that this architecture alone has.
+        traits: sizes and switches that this architecture alone has.
     """
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     layer = Layer(
         mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias),
         ffn=dense(c, bias=True),
-        extras={"add_cross_attention": crossed},
+        traits={"add_cross_attention": crossed},
     )
-    sizes = {"type_vocab_size": c.int("type_vocab_size"), **(extras or {})}
+    sizes = {"type_vocab_size": c.int("type_vocab_size"), **(traits or {})}
     rows = c.int("max_position_embeddings")
     seen: dict[str, Any] = {"causal": c.bool("is_decoder", default=False), "uncounted": ACROSS if crossed else ""}
-    return frame(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, extras=sizes, **seen)
+    return decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes, **seen)
 
 
 def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **more: Any) -> Spec:
@@ -188,7 +188,7 @@ def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
     fields = {"hidden": d, "encoder": layers("encoder"), "tied": True, "uncounted": ACROSS, **more}
-    return frame(c, layers("decoder"), heads=heads, **fields)
+    return decoder_spec(c, layers("decoder"), heads=heads, **fields)
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
@@ -197,21 +197,21 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
     if not more:
         return ()
     start, one = int(layer_count(c)), layer()
-    marked = one.but(extras={**one.extras, "mtp": 1})
+    marked = one.but(traits={**one.traits, "mtp": 1})
     return (Layers(indices=Indices.of(range(start, start + more)), layer=marked),)
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0) -> tuple[Layers, ...]:
     """The layers of a small model that drafts further tokens, as many as `key` says, numbered from 0."""
     count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
-    return (Layers(indices=Indices.upto(count), layer=layer),) if count else ()
+    return (Layers(indices=Indices.below(count), layer=layer),) if count else ()
 
 
 def around(c: Config, part: Config, text: Spec, **more: Any) -> Spec:
     """What stands around a language model of any architecture, whose own config is the `part` of `c`.
 
     Args:
-        more: further arguments of frame() and fields of the Spec.
+        more: further arguments of decoder_spec() and fields of the Spec.
     """
     inner = {name: getattr(text, name) for name in ("vocab", "hidden", "causal", "windows", "uncounted")}
-    return frame(part, text.layers, whole=c, text=text, **{**inner, **more})
+    return decoder_spec(part, text.layers, whole=c, text=text, **{**inner, **more})

@@ -7,7 +7,7 @@ from hfcount.keys.layers import by_kind, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.spec import FeedForward, Layer, Layers
-from hfcount.tree.indices import Indices, common
+from hfcount.tree.indices import Indices, intersection
 
 
 def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
@@ -20,15 +20,15 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
     """
     count, given = layer_count(c), c.strs("layer_types")
     if given:
-        known = {"full_attention": Layer(), "sliding_attention": Layer(extras={"sliding": 1})}
+        known = {"full_attention": Layer(), "sliding_attention": Layer(traits={"sliding": 1})}
         placed = by_kind(c, known, [*given[:-1], "full_attention"])
-        return [(part.indices, bool(part.layer.extras)) for part in placed]
+        return [(part.indices, bool(part.layer.traits)) for part in placed]
     full = Indices.of(range(period - 1, count, period))
     last = Indices.of(() if count - 1 in full else (count - 1,))
-    return [(Indices.upto(count).less(full, last), True), (full, False), (last, False)]
+    return [(Indices.below(count).difference(full, last), True), (full, False), (last, False)]
 
 
-def lending(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
+def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
     """The same layers, of which the last, num_kv_shared_layers, borrow keys and values.
 
     Args:
@@ -39,8 +39,8 @@ def lending(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward 
     borrowing = Indices.of(range(count - min(count, shared), count))
     result = []
     for part in layers:
-        one, late = part.layer, common(part.indices, borrowing)
-        result += [(part.indices.less(late), one), (late, one.but(ffn=ffn or one.ffn, borrows=True))]
+        one, late = part.layer, intersection(part.indices, borrowing)
+        result += [(part.indices.difference(late), one), (late, one.but(ffn=ffn or one.ffn, shares_kv=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 
@@ -51,6 +51,6 @@ def network_widths(c: Config) -> list[tuple[int, Indices]]:
         if width < 1:
             raise ConfigError(f"{c.where}: intermediate_size names {width:,}, and must name widths of 1 and more.")
     if len(given) == 1:
-        return [(given[0], Indices.upto(layer_count(c)))]
+        return [(given[0], Indices.below(layer_count(c)))]
     widths = list(dict.fromkeys(given))
     return list(zip(widths, listing(c, "intermediate_size", given, *widths), strict=True))

@@ -8,7 +8,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
 from hfcount.text import printable
-from hfcount.tree.indices import Indices, common
+from hfcount.tree.indices import Indices, intersection
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ def dense_and_sparse(
     )
     if not given:
         first = min(number, count)
-        return Indices.upto(first), Indices.of(range(first, count))
+        return Indices.below(first), Indices.of(range(first, count))
     dense, sparse = listing(c, listed or "", given, "dense", "sparse")
     return dense, sparse
 
@@ -52,7 +52,7 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]
 
 def alike(layer: Layer, count: int) -> list[Layers]:
     """`count` layers that are all alike."""
-    return [Layers(indices=Indices.upto(count), layer=layer)]
+    return [Layers(indices=Indices.below(count), layer=layer)]
 
 
 def by_kind(
@@ -115,7 +115,7 @@ def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: In
     """
     if given:
         return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
-    rest = Indices.upto(layer_count(c)).less(places)
+    rest = Indices.below(layer_count(c)).difference(places)
     return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
 
@@ -125,13 +125,13 @@ def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
         Layers(indices=both, layer=_merged(one.layer, other.layer))
         for one in some
         for other in others
-        if (both := common(one.indices, other.indices)).count
+        if (both := intersection(one.indices, other.indices)).count
     ]
 
 
 def _merged(one: Layer, other: Layer) -> Layer:
-    extras = {**one.extras, **other.extras}
-    return one.model_copy(update={"mixer": one.mixer or other.mixer, "ffn": one.ffn or other.ffn, "extras": extras})
+    traits = {**one.traits, **other.traits}
+    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
@@ -139,12 +139,12 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given)
     (first, second), at = kinds.values(), places()
-    return split(c, (at, lambda: first), (Indices.upto(layer_count(c)).less(at), lambda: second))
+    return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
 
 def numbered(c: Config, key: str) -> Indices:
     """The layers whose numbers the config lists under `key`; numbers that no layer has are left out."""
-    return common(Indices.of(c.ints(key)), Indices.upto(layer_count(c)))
+    return intersection(Indices.of(c.ints(key)), Indices.below(layer_count(c)))
 
 
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
@@ -166,7 +166,7 @@ def repeated(
         ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
         one = kinds[kind]()
         indices = Indices.of(range(place, len(given) * times, len(given)))
-        found.append(Layers(indices=indices, layer=one.model_copy(update={"extras": {**one.extras, **ends}})))
+        found.append(Layers(indices=indices, layer=one.but(traits={**one.traits, **ends})))
     return tuple(found)
 
 
@@ -183,9 +183,9 @@ def periodic(c: Config, kinds: Mapping[str, Layer], pattern: Sequence[str], key:
 def hybrids(c: Config) -> list[int]:
     """The numbers of the layers that the config's list calls hybrid."""
     given = kinds(c, "layers_block_type")
-    known = {"linear_attention": Layer(), "hybrid": Layer(extras={"hybrid": 1})}
+    known = {"linear_attention": Layer(), "hybrid": Layer(traits={"hybrid": 1})}
     parts = by_kind(c, known, given, "layers_block_type") if given else []
-    return [number for part in parts if part.layer.extras for number in part.indices]
+    return [number for part in parts if part.layer.traits for number in part.indices]
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
@@ -194,11 +194,11 @@ def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) ->
     An owner is marked by the number of its block, from 1, and by how many layers pass it, which come by turns; layers
     that do not share have neither.
     """
-    alone = Indices.upto(layer_count(c)).less(*owners, sharing)
-    result = [(alone, one.model_copy(update={"beside": None})), (sharing, one)]
+    alone = Indices.below(layer_count(c)).difference(*owners, sharing)
+    result = [(alone, one.but(parallel_mixer=None)), (sharing, one)]
     for block, place in enumerate(owners):
         turns = len(range(block, len(owners) + int(sharing.count), len(owners)))
-        result.append((place, one.model_copy(update={"extras": {"owns": block + 1, "passes": turns}})))
+        result.append((place, one.but(traits={"owns": block + 1, "repeats": turns})))
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

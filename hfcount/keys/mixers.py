@@ -3,9 +3,9 @@
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
+from hfcount.mapper.provenance import Sourced
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
-from hfcount.tree.dims import Sourced
 
 
 def expanded(c: Config, key: str, default: int | None = None) -> int:
@@ -100,7 +100,7 @@ def mlstm(c: Config, hidden: int) -> Layer:
     bias = c.bool("use_bias", default=False)
     mixer = MLSTM(heads=heads, key_dim=_times(keys, "qk_dim_factor"), value_dim=_times(values, "v_dim_factor"))
     ffn = Dense(width=_times(width, "ffn_proj_factor"), bias=bias)
-    return Layer(mixer=mixer, ffn=ffn, extras={"fused": int(mode == "fused")})
+    return Layer(mixer=mixer, ffn=ffn, traits={"fused": int(mode == "fused")})
 
 
 def _times(value: int, factor: str) -> Sourced:

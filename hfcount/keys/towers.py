@@ -32,12 +32,12 @@ def siglip(eyes: Config) -> Vision:
         patch=(side, side),
         channels=eyes.int("num_channels", default=3),
         positions=along * along,
-        extras={"vision_use_head": int(eyes.bool("vision_use_head", default=True))},
+        traits={"vision_use_head": int(eyes.bool("vision_use_head", default=True))},
     )
 
 
 def clip_or_siglip(eyes: Config) -> Vision:
-    """The tower that vision_config's model_type names; SigLIP's has `vision_use_head` in its extras."""
+    """The tower that vision_config's model_type names; SigLIP's has `vision_use_head` in its traits."""
     kind = eyes.str("model_type", default="clip_vision_model")
     if kind == "siglip_vision_model":
         return siglip(eyes)
@@ -80,7 +80,7 @@ def qwen3_vision(c: Config) -> Vision:
 
 
 def whisper(ears: Config) -> dict[str, int]:
-    """The sizes of Whisper's encoder, by the names of hfcount.tree.parts.audio.whisper's arguments.
+    """The sizes of Whisper's encoder, by the names of hfcount.parts.audio.whisper's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_voxtral.py and configuration_qwen2_audio.py.
     """
@@ -94,7 +94,7 @@ def whisper(ears: Config) -> dict[str, int]:
 
 
 def gemma4_vision(c: Config) -> Vision:
-    """Gemma 4's tower; its extras go by the names of hfcount.tree.parts.vision_gemma.gemma4_vision's arguments.
+    """Gemma 4's tower; its traits go by the names of hfcount.parts.vision_gemma.gemma4_vision's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4VisionConfig.
     """
@@ -108,7 +108,7 @@ def gemma4_vision(c: Config) -> Vision:
         width=eyes.int("intermediate_size"),
         patch=(side, side),
         positions=eyes.int("position_embedding_size"),
-        extras={
+        traits={
             "heads": eyes.int("num_attention_heads"),
             "kv_heads": eyes.int("num_key_value_heads"),
             "head_dim": eyes.int("head_dim"),
@@ -119,7 +119,7 @@ def gemma4_vision(c: Config) -> Vision:
 
 
 def mllama_vision(c: Config) -> Vision:
-    """Llama 3.2's tower, whose layers come in two stacks; the second one's depth is among its extras.
+    """Llama 3.2's tower, whose layers come in two stacks; the second one's depth is among its traits.
 
     Source of what absent keys mean: transformers 5.23, configuration_mllama.py, MllamaVisionConfig.
     """
@@ -129,7 +129,7 @@ def mllama_vision(c: Config) -> Vision:
     side, ratios = eyes.int("patch_size"), eyes.length("supported_aspect_ratios")
     along = eyes.int("image_size") // side
     names = ("num_global_layers", "max_num_tiles", "vision_output_dim")
-    extras = {name: eyes.int(name, minimum=0, maximum=MAX_LAYERS) for name in names}
+    traits = {name: eyes.int(name, minimum=0, maximum=MAX_LAYERS) for name in names}
     return Vision(
         hidden=seeing(eyes),
         layers=eyes.int("num_hidden_layers", maximum=MAX_LAYERS),
@@ -137,12 +137,12 @@ def mllama_vision(c: Config) -> Vision:
         patch=(side, side),
         channels=eyes.int("num_channels"),
         positions=along * along + 1,
-        extras={**extras, "supported_aspect_ratios": 8 if ratios is None else ratios},
+        traits={**traits, "supported_aspect_ratios": 8 if ratios is None else ratios},
     )
 
 
 def conformer(c: Config) -> dict[str, int]:
-    """The sizes of Gemma 4's encoder, by the names of hfcount.tree.parts.audio.conformer's arguments.
+    """The sizes of Gemma 4's encoder, by the names of hfcount.parts.audio.conformer's arguments.
 
     Source of what absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
     """

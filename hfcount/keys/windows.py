@@ -7,7 +7,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Spec, Window
 from hfcount.text import printable
-from hfcount.tree.indices import Indices, common
+from hfcount.tree.indices import Indices, intersection
 
 
 def extent(c: Config, key: str, default: int | None = None) -> int | None:
@@ -41,7 +41,7 @@ def sliding(
 def sliding_everywhere(c: Config, default: int | None = None, *, key: str = "sliding_window") -> tuple[Window, ...]:
     """One window for all layers with softmax attention; `default` is what an absent `key` means."""
     size = extent(c, key, default)
-    return () if size is None else within(Indices.upto(layer_count(c)), size)
+    return () if size is None else within(Indices.below(layer_count(c)), size)
 
 
 def sliding_later(c: Config, first: int) -> tuple[Window, ...]:
@@ -63,7 +63,9 @@ def later(c: Config, first: int) -> Indices:
     return Indices.of(range(start, max(start, layer_count(c))))
 
 
-def between(c: Config, period: int, *, key: str | None = None, first: int | None = None, last: bool = False) -> Indices:
+def all_but_every_nth(
+    c: Config, period: int, *, key: str | None = None, first: int | None = None, last: bool = False
+) -> Indices:
     """All layers but one of each `period`, which is its last, and with `last` all but the very last too.
 
     Args:
@@ -83,9 +85,9 @@ def patterned(c: Config) -> Indices:
     Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
     """
     if c.is_null("sliding_window_pattern"):
-        return Indices.upto(0)
+        return Indices.below(0)
     if c.is_int("sliding_window_pattern") or not c.given("sliding_window_pattern"):
-        return between(c, 4, key="sliding_window_pattern")
+        return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
         raise ConfigError(
@@ -97,9 +99,9 @@ def patterned(c: Config) -> Indices:
 
 def other_than(c: Config, *some: range | Indices) -> Indices:
     """All layers that are in none of these sets."""
-    rest = Indices.upto(layer_count(c))
+    rest = Indices.below(layer_count(c))
     for part in some:
-        rest = rest.less(common(rest, Indices.of(part) if isinstance(part, range) else part))
+        rest = rest.difference(intersection(rest, Indices.of(part) if isinstance(part, range) else part))
     return rest
 
 
@@ -108,5 +110,5 @@ def seeing_both_ways(spec: Spec) -> Spec:
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """
-    halved = [window.but(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows]
+    halved = tuple(window.but(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows)
     return spec.but(causal=False, windows=halved)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from hfcount.report import ClosedForm, Report
+from hfcount.report.model import ClosedForm, Report
 from hfcount.reporters.latex import latex
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 

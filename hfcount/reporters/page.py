@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report import Component, LayerKind, Report
+from hfcount.report.model import ComponentCount, LayerKind, Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
 from hfcount.reporters.words import binary, number, origin, remarks, serving, share, verdict
@@ -59,7 +59,7 @@ class Model(NamedTuple):
     report: Report
     total: int
     active: int
-    components: Sequence[tuple[Component, Sequence[Part]]]
+    components: Sequence[tuple[ComponentCount, Sequence[Part]]]
     maps: Sequence[Map]
 
 
@@ -126,7 +126,7 @@ def _model(name: str, report: Report) -> Model:
     return Model(name, report, total, active, components, maps)
 
 
-def _parts(component: Component, kinds: Sequence[LayerKind]) -> Iterator[Part]:
+def _parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[Part]:
     total, active = component.total, component.active
     names = Counter(kind.name for kind in kinds)
     for kind in kinds:

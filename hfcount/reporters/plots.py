@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import MaxNLocator
 
-from hfcount.report import Report
+from hfcount.report.model import Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.text import printable
 

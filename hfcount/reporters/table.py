@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report import ClosedForm, Report
+from hfcount.report.model import ClosedForm, Report
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 

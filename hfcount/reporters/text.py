@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hfcount.report import Report
+from hfcount.report.model import Report
 
 
 def table(reports: Sequence[Report]) -> str:

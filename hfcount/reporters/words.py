@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from hfcount.report import ClosedForm, FormulaPart, Memory, Report
+from hfcount.mapper.whatif import written
+from hfcount.report.model import ClosedForm, FormulaPart, Memory, Report
 from hfcount.text import plural
-from hfcount.tree.block import Role
-from hfcount.whatif import written
+from hfcount.tree.nodes import Component
 
 
 def verdict(report: Report) -> str:
@@ -100,7 +100,7 @@ def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
     Bytes of weights in GiB, of the cache for one token in KiB; a component's share is that of all parameters.
     """
     found = {part.name for report in reports for part in report.components}
-    names = [role for role in get_args(Role) if role in found]
+    names = [component for component in get_args(Component) if component in found]
     head = ["model", "total", "active", "weights, GiB", "cache, KiB/token", *names]
     return head, [
         [_called(report), *_sizes(report), *(_share_of(report, name) for name in names)]

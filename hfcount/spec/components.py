@@ -1,58 +1,57 @@
 """What a layer is made of: mixers of tokens, feed-forward networks; and the tower that sees."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self, get_args
-
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import is_instance_schema, no_info_plain_validator_function
 
 from hfcount.tree.dims import Dim
 
 
 class symbol:
-    """Makes a field's value a Dim of that symbol, so that formulas can name it and say which key gave it."""
+    """Annotates a size with its symbol: the field becomes a Dim, which also knows the key it was read from."""
 
     def __init__(self, letter: str) -> None:
-        self._letter = letter
-
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_plain_validator_function(self._named)  # built in a tenth of the time of a wrapped int
-
-    def _named(self, value: Any) -> Dim:
-        if not isinstance(value, int):
-            raise ValueError(f"{self._letter} must be a whole number")
-        return Dim.named(self._letter, int(value), getattr(value, "source", ""))
+        self.letter = letter
 
 
-class Size:
-    """Keeps a size that has a symbol; any other is a plain number, which formulas show as such."""
-
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_plain_validator_function(lambda value: value if isinstance(value, Dim) else int(value))
-
-
-Extras = Mapping[str, Annotated[int, Size()]]
+Traits = Mapping[str, int]
 """Sizes and switches that one architecture alone has, by the name of their key."""
 
 
-class Made:
-    """Takes one of several parts as it was made, so that of all there are only those in use cost their building."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """An immutable value whose sizes carry their symbols."""
 
-    def __get_pydantic_core_schema__(self, source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return is_instance_schema(get_args(source))
-
-
-class Frozen(BaseModel):
-    """A value object: immutable, and nothing undeclared gets in."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+    def __post_init__(self) -> None:
+        for name, letter in _symbols(type(self)):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, Dim.named(letter, int(value), getattr(value, "source", "")))
+        traits: Traits | None = getattr(self, "traits", None)
+        if traits:
+            plain = {name: value if isinstance(value, Dim) else int(value) for name, value in traits.items()}
+            object.__setattr__(self, "traits", plain)
 
     def but(self, **changes: Any) -> Self:
         """The same with these fields changed."""
-        return type(self)(**{**dict(self), **changes})
+        return replace(self, **changes)
 
 
+_KNOWN: dict[type, list[tuple[str, str]]] = {}
+
+
+def _symbols(kind: type) -> list[tuple[str, str]]:
+    """The fields of a class that have a symbol, each with its symbol."""
+    if kind in _KNOWN:
+        return _KNOWN[kind]
+    found = _KNOWN[kind] = []
+    for name, hint in kind.__annotations__.items():
+        for part in (hint, *get_args(hint)):
+            found += [(name, one.letter) for one in getattr(part, "__metadata__", ()) if isinstance(one, symbol)]
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GQA(Frozen):
     """Attention with grouped key/value heads; MHA when `kv_heads` equals `heads`, MQA when it is 1.
 
@@ -63,7 +62,6 @@ class GQA(Frozen):
     keeps of earlier inputs for short convolutions, in elements, where attention stands among them.
     """
 
-    type: Literal["gqa"] = "gqa"
     heads: Annotated[int, symbol("h")]
     kv_heads: Annotated[int, symbol("h_kv")]
     head_dim: Annotated[int, symbol("h_d")]
@@ -78,15 +76,15 @@ class GQA(Frozen):
     convolved: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MLA(Frozen):
     """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` where it is given.
 
     A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values. Where it
-    looks at `picked` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
+    looks at `top_k` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
     `index_dim` elements (arXiv:2512.02556); layers without an indexer follow the choice of one before.
     """
 
-    type: Literal["mla"] = "mla"
     heads: Annotated[int, symbol("h")]
     query_rank: Annotated[int, symbol("r_q")] | None
     kv_rank: Annotated[int, symbol("r_kv")]
@@ -94,18 +92,18 @@ class MLA(Frozen):
     rope_dim: Annotated[int, symbol("h_r")]
     value_dim: Annotated[int, symbol("h_v")]
     bias: bool = False
-    picked: Annotated[int, symbol("t_k")] | None = None
+    top_k: Annotated[int, symbol("t_k")] | None = None
     index_heads: Annotated[int, symbol("h_i")] | None = None
     index_dim: Annotated[int, symbol("h_di")] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaNet(Frozen):
     """Gated linear attention with a short convolution (Gated DeltaNet and its kin).
 
     Each of `key_heads` has `key_dim` elements of queries and of keys, each of `value_heads` `value_dim` of values.
     """
 
-    type: Literal["delta_net"] = "delta_net"
     key_heads: Annotated[int, symbol("l_k")]
     value_heads: Annotated[int, symbol("l_v")]
     key_dim: Annotated[int, symbol("l_dk")]
@@ -113,22 +111,22 @@ class DeltaNet(Frozen):
     kernel: Annotated[int, symbol("w")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lightning(Frozen):
     """Linear attention computed block by block, with a decay that each head keeps."""
 
-    type: Literal["lightning"] = "lightning"
     heads: Annotated[int, symbol("l")]
     head_dim: Annotated[int, symbol("l_d")]
     kv_heads: Annotated[int, symbol("l_kv")] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SSM(Frozen):
     """A selective state space: Mamba when `heads` is None, else Mamba-2 with its groups.
 
     `step_rank` is the width from which Mamba makes its steps; `bias` belongs to the projections.
     """
 
-    type: Literal["ssm"] = "ssm"
     inner: Annotated[int, symbol("d_in")]
     state: Annotated[int, symbol("s")]
     kernel: Annotated[int, symbol("w")]
@@ -139,57 +137,57 @@ class SSM(Frozen):
     bias: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LRU(Frozen):
     """A gated linear recurrence of `width` elements, with gates of one block for each head."""
 
-    type: Literal["lru"] = "lru"
     width: Annotated[int, symbol("d_r")]
     heads: Annotated[int, symbol("h_r")]
     kernel: Annotated[int, symbol("w")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RWKV(Frozen):
     """The recurrence of RWKV-4: each of `width` elements is an average of its past, with a decay of its own.
 
     Like the network behind it, it mixes each input with the one before.
     """
 
-    type: Literal["rwkv"] = "rwkv"
     width: Annotated[int, symbol("d_a")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MLSTM(Frozen):
     """An LSTM with a matrix for its memory; `key_dim` and `value_dim` are those of all `heads` together."""
 
-    type: Literal["mlstm"] = "mlstm"
     heads: Annotated[int, symbol("l")]
     key_dim: Annotated[int, symbol("l_dk")]
     value_dim: Annotated[int, symbol("l_dv")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShortConv(Frozen):
     """A gated short convolution along the sequence."""
 
-    type: Literal["short_conv"] = "short_conv"
     kernel: Annotated[int, symbol("w")]
     bias: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dense(Frozen):
     """One feed-forward network for all tokens."""
 
-    type: Literal["dense"] = "dense"
     width: Annotated[int, symbol("d_ff")]
     bias: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MoE(Frozen):
     """A router that sends each token to `active` of `experts` networks of `width`.
 
     `shared` is the width of the network that all tokens pass besides, None when there is none.
     """
 
-    type: Literal["moe"] = "moe"
     experts: Annotated[int, symbol("n")]
     active: Annotated[int, symbol("k")]
     width: Annotated[int, symbol("d_ff")]
@@ -197,10 +195,11 @@ class MoE(Frozen):
     bias: bool = False
 
 
-Mixer = Annotated[GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv, Made()]
-FeedForward = Annotated[Dense | MoE, Made()]
+Mixer = GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv
+FeedForward = Dense | MoE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vision(Frozen):
     """A vision transformer (arXiv:2010.11929): an image in patches of `channels` colours, one token each.
 
@@ -209,7 +208,7 @@ class Vision(Frozen):
         positions: rows of a learned table of positions.
         merge: how many patches, along each side, become one token of the language model.
         out: the width of what the tower hands on.
-        extras: sizes and switches that one architecture alone has, by the name of their key.
+        traits: sizes and switches that one architecture alone has, by the name of their key.
     """
 
     hidden: Annotated[int, symbol("d_v")]
@@ -220,4 +219,4 @@ class Vision(Frozen):
     positions: Annotated[int, symbol("n_v")] | None = None
     merge: int = 1
     out: Annotated[int, symbol("d_o")] | None = None
-    extras: Extras = Field(default_factory=dict)
+    traits: Traits = field(default_factory=dict)

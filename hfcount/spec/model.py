@@ -1,37 +1,32 @@
 """Layers by kind, and the whole model."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
-
-from hfcount.spec.components import GQA, MLA, SSM, Dense, Extras, FeedForward, Frozen, Mixer, MoE, Vision, symbol
+from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Traits, Vision, symbol
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
-
-
-def _numbered(indices: Indices) -> Indices:
-    return _called("N", indices)
 
 
 def _called(symbol: str, indices: Indices) -> Indices:
     return replace(indices, count=Dim.named(symbol, indices.count, getattr(indices.count, "source", "")))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layer(Frozen):
     """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have one of them alone.
 
-    `beside` is a second mixer that works on the same tokens, in the layers that have two. A layer that `borrows` takes
-    the keys and values of an earlier one. `passes` is how often a token passes through it. `extras` are sizes and
-    switches that one architecture alone has, by the name of their key.
+    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` takes the keys and values of
+    an earlier one. `repeats` is how often a token passes through it. `traits` are sizes and switches that one
+    architecture alone has, by the name of their key.
     """
 
     mixer: Mixer | None = None
     ffn: FeedForward | None = None
-    beside: Mixer | None = None
-    borrows: bool = False
-    passes: int = 1
-    extras: Extras = Field(default_factory=dict)
+    parallel_mixer: Mixer | None = None
+    shares_kv: bool = False
+    repeats: int = 1
+    traits: Traits = field(default_factory=dict)
 
     @property
     def attention(self) -> GQA:
@@ -48,16 +43,16 @@ class Layer(Frozen):
         return self.mixer
 
     @property
-    def second(self) -> GQA:
+    def parallel_attention(self) -> GQA:
         """The second mixer of a layer that is known to have attention beside its first."""
-        if not isinstance(self.beside, GQA):
+        if not isinstance(self.parallel_mixer, GQA):
             raise TypeError("this layer has no attention beside its mixer")
-        return self.beside
+        return self.parallel_mixer
 
     @property
     def ssm(self) -> SSM:
         """The mixer, or the second one, of a layer that is known to have a state space."""
-        for mixer in (self.mixer, self.beside):
+        for mixer in (self.mixer, self.parallel_mixer):
             if isinstance(mixer, SSM):
                 return mixer
         raise TypeError("this layer has no state space")
@@ -77,26 +72,30 @@ class Layer(Frozen):
         return self.ffn
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
     """The layers that are alike, by their numbers."""
 
-    indices: Annotated[Indices, AfterValidator(_numbered)]
+    indices: Indices
     layer: Layer
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.indices.count, Dim):
+            object.__setattr__(self, "indices", _called("N", self.indices))
 
 
 def _ordered(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
     """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
     if len(parts) < 2:
         return parts
-    return tuple(
-        part.model_copy(update={"indices": _called(f"N{place}", part.indices)}) for place, part in enumerate(parts, 1)
-    )
+    return tuple(part.but(indices=_called(f"N{place}", part.indices)) for place, part in enumerate(parts, 1))
 
 
 def _encoding(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
-    return tuple(part.model_copy(update={"indices": _called("N_e", part.indices)}) for part in parts)
+    return tuple(part.but(indices=_called("N_e", part.indices)) for part in parts)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Frozen):
     """Layers, by their numbers, whose attention looks at `extent` tokens at most, the token itself included."""
 
@@ -123,6 +122,7 @@ Head = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spec(Frozen):
     """A whole model.
 
@@ -138,7 +138,7 @@ class Spec(Frozen):
             architecture has them and the config does not say whether the checkpoint does.
         encoder: the layers of the encoder, where there is one besides the decoder.
         languages: those that have parts of their own.
-        extras: sizes and switches that one architecture alone has, by the name of their key.
+        traits: sizes and switches that one architecture alone has, by the name of their key.
         vision: the tower that sees images; text: the language model, where any may be nested.
     """
 
@@ -147,7 +147,7 @@ class Spec(Frozen):
     dtype: str | None
     vocab: Annotated[int, symbol("|V|")]
     hidden: Annotated[int, symbol("d")]
-    layers: Annotated[tuple[Layers, ...], AfterValidator(_ordered)]
+    layers: tuple[Layers, ...]
     head: Head
     heads: tuple[Head, ...] = ()
     tied: bool
@@ -158,11 +158,16 @@ class Spec(Frozen):
     positions: Annotated[int, symbol("n_p")] | None = None
     mtp: tuple[Layers, ...] = ()
     mtp_announced: bool = True
-    encoder: Annotated[tuple[Layers, ...], AfterValidator(_encoding)] = ()
+    encoder: tuple[Layers, ...] = ()
     languages: tuple[str, ...] = ()
-    extras: Extras = Field(default_factory=dict)
+    traits: Traits = field(default_factory=dict)
     vision: Vision | None = None
     text: "Spec | None" = None
+
+    def __post_init__(self) -> None:
+        Frozen.__post_init__(self)
+        object.__setattr__(self, "layers", _ordered(self.layers))
+        object.__setattr__(self, "encoder", _encoding(self.encoder))
 
     @property
     def eyes(self) -> Vision:

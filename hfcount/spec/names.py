@@ -6,7 +6,7 @@ from hfcount.spec.model import Layer
 
 def made_of(layer: Layer) -> str:
     """What a layer is made of, such as `GQA + MoE`."""
-    return " + ".join(map(called, filter(None, (layer.mixer, layer.beside, layer.ffn)))) or "layer"
+    return " + ".join(map(called, filter(None, (layer.mixer, layer.parallel_mixer, layer.ffn)))) or "layer"
 
 
 def called(part: object) -> str:

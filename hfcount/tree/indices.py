@@ -24,7 +24,7 @@ class Indices:
     without: tuple["Indices", ...] = ()
 
     @classmethod
-    def upto(cls, count: int) -> "Indices":
+    def below(cls, count: int) -> "Indices":
         """0 to count - 1."""
         return cls(range(count), count)
 
@@ -34,7 +34,7 @@ class Indices:
         base = numbers if isinstance(numbers, range) else tuple(sorted(set(numbers)))
         return cls(base, len(base))
 
-    def less(self, *others: "Indices") -> "Indices":
+    def difference(self, *others: "Indices") -> "Indices":
         """This set without `others`, which are disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
         return Indices(self.base, int(self.count) - sum(other.count for other in others), self.without + others)
@@ -71,12 +71,12 @@ def _span(numbers: range) -> str:
     return f"{numbers[0]}-{numbers[-1]}" + ("" if numbers.step == 1 else f" step {numbers.step}")
 
 
-def common(left: Indices, right: Indices) -> Indices:
+def intersection(left: Indices, right: Indices) -> Indices:
     """The numbers that are in both."""
     if isinstance(left.base, range) and isinstance(right.base, range):
         result = Indices.of(_meet(left.base, right.base))
         for gone in (*left.without, *right.without):
-            result = result.less(common(result, gone))
+            result = result.difference(intersection(result, gone))
         return result
     listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
     if isinstance(other.base, tuple) and len(other.base) < len(listed.base):

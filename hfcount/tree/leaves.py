@@ -7,9 +7,9 @@ from itertools import chain
 from math import prod
 from operator import mul
 
-from hfcount.tree.block import Aside, Block, Kind, Node, Repeat, Role, Tensor, Tied
 from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Component, Kind, Node, Repeat, Tensor, Tied, Undescribed
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Leaf:
     Args:
         segments: the name, split at dots; an Indices stands for every number in it.
         shape: of each tensor, in elements.
-        count: how many tensors; active: how many of them a token passes through, and `passes` how often; share: how
+        count: how many tensors; active: how many of them a token passes through, and `repeats` how often; share: how
             many of how many of their elements.
         to: for a tied leaf, the name it is tied to.
         linear: whether it is the weight of a linear map.
@@ -28,12 +28,12 @@ class Leaf:
     segments: tuple[str | Indices, ...]
     shape: tuple[int, ...]
     kind: Kind
-    role: Role
+    component: Component
     count: int
     active: int
     to: str | None = None
     share: tuple[int, int] = (1, 1)
-    passes: int = 1
+    repeats: int = 1
     linear: bool = False
 
     @property
@@ -88,40 +88,45 @@ def leaves(tree: Block) -> list[Leaf]:
 
 
 def _unfold(
-    node: Node, segments: tuple[str | Indices, ...], role: Role | None, count: int, active: int, passes: int = 1
+    node: Node,
+    segments: tuple[str | Indices, ...],
+    component: Component | None,
+    count: int,
+    active: int,
+    repeats: int = 1,
 ) -> Iterable[Leaf]:
     # One isinstance chain in one place reads better here than a method on each node.
     if isinstance(node, tuple):
-        return chain.from_iterable(_unfold(one, segments, role, count, active, passes) for one in node)
+        return chain.from_iterable(_unfold(one, segments, component, count, active, repeats) for one in node)
     if isinstance(node, Repeat):
         numbers = node.indices
         chosen = numbers.count if node.active is None else node.active
-        return _unfold(node.body, (*segments, numbers), role, numbers.count * count, chosen * active, passes)
-    if isinstance(node, Aside):
+        return _unfold(node.body, (*segments, numbers), component, numbers.count * count, chosen * active, repeats)
+    if isinstance(node, Undescribed):
         return []
-    role = role or node.role
+    component = component or node.component
     if isinstance(node, Block):
-        often = passes if node.passes is None else node.passes
+        often = repeats if node.repeats is None else node.repeats
         return chain.from_iterable(
-            _unfold(child, (*segments, segment(name)), role, count, active, often)
+            _unfold(child, (*segments, segment(name)), component, count, active, often)
             for name, child in node.children.items()
         )
-    known = role or "other"
+    known = component or "other"
     kind: Kind = "auxiliary" if known == "mtp" else "parameter"
     if isinstance(node, Tensor):
         own: Kind = node.kind
         if known == "mtp" and own != "legacy":
             own = "auxiliary buffer" if own == "buffer" else kind
-        return [Leaf(segments, node.shape, own, known, count, active, share=node.active, passes=passes)]
+        return [Leaf(segments, node.shape, own, known, count, active, share=node.active, repeats=repeats)]
     weight, bias = (*segments, "weight"), (*segments, "bias")
     if isinstance(node, Tied):
-        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to, passes=passes)]
+        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to, repeats=repeats)]
         outputs = node.shape[0]
     else:
         shape = (node.outputs, node.inputs)
-        result = [Leaf(weight, shape, kind, known, count, active, passes=passes, linear=True)]
+        result = [Leaf(weight, shape, kind, known, count, active, repeats=repeats, linear=True)]
         outputs = node.outputs
-    return [*result, Leaf(bias, (outputs,), kind, known, count, active, passes=passes)] if node.bias else result
+    return [*result, Leaf(bias, (outputs,), kind, known, count, active, repeats=repeats)] if node.bias else result
 
 
 def asides(tree: Block) -> dict[str, str]:
@@ -130,7 +135,7 @@ def asides(tree: Block) -> dict[str, str]:
 
 
 def _find_asides(node: Node, name: str) -> Iterable[tuple[str, str]]:
-    if isinstance(node, Aside):
+    if isinstance(node, Undescribed):
         return [(name, node.why)]
     if isinstance(node, Block):
         inner = ((child, f"{name}.{key}" if name else key) for key, child in node.children.items())

@@ -1,17 +1,17 @@
 """The checks that hold for the index and the headers alike: names, copies, claims, keys."""
 
-from hfcount.measures import Blueprint
+from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier import hints, sizes
-from hfcount.verifier.case import Case
+from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.names import AUXILIARY
 
 
-def check_names(case: Case, outcome: Outcome) -> None:
+def check_names(case: Comparison, outcome: Outcome) -> None:
     """HF201, HF202, HF209: the names of the checkpoint against those of the blueprint."""
     match = case.match
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.kind in ("parameter", "buffer"))
@@ -20,7 +20,7 @@ def check_names(case: Case, outcome: Outcome) -> None:
     layers = ""
     if match.missing_count or match.unexpected:
         listed = case.index.weight_map if case.index else case.seen.entries if case.seen else ()
-        layers = hints.layers(case.plan.leaves, listed)
+        layers = hints.layers(case.blueprint.leaves, listed)
     if match.missing_count:
         width = dtypes.width(case.declared) if case.declared else None
         outcome.report(
@@ -53,7 +53,7 @@ def check_names(case: Case, outcome: Outcome) -> None:
         )
 
 
-def check_heads(case: Case, outcome: Outcome) -> None:
+def check_heads(case: Comparison, outcome: Outcome) -> None:
     """HF210: heads that `architectures` does not name."""
     found = case.match.heads
     if not found:
@@ -70,7 +70,7 @@ def check_heads(case: Case, outcome: Outcome) -> None:
     )
 
 
-def check_copies(case: Case, outcome: Outcome) -> None:
+def check_copies(case: Comparison, outcome: Outcome) -> None:
     """HF203, HF204: what is stored beyond the parameters, and harmless."""
     for kind, code in (("tied", "HF203"), ("legacy", "HF204")):
         found = case.match.of_kind(kind)
@@ -91,7 +91,7 @@ def check_copies(case: Case, outcome: Outcome) -> None:
         )
 
 
-def check_auxiliary(case: Case, outcome: Outcome) -> None:
+def check_auxiliary(case: Comparison, outcome: Outcome) -> None:
     """HF207, HF208: multi-token-prediction layers, which are no part of the model proper."""
     announced = [leaf for leaf, _ in case.match.listed if leaf.kind in AUXILIARY]
     stored = case.match.of_kind(*AUXILIARY)
@@ -106,7 +106,7 @@ def check_auxiliary(case: Case, outcome: Outcome) -> None:
             elements,
             _total_bytes(case, stored),
         )
-    elif announced and case.plan.spec.mtp_announced:
+    elif announced and case.blueprint.spec.mtp_announced:
         names = [leaf.name for leaf in announced]
         outcome.report(
             "HF207",
@@ -119,15 +119,15 @@ def check_auxiliary(case: Case, outcome: Outcome) -> None:
         )
 
 
-def check_total_parameters(case: Case, outcome: Outcome) -> None:
+def check_total_parameters(case: Comparison, outcome: Outcome) -> None:
     """HF403: the parameters that the index claims."""
-    claim, total = case.index.total_parameters if case.index else None, case.plan.total
-    if claim is None or case.plan.asides:
+    claim, total = case.index.total_parameters if case.index else None, case.blueprint.total
+    if claim is None or case.blueprint.asides:
         return
     outcome.checks.append(Check("total_parameters", total, claim))
     if claim == total:
         return
-    leaves = case.plan.leaves
+    leaves = case.blueprint.leaves
     tied = sum(leaf.elements for leaf in leaves if leaf.kind == "tied")
     buffers = sum(leaf.elements for leaf in leaves if leaf.kind == "buffer")
     flat = sum(leaf.elements for leaf in leaves if leaf.kind == "parameter" and len(leaf.shape) == 1)
@@ -146,22 +146,23 @@ def check_total_parameters(case: Case, outcome: Outcome) -> None:
     )
 
 
-def check_unread_keys(plan: Blueprint, outcome: Outcome) -> None:
+def check_unread_keys(blueprint: Blueprint, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that nobody read."""
-    if plan.unread:
-        keys = ", ".join(printable(key, 60) for key in plan.unread)
+    if blueprint.unread:
+        keys = ", ".join(printable(key, 60) for key in blueprint.unread)
         outcome.report(
-            "HF102", f"{plan.spec.family} does not read {keys}. If one of them changes the model, the count is off."
+            "HF102",
+            f"{blueprint.spec.family} does not read {keys}. If one of them changes the model, the count is off.",
         )
 
 
-def check_total_size(case: Case, outcome: Outcome) -> None:
+def check_total_size(case: Comparison, outcome: Outcome) -> None:
     """HF302, HF401, HF402 at depth index: the bytes that the index claims, against the blueprint's."""
     match, claim = case.match, case.index.total_size if case.index else None
     if not claim:
         report_no_total_size(claim, outcome)
         return
-    if case.plan.asides:
+    if case.blueprint.asides:
         return  # parts of unknown size are among them
     if case.reading is not None:
         _accept(case, case.reading, claim, outcome)
@@ -201,7 +202,7 @@ def first(rows: list[str]) -> str:
     return shown + (f" and {plural(len(rows) - 3, 'more row')}" if len(rows) > 3 else "")
 
 
-def _accept(case: Case, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:
+def _accept(case: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:
     text = str(reading)
     if case.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
@@ -213,28 +214,28 @@ def _accept(case: Case, reading: sizes.Reading, claim: int, outcome: Outcome) ->
     if reading.width != own:
         outcome.report(
             "HF302",
-            f"the config declares {case.plan.spec.dtype} ({plural(own, 'byte')} an element), and total_size {claim:,}"
-            f" is exact at {plural(reading.width, 'byte')} an element. Set dtype to what is stored.",
+            f"the config declares {case.blueprint.spec.dtype} ({plural(own, 'byte')} an element), and total_size"
+            f" {claim:,} is exact at {plural(reading.width, 'byte')} an element. Set dtype to what is stored.",
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
         )
 
 
-def _untied(case: Case) -> str:
+def _untied(case: Comparison) -> str:
     """A word on a head that is missing because it is shared."""
-    missing = [leaf for leaf, count in case.match.listed if leaf.role == "lm_head" and leaf.kind == "parameter"]
-    if any(leaf.name in case.match.missing for leaf in missing) and not case.plan.spec.tied:
+    missing = [leaf for leaf, count in case.match.listed if leaf.component == "lm_head" and leaf.kind == "parameter"]
+    if any(leaf.name in case.match.missing for leaf in missing) and not case.blueprint.spec.tied:
         return " tie_word_embeddings was read as false; if the head shares the embedding, it should be true."
     return ""
 
 
-def _sizes_seen(case: Case, names: list[str]) -> tuple[int | None, int | None]:
+def _sizes_seen(case: Comparison, names: list[str]) -> tuple[int | None, int | None]:
     """Elements and bytes of tensors that only the headers know."""
     if case.seen is None:
         return None, None
     return case.seen.sizes(names)
 
 
-def _total_bytes(case: Case, found: list[tuple[Leaf, int]]) -> int | None:
+def _total_bytes(case: Comparison, found: list[tuple[Leaf, int]]) -> int | None:
     sizes_known = [case.bytes(leaf, count) for leaf, count in found]
     return None if None in sizes_known else sum(size for size in sizes_known if size is not None)

@@ -3,20 +3,20 @@
 from math import prod
 
 from hfcount.fetcher.shards import Shard
+from hfcount.formats.index import Index
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
-from hfcount.verifier.case import Case
 from hfcount.verifier.checks import first, report_no_total_size
-from hfcount.verifier.evidence import Index
+from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import BUFFERS
-from hfcount.verifier.seen import Seen
 
 
-def check_files(seen: Seen, index: Index | None, outcome: Outcome) -> None:
+def check_files(seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file is there, whole, and what it should be."""
     for _, shard in sorted(seen.shards.items()):
         if shard.problem is not None:
@@ -38,7 +38,7 @@ def check_files(seen: Seen, index: Index | None, outcome: Outcome) -> None:
         )
 
 
-def check_layout(seen: Seen, index: Index | None, outcome: Outcome) -> None:
+def check_layout(seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
     """HF205, HF206: the index against the headers, both ways, and tensors that are in two files."""
     if seen.twice:
         name, one, other = seen.twice[0]
@@ -84,7 +84,7 @@ def check_layout(seen: Seen, index: Index | None, outcome: Outcome) -> None:
     )
 
 
-def check_tensors(case: Case, seen: Seen, outcome: Outcome) -> None:
+def check_tensors(case: Comparison, seen: HeaderView, outcome: Outcome) -> None:
     """HF301, HF302: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     wrong: list[tuple[Leaf, tuple[int, ...]]] = []
     agreeing: list[Leaf] = []
@@ -118,8 +118,8 @@ def check_tensors(case: Case, seen: Seen, outcome: Outcome) -> None:
 
 
 def _report_shapes(
-    case: Case,
-    seen: Seen,
+    case: Comparison,
+    seen: HeaderView,
     names: list[str],
     wrong: list[tuple[Leaf, tuple[int, ...]]],
     agreeing: list[Leaf],
@@ -140,14 +140,14 @@ def _report_shapes(
     )
 
 
-def _report_dtypes(case: Case, seen: Seen, names: list[str], outcome: Outcome) -> None:
+def _report_dtypes(case: Comparison, seen: HeaderView, names: list[str], outcome: Outcome) -> None:
     stored = [case.spelling.get(name, name) for name in names]
     kinds = ", ".join(sorted({seen.entries[name].dtype for name in stored}))
     elements, size = seen.sizes(stored)
     rows = fold(names)
     outcome.report(
         "HF302",
-        f"the config declares {case.plan.spec.dtype} ({case.declared}), and {plural(len(names), 'tensor')} of"
+        f"the config declares {case.blueprint.spec.dtype} ({case.declared}), and {plural(len(names), 'tensor')} of"
         f" {plural(elements, 'element')} {'is' if len(names) == 1 else 'are'} stored as {kinds}: {first(rows)}."
         " Set dtype to what is stored, or convert them.",
         rows,
@@ -157,7 +157,7 @@ def _report_dtypes(case: Case, seen: Seen, names: list[str], outcome: Outcome) -
     )
 
 
-def check_bytes(case: Case | None, seen: Seen, index: Index | None, outcome: Outcome) -> None:
+def check_bytes(case: Comparison | None, seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
     """HF401, HF402 at depth headers: the bytes that the index claims, against those in the headers.
 
     Args:
@@ -181,7 +181,7 @@ def check_bytes(case: Case | None, seen: Seen, index: Index | None, outcome: Out
     # Tensors that are missing, doubled or omitted have a finding of their own, which explains the sum, too.
     explained = {listed, data, seen.sizes(seen.entries)[1] if seen.twice else data}
     if case and width:
-        find = Finder(case.plan.leaves).find
+        find = Finder(case.blueprint.leaves).find
         gone = sum(leaf.size for leaf in map(find, seen.gone) if leaf)
         explained |= {listed + width * gone, data + width * (gone + case.match.missing_elements)}
     expected = claim if claim in explained else listed
@@ -197,7 +197,7 @@ def check_bytes(case: Case | None, seen: Seen, index: Index | None, outcome: Out
     )
 
 
-def _reason(case: Case | None, seen: Seen, claim: int, listed: int) -> str:
+def _reason(case: Comparison | None, seen: HeaderView, claim: int, listed: int) -> str:
     if claim == sum(shard.size or 0 for shard in seen.shards.values()):
         return ", which is the sum of the file sizes, headers included"
     if case is None:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from hfcount.tree.block import Kind
 from hfcount.tree.leaves import Finder, Leaf
+from hfcount.tree.nodes import Kind
 from hfcount.verifier.folding import fold
 
 BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
@@ -164,7 +164,7 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
 
 def _without(leaf: Leaf, prefix: str) -> Leaf:
     drop = prefix.count(".")
-    return Leaf(leaf.segments[drop:], leaf.shape, leaf.kind, leaf.role, leaf.count, leaf.active, leaf.to)
+    return Leaf(leaf.segments[drop:], leaf.shape, leaf.kind, leaf.component, leaf.count, leaf.active, leaf.to)
 
 
 def _prefix(name: str) -> str:

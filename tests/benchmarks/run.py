@@ -73,8 +73,8 @@ def config(model: str) -> dict[str, object]:
 
 def totals(values: dict[str, object]) -> object:
     """Everything that is counted of a config."""
-    plan = hfcount.blueprint(values)
-    return plan.total, plan.active, plan.active_without_embedding, plan.by_component
+    blueprint = hfcount.blueprint(values)
+    return blueprint.total, blueprint.active, blueprint.active_without_embedding, blueprint.by_component
 
 
 def verified(model: str, fixtures: Path) -> None:
@@ -212,13 +212,16 @@ def half_a_million(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
 
 def lay_out_index(folder: Path, values: dict[str, object], shards: int) -> int:
     """Writes the config and index of a checkpoint, as transformers does; returns the size of the index in bytes."""
-    plan = hfcount.blueprint(values)
-    names = sorted(tensor.name for tensor in plan.tensors())
+    blueprint = hfcount.blueprint(values)
+    names = sorted(tensor.name for tensor in blueprint.tensors())
     weight_map = {
         name: f"model-{1 + place * shards // len(names):05d}-of-{shards:05d}.safetensors"
         for place, name in enumerate(names)
     }
-    index = {"metadata": {"total_parameters": plan.total, "total_size": 2 * plan.total}, "weight_map": weight_map}
+    index = {
+        "metadata": {"total_parameters": blueprint.total, "total_size": 2 * blueprint.total},
+        "weight_map": weight_map,
+    }
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(values, indent=2))
     return (folder / INDEX).write_text(json.dumps(index, indent=2) + "\n")

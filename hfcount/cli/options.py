@@ -1,0 +1,78 @@
+"""What the options of the command line are read as; a wrong one raises click.BadParameter."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+import click
+
+from hfcount.errors import BadSetting
+from hfcount.mapper.whatif import Changes, parsed, variants
+from hfcount.verifier.rules import lookup
+
+
+def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    """Codes of rules, given by code or by name."""
+    rules = [(value, lookup(value)) for value in values]
+    for value, rule in rules:
+        if rule is None:
+            raise click.BadParameter(f"no rule is called {value}. `hfcount --rules` lists them.")
+    return frozenset(rule.code for _, rule in rules if rule)
+
+
+def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
+    """The what-ifs that KEY=VALUE pairs make."""
+    pairs = [value.partition("=") for value in values]
+    for (key, equals, _), value in zip(pairs, values, strict=True):
+        if not key or not equals:
+            raise click.BadParameter(f"{value} is not KEY=VALUE, as in --set num_key_value_heads=8.")
+    try:
+        return variants((key, parsed(text)) for key, _, text in pairs)
+    except BadSetting as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _needs(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+
+
+def _ready(path: Path, *suffixes: str) -> Path:
+    """A path that can be written; by its name it is no input, and no output of another kind."""
+    if path.suffix.lower() not in suffixes:
+        raise click.BadParameter(f"{path} must end in {' or '.join(suffixes)}, by which it is told what to write.")
+    if not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        raise click.BadParameter(f"{path} is there, and is no file that may be written.")
+    return path
+
+
+def drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Where a figure goes, whose name says what kind it is."""
+    if path is None:
+        return None
+    path = _ready(path, ".svg", ".png", ".pdf")
+    _needs("matplotlib", "plot")
+    return path
+
+
+def renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Where a page goes."""
+    if path is None:
+        return None
+    path = _ready(path, ".html", ".htm")
+    _needs("jinja2", "html")
+    return path
+
+
+def picture(path: Path) -> Literal["svg", "png", "pdf"]:
+    """What kind of figure a file's name asks for."""
+    return cast(Literal["svg", "png", "pdf"], path.suffix[1:].lower())
+
+
+COUNT = click.IntRange(1, 2**40)
+"""Tokens or sequences."""

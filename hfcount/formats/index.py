@@ -1,0 +1,94 @@
+"""What was published, read with suspicion: the index's names, shards and claims."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.formats.json import Document, parse_object
+from hfcount.text import plural, printable, shown
+
+MAX_SHARDS = 10_000
+MAX_NAME = 1_000  # characters of a tensor's name
+
+_CLAIM = 2**63
+_SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*\.safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """model.safetensors.index.json: which tensor is in which shard, and two claims, in bytes and elements."""
+
+    weight_map: Mapping[str, str]
+    shards: frozenset[str]
+    total_size: int | None
+    total_parameters: int | None
+
+
+def read_index(document: Document) -> Index:
+    """The index of a checkpoint.
+
+    Raises:
+        DocumentError: HF001, it is malformed; HF002, it names a file outside the repo.
+    """
+    index, where = parse_object(document), document.where
+    weight_map = index.get("weight_map")
+    if not isinstance(weight_map, dict) or not weight_map:
+        found = "no weight_map" if weight_map is None else f"{shown(weight_map)} for a weight_map"
+        if weight_map == {}:
+            found = "an empty weight_map"
+        raise DocumentError(f"{where} has {found}, so it names no tensor. Write the index again.")
+    if set(map(type, weight_map.values())) != {str}:
+        name, value = next((name, value) for name, value in weight_map.items() if type(value) is not str)
+        raise DocumentError(
+            f"{where}: weight_map gives {shown(value)} for {printable(name)}, and must give a file name."
+        )
+    if max(map(len, weight_map)) > MAX_NAME:
+        longest = max(weight_map, key=len)
+        raise DocumentError(
+            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); {MAX_NAME:,} are"
+            " the most that is read."
+        )
+    shards = frozenset(weight_map.values())
+    if len(shards) > MAX_SHARDS:
+        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; {MAX_SHARDS:,} are the most that is read.")
+    for shard in sorted(shards):
+        if not is_safe(shard):
+            raise DocumentError(
+                f'{where}: weight_map names the file "{printable(shard, 80)}", which is not a plain .safetensors name'
+                " inside the repo. Nothing was requested for it. Write the index again.",
+                "HF002",
+            )
+    metadata = index.get("metadata")
+    if metadata is None:
+        metadata = {}
+    if not isinstance(metadata, dict):
+        raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.")
+    return Index(
+        weight_map,
+        shards,
+        _claim(where, metadata, "total_size", "bytes"),
+        _claim(where, metadata, "total_parameters", "elements"),
+    )
+
+
+def is_safe(shard: str) -> bool:
+    """Whether a shard's name stays inside the repo, on every system and in every URL."""
+    return (
+        len(shard) <= 255
+        and shard.isprintable()
+        and _SHARD.fullmatch(shard) is not None
+        and not any(segment in ("", ".", "..") for segment in shard.split("/"))
+    )
+
+
+def _claim(where: str, metadata: Mapping[str, Any], name: str, unit: str) -> int | None:
+    value = metadata.get(name)
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():  # some writers keep sums as floats
+        value = int(value)
+    if type(value) is not int or not 0 <= value < _CLAIM:
+        raise DocumentError(f"{where}: metadata.{name} is {shown(value)}, and must be a whole number of {unit}.")
+    return value

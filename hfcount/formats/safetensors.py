@@ -1,0 +1,173 @@
+"""The safetensors header: bytes in, tensors out, every rule of the format held.
+
+Source of the rules: the format's README and safetensors 0.8, safetensors/src/tensor.rs (`validate`). A name that
+stands twice is refused here, as the README asks and the reference reader does not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hfcount.errors import DocumentError
+from hfcount.formats.json import Document, check_names, parse_loosely, parse_object
+from hfcount.storage.dtypes import BITS
+from hfcount.text import printable, shown
+
+LENGTH_BYTES = 8
+"""Bytes before the header that give its length, little-endian."""
+
+MAX_HEADER = 100_000_000
+"""Bytes: a longer header is refused, as the reference reader does."""
+
+_MAX = 2**63
+_MAX_BITS = 2**66
+
+
+class Entry(NamedTuple):
+    """One stored tensor: its dtype by the format's name, its shape in elements, its place in the data in bytes."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What one file says it holds.
+
+    Args:
+        tensors: by name, in the order of the header.
+        length: bytes of the header itself; data: bytes of all tensors together.
+        raw: the header as it was read.
+    """
+
+    tensors: Mapping[str, Entry]
+    length: int
+    data: int
+    raw: bytes = field(repr=False)
+
+    @property
+    def file_bytes(self) -> int:
+        """What the file's size must be."""
+        return LENGTH_BYTES + self.length + self.data
+
+
+def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
+    """The header's length in bytes, from the first bytes of a file.
+
+    Raises:
+        DocumentError: HF003, it cannot be a safetensors file.
+    """
+    if first.startswith(b"version https://git-lfs"):
+        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.", "HF003")
+    if first.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
+        raise DocumentError(f"{where} is an HTML page: some server answered with an error page.", "HF003")
+    if len(first) < LENGTH_BYTES:
+        raise DocumentError(f"{where} has {len(first)} bytes, and a header's length alone takes 8.", "HF003")
+    length = int.from_bytes(first[:LENGTH_BYTES], "little")
+    if length > MAX_HEADER:
+        raise DocumentError(
+            f"{where} gives its header {length:,} bytes, and {MAX_HEADER:,} are the most: it is no safetensors file,"
+            " or its first bytes are damaged.",
+            "HF003",
+        )
+    if file_bytes is not None and LENGTH_BYTES + length > file_bytes:
+        raise DocumentError(
+            f"{where} has {file_bytes:,} bytes, and its header alone takes 8 + {length:,}: it is cut off.", "HF003"
+        )
+    return length
+
+
+def parse_header(where: str, raw: bytes) -> Header:
+    """The tensors of a header, given its bytes without the 8 before it.
+
+    Raises:
+        DocumentError: HF003, with the rule that it breaks.
+    """
+    document = Document(f"the header of {where}", raw)
+    try:
+        fields = parse_loosely(document)
+        metadata = fields.pop("__metadata__", None)
+        if metadata is not None and not (isinstance(metadata, dict) and {str}.issuperset(map(type, metadata.values()))):
+            raise DocumentError(f"{where}: __metadata__ must map texts to texts.")
+        tensors = _entries(where, fields)
+        if sum(map(len, fields.values())) == 3 * len(fields):
+            check_names(document, 4 * len(fields) + (0 if metadata is None else 1 + len(metadata)))
+        else:  # fields beyond the format's are allowed, and may nest
+            parse_object(document)
+    except DocumentError as error:
+        raise DocumentError(str(error), "HF003") from None
+    return Header(tensors, len(raw), _check_layout(where, tensors), raw)
+
+
+def _entries(where: str, fields: Mapping[str, Any]) -> dict[str, Entry]:
+    # One loop without calls: a large model has a hundred thousand tensors.
+    tensors = {}
+    for name, value in fields.items():
+        try:
+            dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
+            bits = BITS[dtype]
+            for size in shape:
+                if type(size) is not int or size < 0:
+                    raise ValueError
+                bits *= size
+                if bits >= _MAX_BITS:
+                    raise ValueError
+            if (
+                type(begin) is not int
+                or type(end) is not int
+                or not 0 <= begin <= end < _MAX
+                or type(shape) is not list
+            ):
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise DocumentError(f"{where}: {printable(name)} {_what_is_wrong(value)}.") from None
+        if bits != (end - begin) * 8:
+            raise DocumentError(
+                f"{where}: {printable(name)} has shape {printable(str(shape))} of {dtype}, {bits / 8:,.16g} bytes, and"
+                f" takes {end - begin:,}."
+            )
+        tensors[name] = Entry(dtype, tuple(shape), begin, end)
+    return tensors
+
+
+def _what_is_wrong(value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"is {shown(value)}, and must be an object with dtype, shape and data_offsets"
+    for key in ("dtype", "shape", "data_offsets"):
+        if key not in value:
+            return f"has no {key}"
+    if not isinstance(value["dtype"], str) or value["dtype"] not in BITS:
+        return f"has dtype {shown(value['dtype'])}, which the format does not have"
+    shape, offsets = value["shape"], value["data_offsets"]
+    if not isinstance(shape, list) or any(type(size) is not int or not 0 <= size < _MAX for size in shape):
+        return "has a shape that is not a list of whole numbers below 2^63"
+    bits = BITS[value["dtype"]]
+    for size in shape:
+        bits *= size
+        if bits >= _MAX_BITS:
+            return "has a shape of 2^63 bytes or more"
+    return f"has data_offsets {printable(str(offsets), 60)}, which are not a begin and an end"
+
+
+def _check_layout(where: str, tensors: Mapping[str, Entry]) -> int:
+    """Bytes of the data: tensors follow one another without holes or overlaps."""
+    place = 0
+    for entry in tensors.values():  # writers list tensors in the order of their data
+        if entry[2] != place:
+            break
+        place = entry[3]
+    else:
+        return place
+    place = 0
+    for begin, end, name in sorted((entry.begin, entry.end, name) for name, entry in tensors.items()):
+        if begin != place:
+            what = "overlaps the tensor before it by" if begin < place else "leaves a hole before it of"
+            raise DocumentError(
+                f"{where}: {printable(name)} begins at byte {begin:,} of the data, and {what}"
+                f" {abs(begin - place):,} bytes.",
+                "HF003",
+            )
+        place = end
+    return place

@@ -1,0 +1,161 @@
+"""The closed form of a model's parameters: in the literature's symbols, with numbers, and where each symbol is from."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from hfcount.formula.gathering import Counts, Share, Split, numbered, which
+from hfcount.spec import Layers, Spec
+from hfcount.spec.names import made_of
+from hfcount.tree.dims import (
+    Atom,
+    Dim,
+    Polynomial,
+    add,
+    atoms,
+    polynomial,
+    render,
+    render_factored,
+)
+from hfcount.tree.indices import Indices
+from hfcount.tree.leaves import Leaf
+from hfcount.tree.nodes import Component
+
+# So that the whole reads as it is taught: what is multiplied by the layers begins with their norms.
+_ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
+
+
+class Kind(NamedTuple):
+    """Layers that have the same parameters: what they are made of, which, how many, and one of them by component."""
+
+    name: str
+    numbers: str
+    layers: int
+    parts: Share
+    active: Share
+
+    @property
+    def where(self) -> str:
+        """Which layers, in words: `layer 0`, `layers 1-60`."""
+        return which(self.numbers, self.layers)
+
+    @property
+    def active_terms(self) -> Polynomial:
+        """What a token passes through of one layer."""
+        return _sum(self.active)
+
+    @property
+    def terms(self) -> Polynomial:
+        """One layer."""
+        return _sum(self.parts)
+
+
+class Formula:
+    """`total` and `active` as polynomials; a symbol with two values becomes two symbols.
+
+    `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
+    value of a symbol is from: the config's keys, or the layers that it counts.
+
+    Args:
+        leaves: the parameters.
+    """
+
+    def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
+        counts = Counts(spec.layers, "all layers of the decoder" if spec.encoder else "all layers")
+        whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
+        active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
+        self.kinds = _kinds(spec.layers, whole.layers, active.layers)
+        self.components, self.active_components = whole.gathered(), active.gathered()
+        self.total, self.active = _sum(self.components), _sum(self.active_components)
+        self.names = _names(atoms(self.total) | atoms(self.active))
+        self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
+        sources = _sources(spec) | counts.sources()
+        self.keys = {name: sources.get(atom, "worked out of the others") for atom, name in self.names.items()}
+
+    def text(self, terms: Polynomial) -> str:
+        """A polynomial of this formula with symbols."""
+        return render_factored(terms, self.names)
+
+    def plain(self, terms: Polynomial) -> str:
+        """The same without drawing anything out: the terms of one layer."""
+        return render(terms, self.names)
+
+    def numbers(self, terms: Polynomial, whole: bool = True) -> str:
+        """The same with numbers in place of symbols; the terms of one layer when not `whole`."""
+        return (render_factored if whole else render)(terms, self._numbers)
+
+    @property
+    def legend(self) -> dict[str, int]:
+        """The value of each symbol."""
+        return {name: int(atom.value) for atom, name in self.names.items()}
+
+    def __str__(self) -> str:
+        return self.text(self.total)
+
+
+def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:
+    alike: dict[object, list[int]] = {}
+    for place, both in enumerate(zip(shares, active, strict=True)):
+        alike.setdefault(tuple(_frozen(share) for share in both), []).append(place)
+    return [
+        Kind(
+            " or ".join(dict.fromkeys(made_of(layers[place].layer) for place in places)),
+            numbered([layers[place].indices for place in places]),
+            sum(int(layers[place].indices.count) for place in places),
+            shares[places[0]],
+            active[places[0]],
+        )
+        for places in alike.values()
+    ]
+
+
+def _frozen(share: Share) -> object:
+    return frozenset((component, frozenset(terms.items())) for component, terms in share.items())
+
+
+def _place(component: Component) -> int:
+    return _ORDER.index(component) if component in _ORDER else len(_ORDER)
+
+
+def _sum(parts: Share) -> Polynomial:
+    """All components together, in the order of the textbooks."""
+    total: Polynomial = {}
+    for component in sorted(parts, key=_place):
+        total = add(total, parts[component])
+    return total
+
+
+def _names(found: Iterable[Atom]) -> dict[Atom, str]:
+    """What each symbol is called: one with several values becomes several, by their size."""
+    rivals = {symbol: list(group) for symbol, group in groupby(sorted(found), key=lambda atom: atom.symbol)}
+    return {
+        atom: symbol if len(group) == 1 else f"{symbol}{place}"
+        for symbol, group in rivals.items()
+        for place, atom in enumerate(group, 1)
+    }
+
+
+def _sources(spec: Spec) -> dict[Atom, str]:
+    """Where each symbol's value was read, as far as the spec's numbers know."""
+    found: dict[Atom, dict[str, None]] = {}
+    for dim in _dims(spec):
+        for atom in atoms(dim.terms) if dim.source else ():
+            found.setdefault(atom, {})[dim.source] = None
+    for part in spec.encoder:
+        for atom in atoms(polynomial(part.indices.count)) - found.keys():
+            found[atom] = {f"{which(numbered([part.indices]), int(part.indices.count))} of the encoder": None}
+    return {atom: ", ".join(sources) for atom, sources in found.items()}
+
+
+def _dims(value: object) -> Iterator[Dim]:
+    if isinstance(value, Dim):
+        yield value
+    elif isinstance(value, Indices):
+        yield from _dims(value.count)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _dims(getattr(value, field.name))
+    elif isinstance(value, tuple | Mapping):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _dims(part)

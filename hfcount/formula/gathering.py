@@ -1,0 +1,110 @@
+"""Terms gathered over layers: what several kinds of layers share is written once, multiplied by how many there are."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hfcount.spec import Layers
+from hfcount.tree.dims import Atom, Monomial, Polynomial, add, atoms, divide, polynomial
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Component
+
+Share = Mapping[Component, Polynomial]
+"""Polynomials by component."""
+
+
+class Counts:
+    """Numbers of layers: N counts all, N1, N2, ... those of some kinds, in the order of the first of them."""
+
+    def __init__(self, layers: Sequence[Layers], every: str) -> None:
+        self.layers, self._all = layers, every
+        self._places = {
+            count: place for place, part in enumerate(layers) for count in atoms(polynomial(part.indices.count))
+        }
+        self._every = frozenset(range(len(layers)))
+        self._sets: set[frozenset[int]] = set()
+        self._symbols: dict[frozenset[int], Atom] = {}
+
+    def place(self, monomial: Monomial) -> tuple[int, Monomial] | None:
+        """Which kind of layer a term is of, and the term of one layer; None outside of the layers."""
+        for atom in monomial:
+            if atom in self._places:
+                return self._places[atom], divide(monomial, [atom])
+        return None
+
+    def add(self, places: frozenset[int]) -> None:
+        """Makes a symbol for the number of layers of these kinds."""
+        self._sets.add(places)
+        self._symbols.clear()  # they are numbered in order, so only once all are known
+
+    def atom(self, places: frozenset[int]) -> Atom:
+        """The number of layers of these kinds."""
+        if not self._symbols:
+            some = sorted(self._sets - {self._every}, key=sorted)
+            names = {self._every: "N"} | {own: f"N{number}" for number, own in enumerate(some, 1)}
+            self._symbols = {own: Atom(name, self._count(own)) for own, name in names.items()}
+        return self._symbols[places]
+
+    def sources(self) -> dict[Atom, str]:
+        """What each symbol counts."""
+        alone = self.layers[0].indices.count if len(self.layers) == 1 else None
+        key = getattr(alone, "source", "") or self._all
+        return {
+            self.atom(places): key if places == self._every else which(numbered(self._of(places)), self._count(places))
+            for places in self._sets
+        }
+
+    def _of(self, places: frozenset[int]) -> list[Indices]:
+        return [self.layers[place].indices for place in sorted(places)]
+
+    def _count(self, places: frozenset[int]) -> int:
+        return sum(int(part.count) for part in self._of(places))
+
+
+class Split:
+    """Terms by component, those of one layer of each kind apart from those outside of the layers."""
+
+    def __init__(self, counts: Counts, values: Iterable[tuple[Component, int]]) -> None:
+        self._counts = counts
+        self._alone: dict[Component, Polynomial] = {}
+        self.layers: list[dict[Component, Polynomial]] = [{} for _ in counts.layers]
+        for component, value in values:
+            self._alone.setdefault(component, {})
+            for monomial, coefficient in polynomial(value).items():
+                found = counts.place(monomial)
+                home, rest = (self.layers[found[0]], found[1]) if found else (self._alone, monomial)
+                home[component] = add(home.get(component, {}), {rest: coefficient})
+        self._owners = {component: self._owners_of(component) for component in self._alone}
+        for owners in self._owners.values():
+            for places in owners.values():
+                counts.add(frozenset(places))
+
+    def gathered(self) -> dict[Component, Polynomial]:
+        """By component, every term once, multiplied by the number of all layers that have it."""
+        return {
+            component: add(
+                {
+                    (self._counts.atom(frozenset(places)), *monomial): coefficient
+                    for (monomial, coefficient), places in self._owners[component].items()
+                },
+                alone,
+            )
+            for component, alone in self._alone.items()
+        }
+
+    def _owners_of(self, component: Component) -> dict[tuple[Monomial, int], list[int]]:
+        owners: dict[tuple[Monomial, int], list[int]] = {}
+        for place, share in enumerate(self.layers):
+            for term in share.get(component, {}).items():
+                owners.setdefault(term, []).append(place)
+        return owners
+
+
+def which(numbers: str, count: int) -> str:
+    """Layers in words: `layer 0`, `layers 1-60`."""
+    return f"layer{'s' if count > 1 else ''} {numbers}"
+
+
+def numbered(parts: Sequence[Indices]) -> str:
+    """The numbers of several sets of layers, in one list where they are not too many."""
+    if len(parts) > 1 and all(len(part.base) <= 10_000 for part in parts):
+        return str(Indices.of(number for part in parts for number in part))
+    return ",".join(map(str, parts))

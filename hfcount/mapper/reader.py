@@ -1,0 +1,229 @@
+"""Typed reads of a config, which remember what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar, cast
+
+from hfcount.errors import ConfigError
+from hfcount.mapper.provenance import Sourced
+from hfcount.mapper.shapeless import is_shapeless
+from hfcount.text import shown
+
+T = TypeVar("T")
+# The methods below are called what they read, and hide the types of that name.
+Int: TypeAlias = int
+Bool: TypeAlias = bool
+Str: TypeAlias = str
+
+MAX_SIZE = 2**32
+MAX_LAYERS = 2**62
+
+_REQUIRED: Any = object()
+
+
+class Config:
+    """A config.json, read by key.
+
+    A key with the value null counts as absent. Reading a key that is absent without a default, of another type or out
+    of range raises ConfigError, which names the document, the key, what was found and what is needed.
+
+    Args:
+        values: the JSON object.
+        where: what messages call the document, such as `org/model@ad44e77 config.json`.
+        path: the keys that lead to this part of the document, such as `text_config.`.
+        chosen: keys, with the way to them, that go before their aliases.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[Str, Any],
+        where: Str = "config.json",
+        family: Str = "this model",
+        path: Str = "",
+        chosen: Collection[Str] = (),
+    ) -> None:
+        self._values = values
+        self._read: set[Str] = set()
+        self._parts: dict[Str, Config] = {}
+        self._path = path
+        self._chosen = chosen
+        self._assumed: set[Str] = set()
+        self.where = where
+        self.family = family
+
+    def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
+        """A whole number under the first of `names` that is there; names are aliases of one another."""
+        value, name = self._find(names, default)
+        if name is None:
+            unknown = names and isinstance(value, int) and not getattr(value, "source", "")
+            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if unknown else value)
+        if type(value) is not int:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
+        if not minimum <= value <= maximum:
+            raise ConfigError(
+                f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
+            )
+        return Sourced.read(value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
+
+    def share(self, *names: Str, default: Any = _REQUIRED) -> float:
+        """A part of a whole, above 0 and at most 1."""
+        value, name = self._find(names, default)
+        if name is not None and (type(value) not in (int, float) or not 0 < value <= 1):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0 and at most 1.", "HF001")
+        return cast(float, value)
+
+    def number(self, *names: Str, default: Any = _REQUIRED) -> float:
+        """A number above 0, whole or not."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) not in (int, float):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a number.", "HF001")
+        if name is not None and not 0 < value <= MAX_SIZE:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
+        return cast(float, value)
+
+    def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
+        """A truth value."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) is not bool:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be true or false.", "HF001")
+        return cast(Bool, value)
+
+    def str(self, *names: Str, default: Any = _REQUIRED) -> Str:
+        """A text."""
+        value, name = self._find(names, default)
+        if name is not None and type(value) is not str:
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a text.", "HF001")
+        return cast(Str, value)
+
+    def strs(self, *names: Str) -> list[Str]:
+        """A list of texts; an absent one is empty."""
+        return self._list(names, str, "texts")
+
+    def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
+        """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
+        value, name = self._find(names, None)
+        if alone and type(value) is int:
+            return [Sourced.read(value, f"{self._path}{name}")]
+        if name is None:
+            return list(default)
+        return [Sourced.read(number, f"{self._path}{name}") for number in self._list(names, int, "whole numbers")]
+
+    def length(self, *names: Str) -> Int | None:
+        """How many entries a list has, whatever they are; None when there is none."""
+        entries = self.entries(*names)
+        return len(entries) if any(map(self.given, names)) else None
+
+    def entries(self, *names: Str) -> list[Any]:
+        """A list of anything; an absent one is empty."""
+        value, name = self._find(names, None)
+        if name is not None and not isinstance(value, list):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a list.", "HF001")
+        return value if isinstance(value, list) else []
+
+    def sub(self, *names: Str) -> Config | None:
+        """The config of a part, which shares this one's memory of what was read; None when there is none."""
+        value, name = self._find(names, None)
+        if name is None:
+            return None
+        if not isinstance(value, dict):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+        if name not in self._parts:
+            self._parts[name] = self._below(name, value)
+        return self._parts[name]
+
+    def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
+        """The config of a part that the model always has; `defaults` are what its absent keys mean."""
+        given = self.sub(*names) or self._below(names[0], {})
+        for key, value in (defaults or {}).items():
+            if given._values.get(key) is None:
+                given._values = {**given._values, key: value}
+                given._assumed.add(key)
+            given._read.add(key)
+        return given
+
+    def object(self, *names: Str) -> Mapping[Str, Any] | None:
+        """A JSON object, or None."""
+        value, name = self._find(names, None)
+        if name is not None and not isinstance(value, dict):
+            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+        return cast("Mapping[Str, Any] | None", value)
+
+    def dtype(self) -> Str | None:
+        """What the config declares the weights to be, such as `bfloat16`; None when it does not say."""
+        value, _ = self._find(("dtype", "torch_dtype"), None)
+        if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
+            return None
+        return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    def given(self, name: Str) -> Bool:
+        """Whether the key is there with a value."""
+        return self._values.get(name) is not None
+
+    def is_null(self, name: Str) -> Bool:
+        """Whether the key is there with the value null."""
+        self._read.add(name)
+        return name in self._values and self._values[name] is None
+
+    def is_int(self, name: Str) -> Bool:
+        """Whether the key is there with a whole number, where it may also be a word."""
+        self._read.add(name)
+        return type(self._values.get(name)) is int
+
+    def read_keys(self) -> list[Str]:
+        """The keys that were asked for, whether they are there or not; those of parts with the way to them."""
+        parts = [key for part in self._parts.values() for key in part.read_keys()]
+        return [*(f"{self._path}{name}" for name in self._read), *parts]
+
+    def facts(self) -> dict[Str, Any]:
+        """The keys that were read and are there, with their values: all that a blueprint depends on."""
+        own = {name: value for name, value in self._values.items() if name in self._read}
+        return own | {name: part.facts() for name, part in self._parts.items()}
+
+    def unread(self) -> list[Str]:
+        """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
+
+        A switch that is off, a size of 0 and an empty list ask for nothing.
+        """
+        own = [
+            name
+            for name, value in self._values.items()
+            if isinstance(value, (int, list)) and value and name not in self._read and not is_shapeless(name)
+        ]
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
+
+    def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
+        return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
+
+    def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
+        value, name = self._find(tuple(names), None)
+        if name is None:
+            return []
+        if not isinstance(value, list) or any(type(item) is not kind for item in value):
+            found = "a list of other things" if isinstance(value, list) else shown(value)
+            raise ConfigError(f"{self.where}: {name} is {found}, and must be a list of {noun}.", "HF001")
+        return value
+
+    def _find(self, names: tuple[Str, ...], default: Any) -> tuple[Any, Str | None]:
+        self._read.update(names)
+        found = [(self._values[name], name) for name in names if self._values.get(name) is not None]
+        if not found:
+            if default is _REQUIRED:
+                missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
+                raise ConfigError(
+                    f"{self.where}: {missing}, and {self.family} needs it. Add it to config.json; if it goes by"
+                    " another name there, the family has to learn that name.",
+                    "HF101",
+                )
+            return default, None
+        if len(found) > 1 and self._chosen:
+            found = [one for one in found if f"{self._path}{one[1]}" in self._chosen] or found
+        for value, name in found[1:]:
+            if type(value) is not type(found[0][0]):
+                return value, name  # of the two, the one whose type may be wrong
+            if value != found[0][0]:
+                raise ConfigError(
+                    f"{self.where}: {found[0][1]} is {shown(found[0][0])} and {name} is {shown(value)}, though both"
+                    " say the same thing. Remove the wrong one."
+                )
+        return found[0]

@@ -1,0 +1,77 @@
+"""Softmax attention in its published forms."""
+
+from collections.abc import Callable
+
+from hfcount.parts.norms import rms_norm
+from hfcount.spec import GQA, MLA
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+
+def gqa(
+    d: int,
+    a: GQA,
+    out: str = "o_proj",
+    norms: tuple[str, str] = ("q_norm", "k_norm"),
+    norm: Callable[[int], Block] = rms_norm,
+    sinks: str = "sinks",
+) -> Block:
+    """Grouped-query attention with rotary positions (arXiv:2305.13245, arXiv:2104.09864).
+
+    Tensors: q_proj (h·h_d, d; twice that when gated), k_proj and v_proj (h_kv·h_d, d), o_proj (d, h·h_d); with biases
+    as the spec says, with `qk_norm` q_norm and k_norm (h_d, or the whole width), with `sinks` sinks (h). transformers
+    before 4.32 also wrote the rotary inv_freq (h_d/2).
+
+    Args:
+        out: what the output projection is called.
+        norms: what the norms of queries and keys are called; norm: which kind they are; sinks: what those are called.
+    """
+    query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    values = a.head_dim if a.value_dim is None else a.value_dim
+    query_norm, key_norm = (query, keys) if a.qk_norm == "width" else (a.head_dim, a.head_dim)
+    parts = block(
+        q_proj=Linear(d, 2 * query if a.gated else query, a.qkv_bias),
+        k_proj=Linear(d, keys, a.qkv_bias),
+        v_proj=Linear(d, a.kv_heads * values, a.qkv_bias),
+    ).children
+    return Block(
+        {
+            **parts,
+            out: Linear(a.heads * values, d, a.out_bias),
+            **({norms[0]: norm(query_norm), norms[1]: norm(key_norm)} if a.qk_norm else {}),
+            **({sinks: Tensor((a.heads,))} if a.sinks else {}),
+            "rotary_emb": inv_freq(a.head_dim),
+        },
+        "attention",
+    )
+
+
+def fused_qkv(d: int, a: GQA) -> Linear:
+    """Queries, keys and values in one projection: ((h + 2·h_kv)·h_d, d)."""
+    return Linear(d, a.heads * a.head_dim + 2 * (a.kv_heads * a.head_dim), a.qkv_bias)
+
+
+def inv_freq(rotary_dim: int) -> Block:
+    """The rotary frequencies that earlier versions of transformers wrote: (rotary_dim/2)."""
+    return block(inv_freq=Tensor((rotary_dim // 2,), "legacy"))
+
+
+def mla(d: int, a: MLA) -> Block:
+    """Multi-head latent attention (arXiv:2405.04434, section 2.1).
+
+    Tensors: with a query rank q_a_proj (r_q, d), q_a_layernorm (r_q), q_b_proj (h·(h_n + h_r), r_q), else q_proj;
+    kv_a_proj_with_mqa (r_kv + h_r, d), kv_a_layernorm (r_kv), kv_b_proj (h·(h_n + h_v), r_kv), o_proj (d, h·h_v).
+    """
+    query = a.heads * (a.nope_dim + a.rope_dim)
+    ranked = a.query_rank
+    return block(
+        "attention",
+        q_proj=Linear(d, query) if ranked is None else None,
+        q_a_proj=None if ranked is None else Linear(d, ranked, a.bias),
+        q_a_layernorm=None if ranked is None else rms_norm(ranked),
+        q_b_proj=None if ranked is None else Linear(ranked, query),
+        kv_a_proj_with_mqa=Linear(d, a.kv_rank + a.rope_dim, a.bias),
+        kv_a_layernorm=rms_norm(a.kv_rank),
+        kv_b_proj=Linear(a.kv_rank, a.heads * (a.nope_dim + a.value_dim)),
+        o_proj=Linear(a.heads * a.value_dim, d, a.bias),
+        rotary_emb=inv_freq(a.rope_dim),
+    )

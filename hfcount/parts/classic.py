@@ -1,0 +1,104 @@
+"""Parts of the first transformers: learned positions, one key/value head per query head, layer normalisation."""
+
+from hfcount.parts.attention import fused_qkv
+from hfcount.parts.frames import embedding, lm_head
+from hfcount.spec import GQA, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+
+def fused_attention(d: int, a: GQA, qkv: str, out: str) -> Block:
+    """Attention with queries, keys and values in one projection.
+
+    Tensors: `qkv` ((h + 2·h_kv)·h_d, d), `out` (d, h·h_d); with biases as the spec says.
+    """
+    return Block({qkv: fused_qkv(d, a), out: Linear(a.heads * a.head_dim, d, a.out_bias)}, "attention")
+
+
+def mha(d: int, a: GQA, out: str = "out_proj", memory: int | None = None) -> Block:
+    """Attention without rotary positions (arXiv:1706.03762).
+
+    Tensors: q_proj (h·h_d, d), k_proj and v_proj (h_kv·h_d, d), `out` (d, h·h_d); with biases as the spec says.
+
+    Args:
+        memory: the width of what keys and values are made from, where it is not d.
+    """
+    query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    projections = block(
+        q_proj=Linear(d, query, a.qkv_bias),
+        k_proj=Linear(memory or d, keys, a.qkv_bias),
+        v_proj=Linear(memory or d, keys, a.qkv_bias),
+    ).children
+    return Block({**projections, out: Linear(query, d, a.out_bias)}, "attention")
+
+
+def positions(s: Spec) -> Block:
+    """A learned table of positions. Tensors: weight (n_p, d)."""
+    if s.positions is None:
+        raise TypeError("this model has no table of positions")
+    return embedding(s.positions, s.hidden)
+
+
+def summary(d: int, outputs: int) -> Block:
+    """What sums a sequence up for multiple choice. Tensors: summary (outputs, d) with bias, none when outputs is 0."""
+    return block("other", summary=Linear(d, outputs, True) if outputs else None)
+
+
+def fc(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2") -> dict[str, Linear]:
+    """A feed-forward network that stands in the layer itself. Tensors: `up` (d_ff, d), `down` (d, d_ff)."""
+    return {up: Linear(d, width, bias, "mlp"), down: Linear(width, d, bias, "mlp")}
+
+
+def conv1d(inputs: int, outputs: int) -> Block:
+    """A projection stored the other way round, as the first GPTs did. Tensors: weight (inputs, outputs), bias."""
+    return block(weight=Tensor((inputs, outputs)), bias=Tensor((outputs,)))
+
+
+def causal_mask(positions: int) -> dict[str, Tensor]:
+    """What earlier versions of transformers wrote beside attention: bias (1, 1, n_p, n_p), masked_bias ()."""
+    return {"bias": Tensor((1, 1, positions, positions), "legacy"), "masked_bias": Tensor((), "legacy")}
+
+
+def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
+    """A base model under its prefix, and beside it the head that the architecture names.
+
+    Args:
+        prefix: what the base model is called inside the classes that have a head.
+        heads: what each of them has beside the base.
+    """
+    if s.head == "base":
+        return body
+    beside = heads.get(s.head)
+    return Block({prefix: body, **(beside.children if beside else {})})
+
+
+def classifier(s: Spec, inputs: int | None = None, bias: bool = True) -> Linear:
+    """A head over the labels. Tensors: weight (c, d), bias (c)."""
+    return Linear(inputs or s.hidden, s.labels, bias, component="other")
+
+
+def generative(
+    s: Spec,
+    prefix: str,
+    body: Block,
+    table: str,
+    head: str = "lm_head",
+    bias: bool = False,
+    width: int | None = None,
+    **more: Block,
+) -> Block:
+    """A decoder with its head, one of: `head`, score (c, d), classifier (c, d) with bias, qa_outputs (2, d) with bias.
+
+    Args:
+        prefix: what the base model is called inside the classes that have a head.
+        table: the input embedding within the base model.
+        head: what the head over the vocabulary is called; bias: whether it has one.
+        width: what the heads read, where it is not d.
+        more: heads that this architecture has besides, or in place of these.
+    """
+    heads = {
+        "causal_lm": Block({head: lm_head(s, f"{prefix}.{table}.weight", bias, width)}),
+        "sequence_classification": block(score=classifier(s, width, bias=False)),
+        "token_classification": block(classifier=classifier(s, width)),
+        "question_answering": block(qa_outputs=Linear(width or s.hidden, 2, True, component="other")),
+    }
+    return headed(s, prefix, body, **{**heads, **more})

@@ -1,0 +1,53 @@
+"""A language model that stands among towers for other senses, through which no token of a text passes."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hfcount.parts.frames import lm_head
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
+
+
+def llava(s: Spec, body: Block, **senses: Node) -> Block:
+    """Names as LLaVA's checkpoints have them (arXiv:2304.08485): language_model.model, its lm_head, and the towers."""
+    towers = _aside(senses)
+    if s.head == "sequence_classification":
+        score = Linear(s.hidden, s.labels, component="other")
+        return Block({"language_model": Block({"model": body}), **towers, "score": score})
+    head = {} if s.head == "base" else {"lm_head": lm_head(s, "language_model.model.embed_tokens.weight")}
+    return Block({"language_model": Block({"model": body, **head}), **towers})
+
+
+def joined(s: Spec, body: Block, **senses: Node) -> Block:
+    """Names as later models have them: model.language_model and the towers beside it, then lm_head."""
+    inner = Block({**_aside(senses), "language_model": body})
+    if s.head == "base":
+        return inner
+    if s.head == "sequence_classification":
+        return Block({"model": inner, "score": Linear(s.hidden, s.labels, component="other")})
+    return Block({"model": inner, "lm_head": lm_head(s, "model.language_model.embed_tokens.weight")})
+
+
+def beside(s: Spec, body: Block, **senses: Node) -> Block:
+    """Names as the first of them have them: model, the towers beside it, and lm_head."""
+    towers = _aside(senses)
+    if s.head == "base":
+        return Block({"language_model": body, **towers})
+    return Block({"model": body, **towers, "lm_head": lm_head(s, "model.embed_tokens.weight")})
+
+
+def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
+    return {name: replace(one, repeats=0) if isinstance(one, Block) else one for name, one in towers.items()}
+
+
+def rebased(node: Node, prefix: str) -> Node:
+    """A model's tree for a place within another's: its tied tensors point to names that begin with `prefix`."""
+    if isinstance(node, Tied):
+        return Tied(f"{prefix}.{node.to}", node.shape, node.component, node.bias)
+    if isinstance(node, Block):
+        return Block(
+            {name: rebased(child, prefix) for name, child in node.children.items()}, node.component, node.repeats
+        )
+    if isinstance(node, Repeat):
+        return Repeat(node.indices, rebased(node.body, prefix), node.active)
+    return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node

@@ -1,0 +1,129 @@
+"""Parts of BERT and its kin."""
+
+from collections.abc import Callable
+
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.frames import embedding, stack
+from hfcount.parts.norms import layer_norm
+from hfcount.spec import GQA, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
+
+POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "multiple_choice")
+"""Heads of BERT that read the pooled first token, so that their base has a pooler."""
+
+
+def bert_attention(d: int, a: GQA, norm: bool = True) -> Block:
+    """Attention as BERT names it (arXiv:1810.04805).
+
+    Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, h·h_d), all with biases, and with `norm`
+    output.LayerNorm (d).
+    """
+    query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
+    out = Linear(a.heads * a.head_dim, d, a.out_bias, "attention")
+    return block(
+        self=block("attention", query=query, key=query, value=query),
+        output=block(dense=out, LayerNorm=layer_norm(d) if norm else None),
+    )
+
+
+def bert_layer(d: int, one: Layer) -> Block:
+    """A layer that normalises what it has added up, with cross attention where the layer has the switch.
+
+    Tensors: attention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
+    """
+    attention = bert_attention(d, one.attention)
+    return block(
+        attention=attention,
+        crossattention=attention if one.traits["add_cross_attention"] else None,
+        intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
+        output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
+    )
+
+
+def bert_embeddings(
+    s: Spec, width: int | None = None, norm: bool = True, types: bool = True, more: Block | None = None
+) -> Block:
+    """Words, positions and token types, added up and normalised.
+
+    Tensors: word_embeddings (|V|, d), position_embeddings (n_p, d), token_type_embeddings (types, d), LayerNorm (d).
+    Earlier versions of transformers also wrote position_ids (1, n_p).
+
+    Args:
+        width: of the tables, where it is not d; more: further tables.
+    """
+    d, rows = width or s.hidden, s.positions
+    tables = block(
+        word_embeddings=embedding(s.vocab, d),
+        position_embeddings=None if rows is None else embedding(rows, d),
+        token_type_embeddings=embedding(s.traits["type_vocab_size"], d) if types else None,
+        LayerNorm=layer_norm(d) if norm else None,
+        position_ids=None if rows is None else Tensor((1, rows), "legacy"),
+    )
+    return Block({**tables.children, **(more.children if more else {})})
+
+
+def bert_base(
+    s: Spec, layer: Callable[[Layer], Block] | None = None, embeddings: Block | None = None, **more: Node | None
+) -> Block:
+    """Embeddings, encoder.layer, and whatever stands behind; embeddings and layers are BERT's when left out."""
+    d = s.hidden
+    layers = stack(s.layers, layer or (lambda one: bert_layer(d, one)))
+    return block(embeddings=embeddings or bert_embeddings(s), encoder=block(layer=layers), **more)
+
+
+def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
+    """What the first token passes where the head is one of `heads`. Tensors: dense (d, d) with bias."""
+    return block("other", dense=Linear(s.hidden, s.hidden, True)) if s.head in heads else None
+
+
+def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
+    """The last projection of a masked language model and its bias, which used to be stored under two names.
+
+    Tensors: bias (|V|); decoder, a copy of the table `table` when tied, else (|V|, d) and a bias of its own.
+    """
+    d = width or s.hidden
+    tied = (Tied(table, (s.vocab, d)), block(bias=Tensor((s.vocab,), "legacy")))
+    return block("lm_head", bias=Tensor((s.vocab,)), decoder=tied if s.tied else Linear(d, s.vocab, True))
+
+
+def bert_predictions(s: Spec, table: str, width: int | None = None) -> Block:
+    """BERT's masked language model head. Tensors: transform.dense (d, d), transform.LayerNorm (d), decoder, bias."""
+    d = width or s.hidden
+    transform = block(dense=Linear(s.hidden, d, True), LayerNorm=layer_norm(d))
+    return Block({"transform": transform, **decoder_over(s, table, width).children}, "lm_head")
+
+
+def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = None, **more: Block) -> Block:
+    """BERT with one of its heads: predictions of words, the next sentence, or classes of texts, tokens or spans.
+
+    Args:
+        predictions: what predicts words, where it is not as in BERT; more: heads besides or in place of these.
+    """
+    d = s.hidden
+    words = predictions or bert_predictions(s, f"{prefix}.embeddings.word_embeddings.weight")
+    pair = Linear(d, 2, True, "other")
+    heads = {
+        "masked_lm": block(cls=block(predictions=words)),
+        "causal_lm": block(cls=block(predictions=words)),
+        "pretraining": block(cls=block(predictions=words, seq_relationship=pair)),
+        "next_sentence": block(cls=block(seq_relationship=pair)),
+        "sequence_classification": block(classifier=classifier(s)),
+        "token_classification": block(classifier=classifier(s)),
+        "multiple_choice": block(classifier=Linear(d, 1, True, "other")),
+        "question_answering": block(qa_outputs=classifier(s)),
+    }
+    return headed(s, prefix, body, **{**heads, **more})
+
+
+def dense_classifier(s: Spec) -> Block:
+    """A classification head of two layers. Tensors: dense (d, d), out_proj (c, d), with biases."""
+    return block("other", dense=Linear(s.hidden, s.hidden, True), out_proj=classifier(s))
+
+
+def roberta_heads(s: Spec, prefix: str, body: Block) -> Block:
+    """RoBERTa with one of its heads (arXiv:1907.11692), of which only multiple choice reads the pooled token."""
+    table = f"{prefix}.embeddings.word_embeddings.weight"
+    dense = block(dense=Linear(s.hidden, s.hidden, True), layer_norm=layer_norm(s.hidden))
+    words = block(lm_head=Block({**dense.children, **decoder_over(s, table).children}, "lm_head"))
+    two_layers = block(classifier=dense_classifier(s))
+    return bert_heads(s, prefix, body, masked_lm=words, causal_lm=words, sequence_classification=two_layers)

@@ -1,0 +1,80 @@
+"""What stands around the layers: embedding, final norm, head."""
+
+from collections.abc import Callable
+
+from hfcount.parts.norms import rms_norm
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
+
+
+def embedding(rows: int, width: int) -> Block:
+    """A table that is looked up. Tensors: weight (rows, width)."""
+    return block("embedding", weight=Tensor((rows, width)))
+
+
+def stack(layers: tuple[Layers, ...], layer: Callable[[Layer], Node]) -> tuple[Node, ...]:
+    """The layers by kind, each at its numbers."""
+    return tuple(Repeat(part.indices, layer(part.layer)) for part in layers)
+
+
+def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> Block:
+    """Embedding, layers and final norm under their usual names: embed_tokens, layers, norm.
+
+    Multi-token-prediction layers stand behind the others, where the spec has them.
+    """
+    return block(
+        embed_tokens=embedding(s.vocab, s.hidden),
+        layers=(*stack(s.layers, layer), *stack(s.mtp, layer)),
+        norm=norm or rms_norm(s.hidden),
+    )
+
+
+def decoder(
+    s: Spec, layer: Callable[[Layer], Node], question_answering: str = "model", norm: Block | None = None
+) -> Block:
+    """A decoder-only transformer: embedding, layers, final norm, and the head that the architecture names.
+
+    Args:
+        s: the whole model.
+        layer: builds one layer.
+        question_answering: what the base model is called inside the question answering class.
+        norm: the final norm, RMSNorm when left out.
+    """
+    return with_head(s, base(s, layer, norm), question_answering=question_answering)
+
+
+def with_head(
+    s: Spec,
+    body: Block,
+    prefix: str = "model",
+    table: str = "embed_tokens",
+    question_answering: str | None = None,
+    bias: bool = False,
+    score_bias: bool = False,
+) -> Block:
+    """A base model with its head.
+
+    Args:
+        prefix: what the base model is called inside the classes that have a head.
+        table: where the input embedding is within the base model.
+        bias: whether lm_head has one; score_bias: whether a sequence classifier's has.
+    """
+    if s.head == "base":
+        return body
+    if s.head == "question_answering":
+        prefix = question_answering or prefix
+    d, children = s.hidden, {prefix: body}
+    if s.head == "question_answering":
+        return Block({**children, "qa_outputs": Linear(d, 2, bias=True, component="other")})
+    if s.head in ("sequence_classification", "token_classification"):
+        with_bias = score_bias or s.head == "token_classification"
+        return Block({**children, "score": Linear(d, s.labels, with_bias, component="other")})
+    return Block({**children, "lm_head": lm_head(s, f"{prefix}.{table}.weight", bias)})
+
+
+def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None) -> Node:
+    """The head over the vocabulary: a copy of the embedding when tied, else (|V|, d), or (|V|, `width`)."""
+    inputs = width or s.hidden
+    if not s.tied:
+        return Linear(inputs, s.vocab, bias, component="lm_head")
+    return Tied(tied_to, (s.vocab, inputs), "lm_head", bias)

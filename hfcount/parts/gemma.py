@@ -1,0 +1,110 @@
+"""What the later Gemmas add to a layer and to the embedding."""
+
+from hfcount.parts.ffn import stacked
+from hfcount.parts.frames import embedding
+from hfcount.parts.norms import rms_norm
+from hfcount.spec import GQA, MoE
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
+
+
+def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
+    """Normalised attention whose keys and values later layers may borrow (model card of google/gemma-3n-E4B).
+
+    Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
+    absent where keys serve as `values` too. A layer that `shares_kv` has none of its own; the released checkpoints
+    store them all the same, and loaders skip them.
+    """
+    width = a.kv_heads * a.head_dim
+    skipped = block(weight=Tensor((width, d), "legacy"))
+    own = skipped if shares_kv else Linear(d, width, a.qkv_bias)
+    return block(
+        "attention",
+        q_proj=Linear(d, a.heads * a.head_dim, a.qkv_bias),
+        q_norm=rms_norm(a.head_dim),
+        k_proj=own,
+        v_proj=own if values else None,
+        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if shares_kv else rms_norm(a.head_dim),
+        o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
+    )
+
+
+def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Node]:
+    """An embedding of every token for every layer, (rows, N·width), and what mixes it with the usual one.
+
+    Tensors: embed_tokens_per_layer, per_layer_model_projection (N·width, d), per_layer_projection_norm (width).
+    """
+    return {
+        "embed_tokens_per_layer": embedding(rows, depth * width),
+        "per_layer_model_projection": Linear(d, depth * width, component="embedding"),
+        "per_layer_projection_norm": rms_norm(width),
+    }
+
+
+def per_layer_input(d: int, width: int) -> dict[str, Node]:
+    """Where a layer takes its own embedding in: a gate (width, d), a projection (d, width) and a norm (d)."""
+    return {
+        "per_layer_input_gate": Linear(d, width, component="mlp"),
+        "per_layer_projection": Linear(width, d, component="mlp"),
+        "post_per_layer_input_norm": rms_norm(d),
+    }
+
+
+def altup(d: int, streams: int) -> Block:
+    """Alternating updates (arXiv:2301.13310): a layer computes one of `streams` and predicts the others.
+
+    Tensors: correct_output_scale (d), correction_coefs (streams, streams), prediction_coefs (streams², streams),
+    modality_router (streams, d), router_norm (d).
+    """
+    return block(
+        "other",
+        correct_output_scale=Tensor((d,)),
+        correction_coefs=Linear(streams, streams),
+        prediction_coefs=Linear(streams, streams * streams),
+        modality_router=Linear(d, streams),
+        router_norm=rms_norm(d),
+    )
+
+
+def altup_projections(d: int, streams: int) -> dict[str, Node]:
+    """From the embedding to the further streams and back: (d, d) each, streams - 1 times."""
+    square = Repeat(Indices.below(streams - 1), Linear(d, d, component="other"))
+    return {"altup_projections": square, "altup_unembed_projections": square}
+
+
+def laurel(d: int, rank: int) -> Block:
+    """A learned residual of low rank (arXiv:2411.07501).
+
+    Tensors: linear_left (rank, d), linear_right (d, rank), post_laurel_norm (d).
+    """
+    return block("other", linear_left=Linear(d, rank), linear_right=Linear(rank, d), post_laurel_norm=rms_norm(d))
+
+
+def experts_beside(d: int, m: MoE) -> dict[str, Node]:
+    """Routed experts beside a network for all tokens, with norms of their own (model card of google/gemma-4-26B-A4B).
+
+    Tensors: a router with proj (n, d), scale (d) and per_expert_scale (n); experts with gate_up_proj (n, 2·d_ff, d) and
+    down_proj (n, d, d_ff); three norms (d), behind the usual network and around the experts.
+    """
+    norm = rms_norm(d)
+    return {
+        "router": block("router", proj=Linear(d, m.experts), scale=Tensor((d,)), per_expert_scale=Tensor((m.experts,))),
+        "experts": block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+        "post_feedforward_layernorm_1": norm,
+        "post_feedforward_layernorm_2": norm,
+        "pre_feedforward_layernorm_2": norm,
+    }
+
+
+def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block:
+    """Brings a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
+
+    Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
+    """
+    return block(
+        component,
+        embedding=embedding(vocab, width),
+        hard_embedding_norm=rms_norm(width),
+        soft_embedding_norm=rms_norm(width),
+        embedding_projection=Linear(width, d),
+    )

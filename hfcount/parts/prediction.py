@@ -1,0 +1,64 @@
+"""Layers that predict further tokens, stored behind the model proper."""
+
+from collections.abc import Callable
+
+from hfcount.parts.frames import embedding, stack
+from hfcount.parts.norms import rms_norm
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+
+def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
+    """The layer as it is, or a multi-token-prediction module around it where the spec says so.
+
+    Source: arXiv:2412.19437, section 2.2. Tensors beside the layer's: embed_tokens (|V|, d), enorm and hnorm (d),
+    eh_proj (d, 2·d), shared_head.norm (d), shared_head.head (|V|, d).
+
+    Args:
+        tables: whether its embedding and head are stored with it, though they are the model's.
+    """
+    if not one.traits.get("mtp"):
+        return layer
+    d = s.hidden
+    module = block(
+        embed_tokens=embedding(s.vocab, d) if tables else None,
+        enorm=rms_norm(d),
+        hnorm=rms_norm(d),
+        eh_proj=Linear(2 * d, d),
+        shared_head=block(norm=rms_norm(d), head=Linear(d, s.vocab) if tables else None),
+    )
+    return Block({**module.children, **layer.children}, "mtp")
+
+
+def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer], Block]) -> Block:
+    """A model with a small one beside it, `mtp`, that drafts the tokens after the next; alone where there is none.
+
+    Tensors: fc (d, 2·d) over the embedding and the hidden state, each with its norm, the layers, norm (d).
+    """
+    d, tree = s.hidden, model(s.but(mtp=()))
+    if not s.mtp:
+        return tree
+    draft = block(
+        "mtp",
+        pre_fc_norm_embedding=rms_norm(d),
+        pre_fc_norm_hidden=rms_norm(d),
+        fc=Linear(2 * d, d),
+        layers=stack(s.mtp, layer),
+        norm=rms_norm(d),
+    )
+    return Block({**tree.children, "mtp": draft})
+
+
+def drafting(d: int, one: Layer, layer: Block) -> Block:
+    """A layer of a module that predicts one further token: the first has its entrance, the last its final norm.
+
+    Tensors beside the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
+    """
+    entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
+    return Block(
+        {
+            **(entrance.children if one.traits.get("first") else {}),
+            **layer.children,
+            **({"final_layernorm": rms_norm(d)} if one.traits.get("last") else {}),
+        }
+    )

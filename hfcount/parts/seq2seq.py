@@ -1,0 +1,113 @@
+"""Parts of encoder-decoder transformers in the manner of BART."""
+
+from collections.abc import Callable
+
+from hfcount.parts.classic import fc, mha, positions
+from hfcount.parts.encoders import dense_classifier
+from hfcount.parts.frames import embedding, lm_head, stack
+from hfcount.parts.norms import layer_norm
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
+
+
+def bart_layer(d: int, one: Layer, crossed: bool) -> Block:
+    """A layer of an encoder, or with `crossed` of a decoder (arXiv:1910.13461).
+
+    Tensors: self_attn, self_attn_layer_norm (d), with `crossed` encoder_attn, encoder_attn_layer_norm (d); fc1 (d_ff,
+    d), fc2 (d, d_ff), final_layer_norm (d).
+    """
+    return block(
+        self_attn=mha(d, one.attention),
+        self_attn_layer_norm=layer_norm(d),
+        encoder_attn=mha(d, one.attention) if crossed else None,
+        encoder_attn_layer_norm=layer_norm(d) if crossed else None,
+        **fc(d, one.dense.width, one.dense.bias),
+        final_layer_norm=layer_norm(d),
+    )
+
+
+def bart(
+    s: Spec,
+    *,
+    first_norm: bool,
+    last_norm: bool,
+    layer: Callable[[Layer, bool], Block] | None = None,
+    tables: Node | None = None,
+    encoder: Block | None = None,
+    decoder: Block | None = None,
+    apart: bool = False,
+    decoder_vocab: int | None = None,
+) -> Block:
+    """An encoder and a decoder, which share their embedding when tied, with a head; causal, the decoder alone.
+
+    Args:
+        first_norm: whether the embedding is normalised; last_norm: whether the output of each side is.
+        layer: builds a layer, of the decoder when it is told so.
+        tables: the positions of each side, where they are not a learned table.
+        encoder: what the encoder has besides; decoder: what the decoder has.
+        apart: whether each side has an embedding of its own; decoder_vocab: rows of the decoder's, where not |V|.
+    """
+    d = s.hidden
+    build = layer or (lambda one, crossed: bart_layer(d, one, crossed))
+    alone, table = s.head == "causal_lm", embedding(s.vocab, d)
+    shared = Tied("shared.weight" if s.head == "base" else "model.shared.weight", (s.vocab, d))
+
+    def side(layers: tuple[Layers, ...], crossed: bool, more: Block | None) -> Block:
+        own_table = embedding(decoder_vocab or s.vocab, d) if crossed else table
+        own = block(
+            embed_tokens=shared if s.tied and not alone and not apart else own_table,
+            embed_positions=tables or positions(s),
+            layers=stack(layers, lambda one: build(one, crossed)),
+            layernorm_embedding=layer_norm(d) if first_norm else None,
+            layer_norm=layer_norm(d) if last_norm else None,
+        )
+        return Block({**own.children, **(more.children if more else {})})
+
+    decoding = side(s.layers, True, decoder)
+    if alone:
+        return block(model=block(decoder=decoding), lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
+    body = block(shared=None if apart else table, encoder=side(s.encoder, False, encoder), decoder=decoding)
+    if s.head == "base":
+        return body
+    if s.head == "sequence_classification":
+        return block(model=body, classification_head=dense_classifier(s))
+    if s.head == "question_answering":
+        return block(model=body, qa_outputs=Linear(d, 2, True, "other"))
+    target = s.but(vocab=decoder_vocab or s.vocab) if apart else s
+    source = "decoder.embed_tokens" if apart else "shared"
+    bias = Tensor((1, target.vocab), "buffer", "lm_head")
+    return block(model=body, final_logits_bias=bias, lm_head=lm_head(target, f"model.{source}.weight"))
+
+
+def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) -> Block:
+    """Prompts that a side of MVP learns for its layers (arXiv:2206.12131).
+
+    Tensors: prompt_embedding (length, d), prompt_trans.0 (middle, d), prompt_trans.2 (2·N·d, middle), with biases.
+    """
+    count = sum(part.indices.count for part in layers)
+    trans = Block({"0": Linear(d, middle, True), "2": Linear(middle, count * 2 * d, True)})
+    return block("other", prompt_embedding=embedding(length, d), prompt_trans=trans)
+
+
+def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
+    """A layer of T5 (arXiv:1910.10683), whose first has the buckets of relative positions that all read.
+
+    Tensors: layer.0.SelfAttention and layer.0.layer_norm (d), with `crossed` layer.1.EncDecAttention and its norm, last
+    DenseReluDense and its norm: wi (d_ff, d), or gated wi_0 and wi_1, and wo (d, d_ff). An attention has q, k and v
+    (h·h_d, d), o (d, h·h_d) and relative_attention_bias (buckets, h).
+    """
+    a, width, buckets = one.attention, one.dense.width, one.traits["relative_attention_num_buckets"]
+    inner, table = a.heads * a.head_dim, (buckets, a.heads)
+    into, norm = Linear(d, inner), layer_norm(d, bias=False)
+    parts = block("attention", q=into, k=into, v=into, o=Linear(inner, d)).children
+    bias = {"relative_attention_bias": block(weight=Tensor(table))} if buckets else {}
+    # The first versions had such a table, unread, in cross attention too.
+    unread = {"relative_attention_bias": block(weight=Tensor(table, "legacy"))} if buckets else {}
+    wide = {"wi_0": Linear(d, width), "wi_1": Linear(d, width)} if gated else {"wi": Linear(d, width)}
+    sublayers = [
+        block(SelfAttention=Block({**parts, **bias}, "attention"), layer_norm=norm),
+        block(EncDecAttention=Block({**parts, **unread}, "attention"), layer_norm=norm) if crossed else None,
+        block(DenseReluDense=Block({**wide, "wo": Linear(width, d)}, "mlp"), layer_norm=norm),
+    ]
+    present = [sublayer for sublayer in sublayers if sublayer is not None]
+    return block(layer=Block({str(number): sublayer for number, sublayer in enumerate(present)}))

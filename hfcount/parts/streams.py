@@ -1,0 +1,93 @@
+"""Residuals in several streams, attention to compressed tokens, and experts chosen by hash."""
+
+from collections.abc import Mapping
+
+from hfcount.parts.ffn import correction_bias, experts
+from hfcount.parts.frames import embedding, lm_head
+from hfcount.parts.norms import rms_norm
+from hfcount.spec import GQA, MoE, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+
+
+def mixer(name: str, d: int, several: int) -> dict[str, Node]:
+    """What mixes m residual streams around a part of a layer (arXiv:2512.24880).
+
+    Tensors: `name`_fn (m·(m + 2), m·d), `name`_base (m·(m + 2)), `name`_scale (3).
+    """
+    rows = (2 + several) * several
+    shapes = {"fn": (rows, several * d), "base": (rows,), "scale": (3,)}
+    return {f"{name}_{part}": Tensor(shape, component="other") for part, shape in shapes.items()}
+
+
+def streams(d: int, several: int) -> Block:
+    """What joins m residual streams before the final norm. Tensors: hc_fn (m, m·d), hc_base (m), hc_scale (1)."""
+    return block("other", hc_fn=Tensor((several, several * d)), hc_base=Tensor((several,)), hc_scale=Tensor((1,)))
+
+
+def compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
+    """What makes one key and value, `width` wide, of `rate` tokens; twice as wide inside where these overlap.
+
+    Tensors: wkv and wgate (width, d), ape (rate, width), norm (width).
+    """
+    inner = 2 * width if overlap else width
+    return block(wkv=Linear(d, inner), wgate=Linear(d, inner), ape=Tensor((rate, inner)), norm=rms_norm(width))
+
+
+def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: bool) -> Block:
+    """Attention with one key and value head, ranked queries and outputs, and compressed tokens where `rate` is not 0.
+
+    Tensors: wq_a, q_norm, wq_b, wkv, norm, wo_a (o_groups·o_lora_rank, h·h_d/o_groups), wo_b, attn_sink (h), the
+    compressor, and with `overlap` an indexer with wq_b, weights_proj and a compressor of its own.
+    """
+    rank, groups, inner = sizes["q_lora_rank"], sizes["o_groups"], sizes["o_groups"] * sizes["o_lora_rank"]
+    index_heads, index_dim = sizes["index_n_heads"], sizes["index_head_dim"]
+    indexer = block(
+        wq_b=Linear(rank, index_heads * index_dim),
+        weights_proj=Linear(d, index_heads),
+        compressor=compressor(d, index_dim, rate, overlap),
+    )
+    return block(
+        "attention",
+        wq_a=Linear(d, rank),
+        q_norm=rms_norm(rank),
+        wq_b=Linear(rank, a.heads * a.head_dim),
+        wkv=Linear(d, a.head_dim),
+        norm=rms_norm(a.head_dim),
+        wo_a=Linear((a.heads * a.head_dim) // groups, inner),
+        wo_b=Linear(inner, d),
+        attn_sink=Tensor((a.heads,)),
+        compressor=compressor(d, a.head_dim, rate, overlap) if rate else None,
+        indexer=indexer if overlap else None,
+    )
+
+
+def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
+    """Routed and shared experts; with `vocab` each token of the vocabulary has k fixed ones.
+
+    Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
+    (d, d_ff) of each expert and of the shared one.
+    """
+    choice = block(tid2eid=Tensor((vocab, m.active), "buffer")) if vocab else block(bias=correction_bias(m))
+
+    def expert(bias: bool) -> dict[str, Node]:
+        return {"w1": Linear(d, m.width, bias), "w2": Linear(m.width, d, bias), "w3": Linear(d, m.width, bias)}
+
+    return block(
+        gate=Block({"weight": Tensor((m.experts, d)), **choice.children}, "router"),
+        experts=experts(m, Block(expert(False), "experts")),
+        shared_experts=Block(expert(m.bias), "mlp"),
+    )
+
+
+def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:
+    """A decoder of m residual streams, and its head, called head; without one the names are those of the first release.
+
+    Tensors: embed_tokens (|V|, d), or embed; layers; norm (d); hc_head with what joins the streams, or hc_head_fn,
+    hc_head_base and hc_head_scale.
+    """
+    table, norm, join = embedding(s.vocab, s.hidden), rms_norm(s.hidden), streams(s.hidden, several)
+    if s.head == "base":
+        loose = {f"hc_head_{name.removeprefix('hc_')}": one for name, one in join.children.items()}
+        return block(embed=table, layers=layers, norm=norm, **loose)
+    body = block(embed_tokens=table, layers=layers, norm=norm, hc_head=join)
+    return block(model=body, head=lm_head(s, "model.embed_tokens.weight"))

@@ -1,0 +1,89 @@
+"""Memory and compute, as the report says them."""
+
+from hfcount.plan import Blueprint
+from hfcount.report.model import CachePart, Compute, Evidence, Memory
+from hfcount.report.serving import Cost, Workload, cache_width, cost
+from hfcount.storage.dtypes import BITS, code, width
+from hfcount.text import printable
+
+
+def costs(
+    blueprint: Blueprint, evidence: Evidence | None, load: Workload, quant_method: str | None
+) -> tuple[Memory, Compute]:
+    """What serving a model takes; `quant_method` is the scheme that its weights are quantised with."""
+    found = cost(blueprint)
+    return _memory(blueprint, found, evidence, load, quant_method), _compute(found, load.context)
+
+
+def _memory(
+    blueprint: Blueprint, found: Cost, evidence: Evidence | None, load: Workload, quant_method: str | None
+) -> Memory:
+    """Bytes of the weights as they are stored, and of what a model keeps of earlier tokens."""
+    dtype = load.dtype or blueprint.spec.dtype
+    cell = cache_width(dtype)
+    weights, by_dtype, why = _weights(blueprint, evidence, quant_method)
+    keeps = any(part.per_token or part.state for part in found.kept)
+
+    def size(elements: int) -> int | None:
+        """In bytes; nothing takes none in any dtype."""
+        return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
+
+    context = load.context
+    held = None if context is None else size(load.batch * sum(part.elements(context) for part in found.kept))
+    no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
+    return Memory(
+        weights_bytes=weights,
+        weights=by_dtype,
+        weights_why=why,
+        kv_dtype=printable(dtype) if dtype else None,
+        kv_bytes_per_token=size(sum(part.layers * part.per_token for part in found.kept)),
+        state_bytes=size(sum(part.layers * part.state for part in found.kept)),
+        context=context,
+        batch=load.batch,
+        kv_bytes=held,
+        parts=tuple(
+            CachePart(
+                kind=part.name,
+                layers=part.layers,
+                bytes_per_token=size(part.per_token),
+                state_bytes=size(part.state),
+                window=part.window,
+                picked=part.top_k,
+            )
+            for part in found.kept
+        ),
+        why=found.unknown or no_dtype,
+    )
+
+
+def _compute(found: Cost, context: int | None) -> Compute:
+    """Multiply-adds of one token's way through the model."""
+    if found.unknown:
+        return Compute(context=context)
+    at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
+    return Compute(
+        per_token=found.matrices + sum(part.layers * part.per_step for part in found.kept),
+        per_position=sum(part.layers * part.per_position for part in found.kept),
+        context=context,
+        at_context=at_context,
+    )
+
+
+def _weights(
+    blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None
+) -> tuple[int | None, dict[str, int] | None, str | None]:
+    """Bytes of what is stored, the same by dtype, and why there are none: as seen, or else as the config has it."""
+    if evidence and evidence.dtypes is not None:
+        by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
+        return sum(by_dtype.values()), by_dtype, None
+    if evidence and evidence.total_size:
+        return evidence.total_size, None, None
+    declared = code(blueprint.spec.dtype)
+    if quant_method:
+        return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
+    if declared is None:
+        return None, None, "the config names no dtype"
+    if blueprint.asides:
+        return None, None, "not all parts are described"
+    size = sum(leaf.elements for leaf in blueprint.stored_leaves()) * width(declared)
+    return size, {declared: size}, None

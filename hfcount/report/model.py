@@ -1,0 +1,229 @@
+"""The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from hfcount.mapper.whatif import written
+
+Verdict = Literal["verified", "explained", "mismatch", "unverified"]
+Depth = Literal["config", "index", "headers"]
+Extra = Literal["tensors", "formula", "layers"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Parameters(_Part):
+    """Elements. `stored` is what the checkpoint holds, copies and buffers included; null when nothing tells it."""
+
+    total: int | None
+    active: int | None
+    active_without_embedding: int | None
+    stored: int | None
+
+
+class ComponentCount(_Part):
+    """Parameters of one component, in elements."""
+
+    name: str
+    total: int
+    active: int
+
+
+class Evidence(_Part):
+    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype.
+
+    `unlisted` are weight files beside the shards that the index does not name.
+    """
+
+    total_size: int | None = None
+    total_parameters: int | None = None
+    tensors: int | None = None
+    shards: int | None = None
+    dtypes: dict[str, int] | None = None
+    unlisted: tuple[str, ...] = ()
+
+
+class ReportedCheck(_Part):
+    """One number that was expected and observed; `text` says how the expected one comes about."""
+
+    name: str
+    expected: int
+    observed: int
+    agrees: bool
+    text: str
+
+
+class ReportedFinding(_Part):
+    """One difference: `tensors` folded into rows, `count` of them, their `parameters` (elements) and `bytes`."""
+
+    code: str
+    name: str
+    severity: Literal["error", "note"]
+    message: str
+    tensors: tuple[str, ...]
+    count: int
+    parameters: int | None
+    bytes: int | None
+
+
+class TensorRow(_Part):
+    """All tensors of the blueprint whose names differ only in indices; `elements` is their sum."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    component: str
+    kind: str
+    elements: int
+
+
+class FormulaPart(_Part):
+    """The closed form of one component or the whole: with symbols, with numbers, and its value in elements."""
+
+    component: str
+    symbols: str
+    numbers: str
+    value: int
+
+
+class ClosedForm(_Part):
+    """The formula of every component, the whole last, and what each symbol stands for.
+
+    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind,
+    and `active_layers` the same; `keys` says where a symbol's value is from.
+    """
+
+    parts: tuple[FormulaPart, ...]
+    legend: dict[str, int]
+    active: tuple[FormulaPart, ...] = ()
+    layers: tuple[FormulaPart, ...] = ()
+    active_layers: tuple[FormulaPart, ...] = ()
+    keys: dict[str, str] = {}
+
+
+class LayerKind(_Part):
+    """Layers that have the same parameters: what they are made of, which, and their components, of all together."""
+
+    name: str
+    numbers: str
+    count: int
+    components: tuple[ComponentCount, ...]
+
+
+class CachePart(_Part):
+    """What mixers of one kind keep, each of them.
+
+    `window` is in tokens, null when no token is dropped; `picked` is how many of those kept are looked at, null
+    for all.
+    """
+
+    kind: str
+    layers: int
+    bytes_per_token: int | None
+    state_bytes: int | None
+    window: int | None
+    picked: int | None = None
+
+
+class Memory(_Part):
+    """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
+
+    `kv_bytes_per_token` is what one token adds in all layers, until windows are full. `kv_bytes` is cache and states of
+    `batch` sequences of `context` tokens. What nothing tells is null, and `weights_why` and `why` say why.
+    """
+
+    weights_bytes: int | None = None
+    weights: dict[str, int] | None = None
+    weights_why: str | None = None
+    kv_dtype: str | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    context: int | None = None
+    batch: int = 1
+    kv_bytes: int | None = None
+    parts: tuple[CachePart, ...] = ()
+    why: str | None = None
+
+
+class Compute(_Part):
+    """Multiply-adds of a forward pass for one token, each of them two floating-point operations.
+
+    `per_token` is that of matrices and states, `per_position` that of attention for each token looked back at, until
+    windows are full or an indexer picks; `at_context` is both for the last token of a context.
+    """
+
+    per_token: int | None = None
+    per_position: int | None = None
+    context: int | None = None
+    at_context: int | None = None
+
+
+class Failure(_Part):
+    """Why a run could not look."""
+
+    kind: str
+    message: str
+
+
+class Report(_Part):
+    """What hfcount says of one checkpoint.
+
+    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes. `asides`
+    are the parts of the model that are not described: the prefix of their names, and why. `overrides` are the keys of
+    the config that were set to other values.
+    """
+
+    schema_version: Literal[1] = 1
+    model: str
+    revision: str | None = None
+    source: Literal["hub", "cache", "folder", "fixtures"] | None = None
+    family: str | None = None
+    architecture: str | None = None
+    dtype: str | None = None
+    depth: Depth | None = None
+    depth_reason: str | None = None
+    verdict: Verdict
+    parameters: Parameters | None = None
+    components: tuple[ComponentCount, ...] = ()
+    auxiliary: dict[str, int] = {}
+    evidence: Evidence | None = None
+    checks: tuple[ReportedCheck, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
+    memory: Memory | None = None
+    compute: Compute | None = None
+    overrides: dict[str, Any] | None = None
+    asides: dict[str, str] | None = None
+    tensors: tuple[TensorRow, ...] | None = None
+    formula: ClosedForm | None = None
+    layers: tuple[LayerKind, ...] | None = None
+    error: Failure | None = None
+
+    @property
+    def label(self) -> str:
+        """The model, and what was set in its config."""
+        changes = written(self.overrides or {})
+        return f"{self.model} {changes}" if changes else self.model
+
+    @property
+    def exit_code(self) -> int:
+        """0 verified, explained or only counted, 1 mismatch, 3 unverified or could not look."""
+        if self.verdict == "unverified":
+            return 0 if self.depth == "config" and self.error is None else 3
+        return 1 if self.verdict == "mismatch" else 0
+
+    def to_json(self) -> str:
+        """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
+        seldom = ("overrides", "asides", "tensors", "formula", "layers", "error")
+        absent = {name for name in seldom if getattr(self, name) is None}
+        fields = self.model_dump(exclude=absent)
+        return json.dumps({"schema": fields.pop("schema_version"), **fields})
+
+
+def worst(codes: Sequence[int]) -> int:
+    """The exit code of several reports: 1 before 3 before 0."""
+    return next((code for code in (1, 3) if code in codes), 0)

@@ -1,0 +1,211 @@
+"""What a model costs to serve: bytes of its key/value cache and states, multiply-adds of a token's way through it.
+
+A cache is what a causal model must keep of earlier tokens. Softmax attention keeps keys and values, of h_kv heads
+(arXiv:2305.13245) or all tokens of a sliding window (arXiv:2310.06825); latent attention keeps r_kv + h_r elements, of
+which all heads make theirs (arXiv:2405.04434, section 2.1.3), and an indexer a key (arXiv:2512.02556, section 2.1);
+recurrences keep a state whose size no context changes, and convolutions the w - 1 inputs before the present one. A
+multiply-add is counted once, which is two floating-point operations.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hfcount.plan import Blueprint
+from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layers, Lightning, Mixer, ShortConv, Spec
+from hfcount.spec.names import called
+from hfcount.storage import dtypes
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.leaves import Leaf
+
+CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")
+"""What keys and values may be kept in."""
+
+
+class Workload(NamedTuple):
+    """What is asked of a model: tokens of context of each of `batch` sequences, and the dtype of the cache."""
+
+    context: int | None = None
+    batch: int = 1
+    dtype: str | None = None
+
+
+class MixerCost(NamedTuple):
+    """What alike mixers keep and do, each of them.
+
+    Args:
+        name: what they are, such as `GQA`; `layers` is how many.
+        per_token: elements that each token adds, and `state` those that no token adds to.
+        window: tokens beyond which the oldest goes for each new one; None when all stay.
+        top_k: how many of those that stay are looked at, where that is not all of them.
+        per_position: multiply-adds for each token that is looked at, and `per_step` those for the state.
+    """
+
+    name: str
+    layers: int
+    per_token: int = 0
+    state: int = 0
+    window: int | None = None
+    top_k: int | None = None
+    per_position: int = 0
+    per_step: int = 0
+
+    def held(self, context: int) -> int:
+        """Tokens of a context that are kept."""
+        return context if self.window is None else min(context, self.window)
+
+    def seen(self, context: int) -> int:
+        """Tokens that the last one of a context looks at, itself included."""
+        return self.held(context) if self.top_k is None else min(self.held(context), self.top_k)
+
+    def elements(self, context: int) -> int:
+        """Elements of all layers after `context` tokens."""
+        return self.layers * (self.per_token * self.held(context) + self.state)
+
+    def multiply_adds(self, context: int) -> int:
+        """Of all layers for the last token of a context, beside their matrices."""
+        return self.layers * (self.per_position * self.seen(context) + self.per_step)
+
+
+class Cost(NamedTuple):
+    """What one token costs.
+
+    Args:
+        kept: by kind of mixer; `unknown` says why that cannot be told, and is empty when it can.
+        matrices: multiply-adds of the matrices a token passes through, as often as it does.
+    """
+
+    kept: Sequence[MixerCost] = ()
+    unknown: str = ""
+    matrices: int = 0
+
+
+def cost(blueprint: Blueprint) -> Cost:
+    """What a token costs in a model: its cache, and its multiply-adds."""
+    unknown = _unknown(blueprint)
+    if unknown:
+        return Cost(unknown=unknown)
+    return Cost(_merged(_mixers(blueprint.spec)), matrices=sum(_multiplied(blueprint)))
+
+
+def cache_width(name: str | None) -> int | None:
+    """Bytes of one element of a cache in the dtype that a config or a user calls `name`."""
+    if name == "int8":
+        return 1
+    known = dtypes.code(name)
+    return dtypes.width(known) if known else None
+
+
+def _unknown(blueprint: Blueprint) -> str:
+    if blueprint.spec.uncounted:
+        return blueprint.spec.uncounted
+    if blueprint.asides and not blueprint.spec.layers:
+        return "its layers are not described"
+    return ""
+
+
+def _mixers(spec: Spec) -> Iterator[MixerCost]:
+    for part in _passed(spec):
+        keeps = spec.causal and not part.layer.shares_kv
+        for mixer in [one for one in (part.layer.mixer, part.layer.parallel_mixer) if one]:
+            for layers, window in _spans(part, mixer, spec):
+                for one in _kept(mixer, spec.hidden):
+                    kept = one if keeps else one._replace(per_token=0, state=0)
+                    yield kept._replace(layers=layers * part.layer.repeats, window=window)
+
+
+def _passed(spec: Spec) -> tuple[Layers, ...]:
+    """The layers that a token repeats: of a model with an encoder and no decoder, the encoder's."""
+    return spec.encoder if spec.encoder and not spec.causal else spec.layers
+
+
+def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | None]]:
+    """How many of the layers have which window, and how many none."""
+    rest, indices = int(part.indices.count), _plain(part.indices)
+    for window in spec.windows if isinstance(mixer, GQA | MLA) else ():
+        if some := int(intersection(indices, window.indices).count):
+            rest -= some
+            yield some, int(window.extent)
+    if rest:
+        yield rest, None
+
+
+def _plain(indices: Indices) -> Indices:
+    return Indices(indices.base, int(indices.count), indices.without)
+
+
+def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
+    """What one mixer keeps and does, in a causal model and without a window."""
+    per_token = state = per_position = per_step = 0
+    top_k = None
+    match mixer:
+        case GQA():
+            values = mixer.value_dim or mixer.head_dim
+            per_token = mixer.kv_heads * (mixer.head_dim + values)
+            per_position = mixer.heads * (mixer.scored * mixer.head_dim + mixer.weighed * values)
+            state = mixer.convolved
+        case MLA():
+            per_token, top_k = mixer.kv_rank + mixer.rope_dim, mixer.top_k
+            per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+        case DeltaNet():
+            matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
+            channels = 2 * mixer.key_heads * mixer.key_dim + mixer.value_heads * mixer.value_dim
+            state, per_step = matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
+        case Lightning():
+            state = mixer.heads * mixer.head_dim * mixer.head_dim
+            per_step = 2 * state
+        case SSM():
+            # Mamba-2 convolves what its state is written and read by too.
+            channels = mixer.inner + (0 if mixer.step_rank or not mixer.heads else 2 * mixer.groups * mixer.state)
+            matrix = mixer.inner * mixer.state
+            state, per_step = matrix + channels * (mixer.kernel - 1), 2 * matrix
+        case LRU():
+            state, per_step = mixer.width * mixer.kernel, mixer.width
+        case RWKV():
+            # Two sums and the largest exponent among them; the inputs before, of the mixer and of the network.
+            state, per_step = 3 * mixer.width + 2 * hidden, 4 * mixer.width
+        case MLSTM():
+            matrix = mixer.key_dim * mixer.value_dim // mixer.heads
+            state, per_step = matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
+        case ShortConv():
+            state = hidden * (mixer.kernel - 1)
+    yield _of(called(mixer), per_token, state, top_k, per_position, per_step)
+    if isinstance(mixer, MLA) and mixer.index_heads and mixer.index_dim:
+        yield _of(
+            "indexer", mixer.index_dim, per_position=mixer.index_heads * (mixer.index_dim + 1)
+        )  # and their weighed sum
+
+
+def _of(
+    name: str, per_token: int, state: int = 0, top_k: int | None = None, per_position: int = 0, per_step: int = 0
+) -> MixerCost:
+    most = None if top_k is None else int(top_k)
+    return MixerCost(
+        name, 1, int(per_token), int(state), top_k=most, per_position=int(per_position), per_step=int(per_step)
+    )
+
+
+def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
+    layers: dict[MixerCost, int] = {}
+    for part in parts:
+        one = part._replace(layers=1)
+        layers[one] = layers.get(one, 0) + part.layers
+    return [one._replace(layers=count) for one, count in layers.items()]
+
+
+def _multiplied(blueprint: Blueprint) -> Iterator[int]:
+    """Elements of matrices that a token is multiplied with: tables are looked up, vectors are not matrices."""
+    for leaf in blueprint.leaves:
+        if leaf.component == "lm_head" and leaf.kind == "tied" and _is_matrix(leaf):
+            yield leaf.elements
+        elif leaf.kind == "parameter" and leaf.component != "vision" and _is_matrix(leaf) and not _is_table(leaf):
+            yield leaf.active_elements * leaf.repeats
+
+
+def _is_matrix(leaf: Leaf) -> bool:
+    stacked_bias = str(leaf.segments[-1]).endswith("bias")
+    return leaf.linear or (sum(extent > 1 for extent in leaf.shape) > 1 and not stacked_bias)
+
+
+def _is_table(leaf: Leaf) -> bool:
+    """Whether rows are looked up in it: an embedding that is no linear map, and no convolution of patches."""
+    return leaf.component == "embedding" and not leaf.linear and sum(extent > 1 for extent in leaf.shape) == 2

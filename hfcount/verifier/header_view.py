@@ -1,0 +1,90 @@
+"""What the headers show, and where they and the index say different things."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from hfcount.fetcher.shards import Shard
+from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Entry
+from hfcount.storage.dtypes import BITS
+
+
+@dataclass(slots=True)
+class HeaderView:
+    """The headers of a checkpoint, merged.
+
+    Args:
+        shards: the files that are there, by name; absent: names the index gives that are not.
+        entries: every tensor that a header holds.
+        twice: tensors in two files, as (name, first file, second file).
+        gone: tensors that the index puts in a readable file which lacks them, and no other file has.
+        moved: tensors that another file holds than the index says, as (name, said, found).
+        omitted: tensors that a header holds and the index does not list, with their file.
+    """
+
+    shards: Mapping[str, Shard]
+    absent: list[str] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    twice: list[tuple[str, str, str]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    moved: list[tuple[str, str, str]] = field(default_factory=list)
+    omitted: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file is there and shows a header."""
+        return not self.absent and all(shard.header for shard in self.shards.values())
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of all tensors that the headers hold; one that is in two files counts twice."""
+        return sum(shard.header.data for shard in self.shards.values() if shard.header)
+
+    @property
+    def elements(self) -> dict[str, int]:
+        """Elements by dtype, the most first; one that is in two files once."""
+        sums: dict[str, int] = {}
+        for dtype, _, begin, end in self.entries.values():
+            sums[dtype] = sums.get(dtype, 0) + end - begin
+        return {dtype: sums[dtype] * 8 // BITS[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
+
+    def sizes(self, names: Iterable[str]) -> tuple[int, int]:
+        """Elements and bytes of those of `names` that are stored, in all."""
+        entries = [self.entries[name] for name in names if name in self.entries]
+        return sum(prod(entry.shape) for entry in entries), sum(entry.end - entry.begin for entry in entries)
+
+
+def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
+    """The headers as one, held against the index where there is one."""
+    seen = HeaderView(shards)
+    place: dict[str, str] = {}
+    for name, shard in sorted(shards.items()):
+        tensors = shard.header.tensors if shard.header else {}
+        if not place.keys().isdisjoint(tensors):
+            seen.twice += [(tensor, place[tensor], name) for tensor in tensors if tensor in place]
+        seen.entries.update(tensors)
+        place.update(dict.fromkeys(tensors, name))
+    if index is None:
+        return seen
+    seen.absent = sorted(index.shards - shards.keys())
+    if place != index.weight_map:
+        _compare(seen, place, index)
+    for name, one, other in seen.twice:  # of two copies, the one that the index means
+        said = shards.get(index.weight_map.get(name, ""))
+        if said is not None and said.header and said.name in (one, other):
+            seen.entries[name] = said.header.tensors[name]
+    return seen
+
+
+def _compare(seen: HeaderView, place: Mapping[str, str], index: Index) -> None:
+    doubled = {name for name, _, _ in seen.twice}
+    for name, said in index.weight_map.items():
+        found = place.get(name)
+        if found == said or name in doubled:
+            continue
+        if found is not None:
+            seen.moved.append((name, said, found))
+        elif (shard := seen.shards.get(said)) is not None and shard.header:
+            seen.gone.append(name)
+    seen.omitted = [(name, found) for name, found in place.items() if name not in index.weight_map]
