@@ -93,7 +93,9 @@ def _rank(way: Path) -> int:
 def _candidates(way: Path, value: int, now: dict[Path, int], others: set[int]) -> Iterator[int]:
     """What a number may become, the best first."""
     if not _rank(way):
-        yield from (number for number in range(3 if value > 2 else 2, DEPTHS) if number < value and number not in others)
+        yield from (
+            number for number in range(3 if value > 2 else 2, DEPTHS) if number < value and number not in others
+        )
     if _rank(way) == 1:
         yield from (2**power for power in range(1, 8) if 2**power not in others)
     elif value < SMALL or not _rank(way):
