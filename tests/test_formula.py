@@ -148,8 +148,9 @@ def _gives(
         for atom, name in formula.names.items()
         if atom.value != formula.legend[name]
     ]
+    which = f"{component or 'the whole'}{', active' if active else ''}"
     pytest.fail(
-        f"{component or 'the whole'}{', active' if active else ''}: {text} = {numbers} gives {value:,}, and the tensors have"
+        f"{which}: {text} = {numbers} gives {value:,}, and the tensors have"
         f" {count:,}, which is {count - value:+,}."
         + "".join(f"\n{line}" for line in wrong)
         + "".join(f"\nleft out: {leaf.name}, {_text(made)} = {size:,}" for leaf, made, size in gone)
