@@ -20,8 +20,9 @@ Path = tuple[str, ...]
 
 SMALL, LARGE = 64, 512  # below: a count, above: a width that heads share
 PER_UNIT, DOUBLINGS, DEPTHS = 2, 5, 14  # how many numbers are tried
-LAYERS = re.compile(r"(?<!per_)layers?$|depth$|blocks$|layers_per_stack$")
-HEADS, KEY_VALUE, EXPERTS = re.compile(r"heads?(_kv|_per_layer)?$"), re.compile("kv|key_value"), re.compile("experts$")
+LAYERS = re.compile(r"(?<!per_)layers?$|depth$|blocks$")
+HEADS = re.compile(r"heads?(_kv|_per_layer)?$|(?<!hidden_)groups$")
+KEY_VALUE, EXPERTS = re.compile("kv|key_value"), re.compile("experts$")
 
 
 def sizes(config: Json, way: Path = ()) -> dict[Path, int]:
@@ -38,6 +39,8 @@ def sizes(config: Json, way: Path = ()) -> dict[Path, int]:
 
 def distinct(config: Json, refuses: Callable[[Json], str | None]) -> tuple[Json, dict[str, str]]:
     """The config with the sizes that hfcount reads made distinct; and which are like another all the same, and why.
+
+    A width or count that makes no difference goes, where nobody needs it.
 
     Args:
         config: one that `refuses` has nothing against.
@@ -63,13 +66,21 @@ def _distinct(config: Json, refuses: Callable[[Json], str | None], aside: bool) 
         return refuses(changed) if whole else "some kinds of tensors or layers would be gone"
 
     for again in (False, True):  # what is in the way of a number may have gone after it
-        for place, way in enumerate(order):
+        handled: list[Path] = []
+        for way in list(order):
             now = sizes(config)
-            others = {now[other] for other in (order if again or aside else order[:place]) if other != way}
+            others = {now[other] for other in (order if again or aside else handled) if other != way}
+            handled.append(way)
             for number in _candidates(way, before[way], now, others) if not again or now[way] in others else ():
                 changed = _with(config, way, number)
                 refused = against(changed)
                 if refused is None:
+                    if _rank(way) == 2 and changed != config and _means(changed) == _means(config):
+                        shorter = _without(config, way)
+                        if against(shorter) is None:
+                            changed = shorter
+                            order.remove(way)
+                            handled.remove(way)
                     config = changed
                     break
                 reasons.setdefault(way, refused)
@@ -84,6 +95,22 @@ def _kinds(config: Json) -> set[object]:
     names = {(re.sub(r"\{[^}]*\}|(?<=\.)\d+(?=\.)", "#", row.name), row.role, row.kind) for row in blueprint.rows()}
     spec = blueprint.spec.text or blueprint.spec
     return {*names, *(window.indices.count < spec.depth for window in spec.windows if window.indices.count)}
+
+
+def _means(config: Json) -> object:
+    """All that hfcount makes of a config."""
+    blueprint = hfcount.blueprint(config)
+    return blueprint.spec, blueprint.rows()
+
+
+def _without(config: Json, way: Path) -> Json:
+    """The config without a key."""
+    changed = deepcopy(config)
+    part = changed
+    for key in way[:-1]:
+        part = part[key]
+    del part[way[-1]]
+    return changed
 
 
 def _rank(way: Path) -> int:

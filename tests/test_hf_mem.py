@@ -60,7 +60,7 @@ def test_latent_attention_which_it_takes_for_heads() -> None:
     config = _recorded("deepseek_v3")
     layers, heads = config["num_hidden_layers"], config["num_key_value_heads"]
     assert _ours(config, 10) == 2 * 10 * layers * (config["kv_lora_rank"] + config["qk_rope_head_dim"])
-    assert _theirs(config, 10) == 2 * 2 * 10 * layers * heads * config["head_dim"]
+    assert _theirs(config, 10) == 2 * 2 * 10 * layers * heads * (config["hidden_size"] // config["num_attention_heads"])
 
 
 def test_linear_layers_which_it_charges_for_every_token() -> None:

@@ -108,7 +108,9 @@ MIMO_FLASH = recorded("mimo_v2_flash", sliding_window=128, sliding_window_size=1
         # The indexer has one key for each token.
         (recorded("deepseek_v32"), 1000, f"context * num_hidden_layers * ({LATENT_KEYS} + index_head_dim)"),
         (
-            recorded("glm_moe_dsa", "indexer_types", *LISTS, index_topk_freq=4, num_hidden_layers=78),
+            recorded(
+                "glm_moe_dsa", "indexer_types", *LISTS, index_topk_freq=4, num_hidden_layers=78, first_k_dense_replace=3
+            ),
             10,
             f"context * (78 * ({LATENT_KEYS}) + 21 * index_head_dim)",
         ),
@@ -320,7 +322,7 @@ ALL = range(12)
         ("smollm3", {"sliding_window": 5, "use_sliding_window": True}, 5, (3, 7, 11)),
         ("smollm3", {"sliding_window": 5, "use_sliding_window": True, "no_rope_layers": [0] * 3 + [1] * 9}, 5, ALL[:3]),
         ("laguna", {}, None, ()),
-        ("laguna", {"layer_types": ["sliding_attention", "full_attention"] * 6}, "sliding_window", ALL[::2]),
+        ("laguna", {"layer_types": ["sliding_attention", "full_attention"] * 6}, 512, ALL[::2]),
         ("zaya", {"layer_types": ["hybrid_sliding", "hybrid"] * 6, "sliding_window": 5}, 5, ALL[::2]),
         (
             "gpt_neo",
