@@ -77,8 +77,7 @@ class FolderShards:
         """The shards of those names; a file that does not exist is left out."""
         found = {}
         for name in wanted:
-            one = self._read(name)
-            if one is not None:
+            if (one := self._read(name)) is not None:
                 found[name] = one
             done()
         return found

@@ -1,4 +1,4 @@
-"""What was published, read with suspicion: the index's names, shards and claims."""
+"""The index of a checkpoint: which tensor is in which shard, and what it claims of their sum."""
 
 import re
 from collections.abc import Mapping
@@ -51,11 +51,11 @@ def read_index(document: Document) -> Index:
     if max(map(len, weight_map)) > MAX_NAME:
         longest = max(weight_map, key=len)
         raise DocumentError(
-            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); {MAX_NAME:,} are"
-            " the most that is read."
+            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); at most"
+            f" {MAX_NAME:,} are read."
         )
     if len(shards) > MAX_SHARDS:
-        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; {MAX_SHARDS:,} are the most that is read.")
+        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; at most {MAX_SHARDS:,} are read.")
     for shard in sorted(shards):
         if not is_safe(shard):
             raise DocumentError(
@@ -63,9 +63,7 @@ def read_index(document: Document) -> Index:
                 " inside the repo. Nothing was requested for it. Write the index again.",
                 "HF002",
             )
-    metadata = index.get("metadata")
-    if metadata is None:
-        metadata = {}
+    metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.")
     return Index(
