@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from math import prod
-from operator import contains, mul
+from operator import mul
 
 from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
@@ -165,7 +165,7 @@ class Finder:
         """The leaf, or None when no tensor of the blueprint has that name."""
         text, numbers = split(name)
         for leaf, sets in self._by_text.get(text, ()):
-            if all(map(contains, sets, numbers)):
+            if all(map(Indices.__contains__, sets, numbers)):
                 return leaf
         return None
 
