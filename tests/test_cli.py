@@ -143,7 +143,7 @@ def test_wrong_usage(command: Command, args: list[str], said: str) -> None:
         (["./nowhere"], "nowhere is not a folder"),
         (["./empty"], "empty has no config.json"),
         (["--offline", "org/name"], "not in the cache"),
-        (["--offline", "no repo id"], "no repo id"),
+        (["--offline", "no repo id"], "not a valid repo id"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

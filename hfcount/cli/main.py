@@ -13,6 +13,7 @@ from hfcount.cli import options as read
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.files import write
+from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.mapper.whatif import Changes
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report.model import Extra, Report, worst
@@ -143,7 +144,7 @@ def main(
         if fixtures is None or models:
             raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
         try:
-            models = _all_models(fixtures)
+            models = tuple(all_fixtures(fixtures))
         except HfcountError as error:
             report = failed(str(fixtures), error)
             _echo(format.render([report]))
@@ -243,9 +244,3 @@ def run() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
-
-
-def _all_models(fixtures: Path) -> tuple[str, ...]:
-    from hfcount.fetcher.fixtures import all_fixtures
-
-    return tuple(all_fixtures(fixtures))

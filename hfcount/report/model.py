@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ class Report(_Part):
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
-    source: Literal["hub", "cache", "folder", "fixtures"] | None = None
+    source: SourceName | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
