@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report.model import ComponentCount, LayerKind, Report
+from hfcount.report.counts import ComponentCount, LayerKind
+from hfcount.report.model import Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
 from hfcount.reporters.words import binary, number, origin, remarks, serving, share, verdict

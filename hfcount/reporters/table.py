@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report.model import ClosedForm, Report
+from hfcount.report.counts import ClosedForm
+from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
