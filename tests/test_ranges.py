@@ -20,7 +20,7 @@ from requests import PreparedRequest
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client
 from hfcount.fetcher.ranges import PREFETCH, read_headers
-from hfcount.fetcher.retry import Limit
+from hfcount.fetcher.retry import Deadline
 from hfcount.formats.safetensors import Shard
 
 HUB, CDN = "https://hub.test", "https://cdn.test"
@@ -108,7 +108,7 @@ def servers() -> Iterator[Servers]:
 class Reader:
     """What reads headers with a client of its own."""
 
-    def __init__(self, endpoint: str, token: str | None, limit: Limit) -> None:
+    def __init__(self, endpoint: str, token: str | None, limit: Deadline) -> None:
         self.client = Client(endpoint, {"User-Agent": "hfcount/test"}, token, limit)
 
     def read(self, urls: Mapping[str, str], done: Callable[[], None]) -> Mapping[str, Shard]:
@@ -116,14 +116,14 @@ class Reader:
             return read_headers(client, urls, done)
 
 
-class Hasty(Limit):
+class Hasty(Deadline):
     """Does not wait where a real one would."""
 
     def wait(self, seconds: float) -> None:
         self.check()
 
 
-def reader(endpoint: str = HUB, token: str | None = TOKEN, limit: Limit | None = None) -> Reader:
+def reader(endpoint: str = HUB, token: str | None = TOKEN, limit: Deadline | None = None) -> Reader:
     return Reader(endpoint, token, limit or Hasty(5.0))
 
 
@@ -458,7 +458,7 @@ def url(hub: Hub, tmp_path: Path) -> str:
 
 
 def patient(url: str, deadline: float) -> Shard:
-    return reader(url.partition("/org/")[0], limit=Limit(deadline)).read({NAME: url}, lambda: None)[NAME]
+    return reader(url.partition("/org/")[0], limit=Deadline(deadline)).read({NAME: url}, lambda: None)[NAME]
 
 
 RETRY_AT_ONCE, PAST = {"Retry-After": "0"}, "Wed, 21 Oct 2015 07:28:00 GMT"
@@ -518,7 +518,7 @@ def test_one_that_fails_ends_the_waiting_of_all(hub: Hub, url: str) -> None:
     hub.faults = {"refused": [Fault(status=403)], NAME: [Fault(status=503, headers={"Retry-After": "3"})]}
     began = time.monotonic()
     with pytest.raises(FetchError, match="403"):
-        reader(hub.url, limit=Limit(5.0)).read(
+        reader(hub.url, limit=Deadline(5.0)).read(
             {"a": url.replace(NAME, "refused")} | dict.fromkeys("bcd", url), lambda: None
         )
     assert time.monotonic() - began < 1

@@ -17,7 +17,7 @@ from urllib3.util import parse_url
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.interface import TRANSIENT
-from hfcount.fetcher.retry import Limit, Patience
+from hfcount.fetcher.retry import Deadline, HubRetry
 from hfcount.text import printable
 
 T = TypeVar("T")
@@ -71,24 +71,24 @@ class Client:
         endpoint: scheme, host and perhaps a path, without an end slash.
         headers: sent with every request.
         token: sent to the endpoint's own origin and nowhere else.
-        limit: the time for everything this client is asked.
+        deadline: the time for everything this client is asked.
     """
 
-    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, limit: Limit) -> None:
-        self.endpoint, self.limit = endpoint, limit
+    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: Deadline) -> None:
+        self.endpoint, self.deadline = endpoint, deadline
         self._origin, self._token = origin(endpoint), token
         self._session = requests.Session()
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = _Adapter(limit)
+        adapter = _Adapter(deadline)
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
 
     def close(self) -> None:
         """Closes all connections."""
-        self.limit.stop()
+        self.deadline.stop()
         self._session.close()
 
     def document(self, what: str, url: str, cap: int) -> Answer:
@@ -132,7 +132,7 @@ class Client:
                 with self._open(what, url, headers) as response:
                     return read(response)
             except (BrokenOff, HTTPError, requests.RequestException, OSError) as error:
-                self.limit.check()
+                self.deadline.check()
                 if attempt == 2 or isinstance(error, requests.RequestException):  # which has been tried again before
                     kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
                     raise FetchError(kind, f"{what} of {where(url)}: {_cause(error)}.") from None
@@ -142,7 +142,7 @@ class Client:
         """The answer of the last of a chain of redirects."""
         current, hops, attempts = url, 0, 0
         while hops < _REDIRECTS:
-            self.limit.check()
+            self.deadline.check()
             response = self._ask(what, current, headers)
             status = response.status_code
             if status == 200 or (status == 206 and headers):
@@ -151,7 +151,7 @@ class Client:
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 current, hops = _target(what, current, response.headers["Location"]), hops + 1
             elif status in TRANSIENT and attempts < _ATTEMPTS:
-                self.limit.pause(response.headers, attempts)
+                self.deadline.pause(response.headers, attempts)
                 attempts += 1
             elif status == 416:
                 raise Empty
@@ -173,7 +173,7 @@ class Client:
             raise FetchError("HubError", f"{what}: {bare(url)} is not an address that can be asked.") from None
         if place not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
-        left = max(self.limit.left(), 0.001)
+        left = max(self.deadline.left(), 0.001)
         return self._session.get_adapter(asked.url or "").send(
             asked, timeout=(min(_CONNECT, left), min(_READ, left)), **self._settings[place]
         )
@@ -189,7 +189,7 @@ class Client:
 
     def _pieces(self, raw: BaseHTTPResponse) -> Iterator[bytes]:
         while True:
-            self.limit.check()
+            self.deadline.check()
             piece = raw.read1(_PIECE, decode_content=False)
             if not piece:
                 return
@@ -208,7 +208,7 @@ class Client:
             size, skip = int(length), begin
         wanted, body = min(end, size) - begin + skip, bytearray()
         while len(body) < wanted:
-            self.limit.check()
+            self.deadline.check()
             piece = response.raw.read1(min(wanted - len(body), _PIECE))
             if not piece:
                 raise BrokenOff(f"the answer broke off after {len(body):,} of {wanted:,} bytes")
@@ -227,9 +227,9 @@ class _Refused(BrokenOff):
 class _Adapter(HTTPAdapter):
     """An adapter whose connections end when the time is up, whatever a server trickles."""
 
-    def __init__(self, limit: Limit) -> None:
-        self._pools = _pools(limit)
-        super().__init__(pool_connections=4, pool_maxsize=WORKERS, max_retries=Patience(limit))
+    def __init__(self, deadline: Deadline) -> None:
+        self._pools = _pools(deadline)
+        super().__init__(pool_connections=4, pool_maxsize=WORKERS, max_retries=HubRetry(deadline))
 
     def init_poolmanager(self, *args: Any, **settings: Any) -> None:
         super().init_poolmanager(*args, **settings)
@@ -241,16 +241,16 @@ class _Adapter(HTTPAdapter):
         return manager
 
 
-def _pools(limit: Limit) -> dict[str, type[HTTPConnectionPool]]:
-    """Connection pools whose sockets the limit may shut down."""
+def _pools(deadline: Deadline) -> dict[str, type[HTTPConnectionPool]]:
+    """Connection pools whose sockets the deadline may shut down."""
 
     class Plain(HTTPConnection):
         def _new_conn(self) -> Any:
-            return limit.watched(super()._new_conn())
+            return deadline.watched(super()._new_conn())
 
     class Secure(HTTPSConnection):
         def _new_conn(self) -> Any:
-            return limit.watched(super()._new_conn())
+            return deadline.watched(super()._new_conn())
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain

@@ -16,7 +16,7 @@ from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, 
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.ranges import read_headers
-from hfcount.fetcher.retry import Limit
+from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
@@ -40,7 +40,7 @@ def read(request: Request) -> Documents:
     place = hub.endpoint()
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
-    client = Client(place.url, hub.headers(), hub.token(), Limit(request.timeout))
+    client = Client(place.url, hub.headers(), hub.token(), Deadline(request.timeout))
     try:
         return _Repo(client, place, request).documents()
     except BaseException:

@@ -38,7 +38,7 @@ def read_headers(
                     found[futures[future]] = read_shard(futures[future], *read)
                 done()
         except BaseException:
-            client.limit.stop()
+            client.deadline.stop()
             pool.shutdown(cancel_futures=True)
             raise
     return found

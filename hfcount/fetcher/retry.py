@@ -13,10 +13,11 @@ from urllib3.util import Retry
 
 from hfcount.errors import FetchError
 
-DEADLINE = 300.0  # seconds for all requests of a run
+SECONDS = 300.0
+"""For all requests of a run."""
 
 
-class Limit:
+class Deadline:
     """The time that all requests together may take, and the wish to stop before.
 
     A socket's timeout starts anew with every byte, so a server that trickles could hold a run for ever: when the time
@@ -84,25 +85,25 @@ class Limit:
         self.check()
 
 
-class Patience(Retry):
-    """urllib3's Retry for connections that fail; answers that ask to wait are seen to by `Limit.pause`."""
+class HubRetry(Retry):
+    """urllib3's Retry for connections that fail; answers that ask to wait are seen to by `Deadline.pause`."""
 
-    def __init__(self, limit: Limit | None = None, **settings: Any) -> None:
+    def __init__(self, deadline: Deadline | None = None, **settings: Any) -> None:
         usual: dict[str, Any] = {"total": 5, "connect": 2, "read": 1, "backoff_factor": 0.5, "backoff_max": 8}
         # urllib3 would read an answer to its end before it asks again, however long that is.
         usual |= {"status": 0, "redirect": False, "raise_on_status": False, "respect_retry_after_header": False}
         super().__init__(**(usual | settings))
-        self.limit = limit or Limit(DEADLINE)
+        self.deadline = deadline or Deadline(SECONDS)
 
-    def new(self, **settings: Any) -> "Patience":
-        """The patience that is left after one more failure."""
+    def new(self, **settings: Any) -> "HubRetry":
+        """The attempts that are left after one more failure."""
         following = super().new(**settings)
-        following.limit = self.limit
+        following.deadline = self.deadline
         return following
 
     def sleep(self, response: BaseHTTPResponse | None = None) -> None:
         """Waits a little longer each time."""
-        self.limit.wait(self.get_backoff_time())
+        self.deadline.wait(self.get_backoff_time())
 
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:

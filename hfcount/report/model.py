@@ -1,12 +1,14 @@
-"""The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
+"""The report: everything that is known of one checkpoint, as one versioned value that every reporter renders."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
+from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -16,37 +18,12 @@ Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 
 
-class _Part:
-    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
-
-    __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters(_Part):
-    """Elements. `stored` is what the checkpoint holds, copies and buffers included; null when nothing tells it."""
+class Evidence(Part):
+    """What was published.
 
-    total: int | None
-    active: int | None
-    active_without_embedding: int | None
-    stored: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentCount(_Part):
-    """Parameters of one component, in elements."""
-
-    name: str
-    total: int
-    active: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence(_Part):
-    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype.
-
-    `unlisted` are weight files beside the shards that the index does not name.
+    `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
+    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name.
     """
 
     total_size: int | None = None
@@ -58,8 +35,8 @@ class Evidence(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedCheck(_Part):
-    """One number that was expected and observed; `text` says how the expected one comes about."""
+class ReportedCheck(Part):
+    """One number as expected and as observed; `text` says how the expected one was computed."""
 
     name: str
     expected: int
@@ -69,8 +46,8 @@ class ReportedCheck(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFinding(_Part):
-    """One difference: `tensors` folded into rows, `count` of them, their `parameters` (elements) and `bytes`."""
+class ReportedFinding(Part):
+    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`."""
 
     code: str
     name: str
@@ -83,106 +60,7 @@ class ReportedFinding(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorRow(_Part):
-    """All tensors of the blueprint whose names differ only in indices; `elements` is their sum."""
-
-    name: str
-    count: int
-    shape: tuple[int, ...]
-    component: str
-    kind: str
-    elements: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaPart(_Part):
-    """The closed form of one component or the whole: with symbols, with numbers, and its value in elements."""
-
-    component: str
-    symbols: str
-    numbers: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedForm(_Part):
-    """The formula of every component, the whole last, and what each symbol stands for.
-
-    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind,
-    and `active_layers` the same; `keys` says where a symbol's value is from.
-    """
-
-    parts: tuple[FormulaPart, ...]
-    legend: dict[str, int]
-    active: tuple[FormulaPart, ...] = ()
-    layers: tuple[FormulaPart, ...] = ()
-    active_layers: tuple[FormulaPart, ...] = ()
-    keys: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerKind(_Part):
-    """Layers that have the same parameters: what they are made of, which, and their components, of all together."""
-
-    name: str
-    numbers: str
-    count: int
-    components: tuple[ComponentCount, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachePart(_Part):
-    """What mixers of one kind keep, each of them.
-
-    `window` is in tokens, null when no token is dropped; `picked` is how many of those kept are looked at, null
-    for all.
-    """
-
-    kind: str
-    layers: int
-    bytes_per_token: int | None
-    state_bytes: int | None
-    window: int | None
-    picked: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(_Part):
-    """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
-
-    `kv_bytes_per_token` is what one token adds in all layers, until windows are full. `kv_bytes` is cache and states of
-    `batch` sequences of `context` tokens. What nothing tells is null, and `weights_why` and `why` say why.
-    """
-
-    weights_bytes: int | None = None
-    weights: dict[str, int] | None = None
-    weights_why: str | None = None
-    kv_dtype: str | None = None
-    kv_bytes_per_token: int | None = None
-    state_bytes: int | None = None
-    context: int | None = None
-    batch: int = 1
-    kv_bytes: int | None = None
-    parts: tuple[CachePart, ...] = ()
-    why: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compute(_Part):
-    """Multiply-adds of a forward pass for one token, each of them two floating-point operations.
-
-    `per_token` is that of matrices and states, `per_position` that of attention for each token looked back at, until
-    windows are full or an indexer picks; `at_context` is both for the last token of a context.
-    """
-
-    per_token: int | None = None
-    per_position: int | None = None
-    context: int | None = None
-    at_context: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure(_Part):
+class Failure(Part):
     """Why a run could not look."""
 
     kind: str
@@ -190,18 +68,18 @@ class Failure(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(_Part):
+class Report(Part):
     """What hfcount says of one checkpoint.
 
-    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes. `asides`
-    are the parts of the model that are not described: the prefix of their names, and why. `overrides` are the keys of
-    the config that were set to other values.
+    Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
+    `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
+    described: the prefix of their names, and why. `overrides` are the config keys that were set to other values.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
-    source: Literal["hub", "cache", "folder", "fixtures"] | None = None
+    source: SourceName | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
@@ -237,8 +115,8 @@ class Report(_Part):
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
-        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _SELDOM}
+        """The report as one line of ASCII JSON, without the rarer fields where they are null."""
+        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
         return json.dumps({"schema": said.pop("schema_version"), **said}, default=_fields)
 
     def model_dump(self) -> dict[str, Any]:
@@ -265,7 +143,7 @@ class Report(_Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
-_SELDOM = ("overrides", "asides", "tensors", "formula", "layers", "error")
+_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error")
 
 
 def _fields(part: Any) -> dict[str, Any]:
@@ -280,5 +158,5 @@ def _adapter() -> "TypeAdapter[Report]":
 
 
 def worst(codes: Sequence[int]) -> int:
-    """The exit code of several reports: 1 before 3 before 0."""
+    """The exit code of several reports: the worst of theirs, 1, then 3, then 0."""
     return next((code for code in (1, 3) if code in codes), 0)
