@@ -3,7 +3,6 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.vision import molmo_vision
 from hfcount.spec import Dense, Layer, Spec, Vision
@@ -13,14 +12,7 @@ MODEL_TYPES = ("molmo",)
 
 # config.json does not describe the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last
 # layer, of which two layers' outputs are pooled.
-_TOWER = Vision(
-    **{
-        name: Sourced.read(size, "the implementation's tower")
-        for name, size in {"hidden": 1024, "layers": 23, "width": 4096, "positions": 577}.items()
-    },
-    patch=(14, 14),
-    traits={"features": 2},
-)
+_TOWER = Vision(hidden=1024, layers=23, width=4096, positions=577, patch=(14, 14), traits={"features": 2})
 
 
 def spec(c: Config) -> Spec:

@@ -34,7 +34,14 @@ def spec(c: Config) -> Spec:
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
     whole = keys.decoder_spec(
-        c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches
+        c,
+        layers(decoding),
+        layer_count=decoding,
+        hidden=d,
+        encoder=layers(count),
+        tied=True,
+        heads=names,
+        traits=switches,
     )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(**seen)

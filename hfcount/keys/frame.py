@@ -10,9 +10,9 @@ from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.spec import Dense, Head, Layer, Layers, Spec
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
@@ -88,6 +88,7 @@ def decoder_spec(
     fields: dict[str, Callable[[], Any]] = {
         "vocab": lambda: c.int("vocab_size"),
         "hidden": lambda: c.int("hidden_size"),
+        "layer_count": lambda: c.layer_count,
         "tied": lambda: _tied(whole, c, tied),
     }
     return Spec(
@@ -141,7 +142,9 @@ def _labels(c: Config, default: int) -> int:
         raise ConfigError(
             f"{c.where}: id2label names {len(names):,} labels and num_labels is {number:,}. Correct one of them."
         )
-    return Sourced.read(len(names), "id2label") if names else number or Sourced.read(default, "num_labels, by default")
+    if names:
+        return Dim.named("id2label", len(names), "id2label")
+    return number or Dim.named("num_labels", default, "num_labels, by default")
 
 
 def encoder(

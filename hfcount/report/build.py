@@ -26,7 +26,7 @@ from hfcount.report.model import (
 )
 from hfcount.report.serving import Workload
 from hfcount.text import printable
-from hfcount.tree.dims import Polynomial, evaluate
+from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding, Outcome
 from hfcount.verifier.rules import Policy
 

@@ -4,12 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Traits, Vision, symbol
-from hfcount.tree.dims import Dim
+from hfcount.tree.dims import Dim, has_key
 from hfcount.tree.indices import Indices
-
-
-def _called(symbol: str, indices: Indices) -> Indices:
-    return replace(indices, count=Dim.named(symbol, indices.count, getattr(indices.count, "source", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,25 +70,21 @@ class Layer(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
-    """The layers that are alike, by their numbers."""
+    """The layers that are alike, by their numbers; formulas call how many they are `letter`."""
 
     indices: Indices
     layer: Layer
+    letter: str = "N"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.indices.count, Dim):
-            object.__setattr__(self, "indices", _called("N", self.indices))
+        indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
+        object.__setattr__(self, "indices", indices)
 
 
-def _ordered(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
+def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
-    if len(parts) < 2:
-        return parts
-    return tuple(part.but(indices=_called(f"N{place}", part.indices)) for place, part in enumerate(parts, 1))
-
-
-def _encoding(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
-    return tuple(part.but(indices=_called("N_e", part.indices)) for part in parts)
+    letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
+    return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +120,7 @@ class Spec(Frozen):
 
     Args:
         heads: those that the architecture's classes have.
+        layer_count: the number of layers as the config gives it, where they are of several kinds.
         causal: whether a token sees none behind it, so that keys and values of earlier ones can be kept.
         windows: layers whose attention does not look back at all tokens.
         uncounted: why the mixers do not tell what the model keeps of earlier tokens, where they do not.
@@ -152,6 +145,7 @@ class Spec(Frozen):
     heads: tuple[Head, ...] = ()
     tied: bool
     causal: bool = True
+    layer_count: int | None = None
     windows: tuple[Window, ...] = ()
     uncounted: str = ""
     labels: Annotated[int, symbol("c")] = 2
@@ -166,8 +160,8 @@ class Spec(Frozen):
 
     def __post_init__(self) -> None:
         Frozen.__post_init__(self)
-        object.__setattr__(self, "layers", _ordered(self.layers))
-        object.__setattr__(self, "encoder", _encoding(self.encoder))
+        object.__setattr__(self, "layers", _numbered(self.layers, "N"))
+        object.__setattr__(self, "encoder", _numbered(self.encoder, "N_e"))
 
     @property
     def eyes(self) -> Vision:
@@ -178,5 +172,10 @@ class Spec(Frozen):
 
     @property
     def depth(self) -> int:
-        """The number of layers."""
-        return sum(int(part.indices.count) for part in self.layers)
+        """The number of layers; a Dim where a key gives it."""
+        total, counts = (
+            sum(int(part.indices.count) for part in self.layers),
+            [part.indices.count for part in self.layers],
+        )
+        known = (count for count in (*counts, self.layer_count) if count == total and has_key(count))
+        return next(known, total)

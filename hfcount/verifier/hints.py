@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
+from hfcount.tree.dims import Dim, polynomial
 from hfcount.tree.leaves import Leaf, is_index
+from hfcount.tree.polynomials import Atom, Polynomial, atoms
 
 # What each symbol is called in most configs.
 _KEYS = {
