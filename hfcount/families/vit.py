@@ -14,7 +14,7 @@ _HEADS = ("Model", "ForImageClassification", "ForMaskedImageModeling")
 
 
 def spec(c: Config) -> Spec:
-    d, image, patch = c.int("hidden_size"), c.int("image_size"), c.int("patch_size")
+    d, image, patch = keys.sized("d", c.int("hidden_size")), c.int("image_size"), c.int("patch_size")
     if patch > image:
         raise ConfigError(
             f"{c.where}: patch_size {patch:,} exceeds image_size {image:,}, so there is no patch. Correct one."

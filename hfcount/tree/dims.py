@@ -1,31 +1,34 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, cast
 
 from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, divide, grouped, multiply, render
 
 
 class Dim(int):
-    """A size in elements, together with the polynomial that gives it, which is worked out when it is asked for."""
+    """A size in elements that knows what it was made of: a key of a config, or arithmetic over other sizes.
 
-    _made: Polynomial | tuple[str, int, str] | tuple[Callable[[int, int], Polynomial], tuple[int, int]]
+    `terms`, its polynomial, and `source` are worked out when they are asked for, so that counting spares them.
+    """
+
+    _made: "tuple[str | _Operation, int, int | str]"
+    _terms: Polynomial | None = None
 
     @classmethod
     def of(cls, value: int, terms: Polynomial) -> "Dim":
         """`value` with its polynomial; the caller vouches that they agree."""
-        dim = cls(value)
-        dim._made = terms
+        dim = cls.named("", value)
+        dim._terms = terms
         return dim
 
     @classmethod
     def named(cls, symbol: str, value: int, source: str = "") -> "Dim":
         """A size called `symbol`, as in the literature, or else as its key; a source left out is that of `value`."""
-        if not source and isinstance(value, Dim):
-            made = value._made
-            if isinstance(made, tuple) and made[0] == symbol:
-                return value
+        if not source and isinstance(value, Dim) and value._made[0] == symbol:
+            return value
         dim = cls(value)
         dim._made = (symbol, value, source)
         return dim
@@ -33,53 +36,65 @@ class Dim(int):
     @property
     def terms(self) -> Polynomial:
         """The polynomial."""
-        made = self._made
-        if not isinstance(made, dict):
-            made = self._made = {(_atom(*made),): 1} if len(made) == 3 else made[0](*made[1])
-        return made
+        if self._terms is None:
+            how, left, right = self._made
+            if isinstance(how, _Operation):
+                self._terms = how.polynomials(left, cast(int, right))
+            else:
+                self._terms = {(Atom(how, int(self), str(right) or origin(left)),): 1}
+        return self._terms
 
     @property
     def source(self) -> str:
-        """Where the number is from: a config's key, or arithmetic over keys, as in `Atom`."""
+        """Where the number is from: a key of a config, or arithmetic over keys, as in `Atom`."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == len(monomial) == 1:
                 return monomial[0].source
         return arithmetic(self.terms)
 
+    def read(self) -> Iterator[tuple[str, int]]:
+        """The keys that the number was made of, and the arithmetic over them that has a symbol, with their values."""
+        how, left, right = self._made
+        if isinstance(how, str):
+            yield self.source, int(self)
+        for part in (left, right) if not (right and isinstance(right, str)) else ():
+            if isinstance(part, Dim):
+                yield from part.read()
+
+    def given(self, key: str, value: int) -> int:
+        """What the number would be if one of those that it was made of had this value."""
+        how, left, right = self._made
+        if isinstance(how, str) and self.source == key:
+            return value
+        first, second = (part.given(key, value) if isinstance(part, Dim) else part for part in (left, right))
+        return how.numbers(int(first), int(second)) if isinstance(how, _Operation) else int(first)
+
     def __add__(self, other: int) -> "Dim":
-        return _worked(int.__add__(self, other), _sum, self, other)
+        return _worked(_SUM, self, other)
 
     def __sub__(self, other: int) -> "Dim":
-        return _worked(int.__sub__(self, other), _difference, self, other)
+        return _worked(_DIFFERENCE, self, other)
 
     def __rsub__(self, other: int) -> "Dim":
-        return _worked(int.__rsub__(self, other), _difference, other, self)
+        return _worked(_DIFFERENCE, other, self)
 
     def __mul__(self, other: int) -> "Dim":
-        return _worked(int.__mul__(self, other), _product, self, other)
+        return _worked(_PRODUCT, self, other)
 
     def __floordiv__(self, other: int) -> "Dim":
-        return _worked(int.__floordiv__(self, other), _quotient, self, other)
+        return _worked(_QUOTIENT, self, other)
 
     def __rfloordiv__(self, other: int) -> "Dim":
-        return _worked(int.__rfloordiv__(self, other), _quotient, other, self)
+        return _worked(_QUOTIENT, other, self)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
-def _worked(value: int, operator: Callable[[int, int], Polynomial], left: int, right: int) -> Dim:
-    if value is NotImplemented:  # the other is no whole number
-        return cast(Dim, value)
-    dim = Dim(value)
-    dim._made = (operator, (left, right))
-    return dim
-
-
-def _atom(symbol: str, value: int, source: str) -> Atom:
-    source = source or origin(value)
-    return Atom(symbol or f"({source.replace(' ', '')})", int(value), source)
+class _Operation(NamedTuple):
+    numbers: Callable[[int, int], int]
+    polynomials: Callable[[int, int], Polynomial]
 
 
 def _sum(left: int, right: int) -> Polynomial:
@@ -104,9 +119,32 @@ def _quotient(above: int, below: int) -> Polynomial:
     return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
 
 
+_SUM, _DIFFERENCE = _Operation(int.__add__, _sum), _Operation(int.__sub__, _difference)
+_PRODUCT, _QUOTIENT = _Operation(int.__mul__, _product), _Operation(int.__floordiv__, _quotient)
+
+
+def _worked(how: _Operation, left: int, right: int) -> Dim:
+    value = how.numbers(left, right)
+    if value is NotImplemented:  # the other is no whole number
+        return cast(Dim, value)
+    dim = Dim(value)
+    dim._made = (how, left, right)
+    return dim
+
+
 def scaled(factor: float, source: str, size: int) -> Dim:
     """`factor`, which `source` gives, times `size`, rounded down."""
-    return Dim.named("", int(factor * size), f"{source} · {grouped(arithmetic(polynomial(size)))}")
+    return _worked(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
+
+
+def _scale(factor: float, size: int, _: int) -> int:
+    return int(factor * int(size))
+
+
+def _scaled(factor: float, source: str, size: int, _: int) -> Polynomial:
+    """One symbol, since the product is rounded."""
+    source = f"{source} · {grouped(arithmetic(polynomial(size)))}"
+    return {(Atom(f"({source.replace(' ', '')})", int(factor * int(size)), source),): 1}
 
 
 def round_up(size: int, multiple: int) -> int:
