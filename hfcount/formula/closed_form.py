@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
-from hfcount.tree.dims import polynomial
+from hfcount.tree.dims import has_key, polynomial
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
 from hfcount.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
@@ -42,10 +42,10 @@ class Kind(NamedTuple):
 
 
 class Formula:
-    """`total` and `active` as polynomials; a symbol with two values becomes two symbols.
+    """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
     `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
-    value of a symbol is from: the config's keys, or the layers that it counts.
+    value of a symbol is from, in the grammar of hfcount.report.model.ClosedForm.
 
     Args:
         leaves: the parameters.
@@ -63,7 +63,7 @@ class Formula:
         encoding = {
             atom: f"{which(numbered([part.indices]), atom.value)} of the encoder"
             for part in spec.encoder
-            if len(spec.encoder) > 1
+            if not has_key(part.indices.count)
             for atom in atoms(polynomial(part.indices.count))
         }
         self.keys = {name: encoding.get(atom, atom.source) for atom, name in self.names.items()}

@@ -57,18 +57,19 @@ def _found(prefix: str, names: Iterable[str]) -> int:
 
 
 def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> list[Hint]:
-    """Each config value that alone would fit every shape that was found.
+    """Each config value that alone would fit every shape that was found; arithmetic over keys where no key does.
 
     Args:
         leaf_shapes: leaves whose stored tensors have another shape, with that shape.
         agreeing: leaves whose stored tensors have the shape of the blueprint.
     """
     found = [*leaf_shapes, *((leaf, leaf.shape) for leaf in agreeing)]
-    return [
+    fitting = [
         hint
         for hint in dict.fromkeys(_candidates(*leaf_shapes[0]))
         if all(_fits(leaf.shape, stored, hint) for leaf, stored in found)
     ]
+    return [hint for hint in fitting if " " not in hint.key.partition(", ")[0]] or fitting
 
 
 def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterator[Hint]:
