@@ -80,7 +80,7 @@ def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterator[Hint]:
             continue
         for key, read in expected.read():
             # A size grows by as much as its key, or by the same factor.
-            for fits in {read + size - expected, read * size // expected if expected else 0}:
+            for fits in (read * size // expected if expected else 0, read + size - expected):
                 if fits > 0 and not key.endswith(", fixed"):
                     yield Hint(key, read, int(fits))
 
