@@ -173,9 +173,6 @@ class Spec(Frozen):
     @property
     def depth(self) -> int:
         """The number of layers; a Dim where a key gives it."""
-        total, counts = (
-            sum(int(part.indices.count) for part in self.layers),
-            [part.indices.count for part in self.layers],
-        )
-        known = (count for count in (*counts, self.layer_count) if count == total and has_key(count))
-        return next(known, total)
+        counts = [part.indices.count for part in self.layers]
+        total = sum(map(int, counts))
+        return next((count for count in (*counts, self.layer_count) if count == total and has_key(count)), total)
