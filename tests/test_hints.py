@@ -51,7 +51,7 @@ SAME = config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)
             GEMMA | {"text_config": GEMMA["text_config"] | {"intermediate_size": 8}},
             Hint("text_config.intermediate_size", GEMMA["text_config"]["intermediate_size"], 8),
         ),
-        (_recorded("bart"), _recorded("bart", max_position_embeddings=30), Hint("max_position_embeddings", 1024, 30)),
+        (_recorded("bart"), _recorded("bart", max_position_embeddings=30), Hint("max_position_embeddings", 112, 30)),
     ],
     ids=lambda value: value.key if isinstance(value, Hint) else "",
 )
