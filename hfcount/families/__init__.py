@@ -1,4 +1,5 @@
-"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names).
+"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names), and
+`IGNORED`, keys of its configs that bear on no shape, where hfcount.mapper.shapeless does not name them.
 
 A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
 take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
@@ -51,7 +52,7 @@ def read(c: Config) -> tuple[Spec, Block]:
         near = get_close_matches(model_type.lower(), all_types(), n=3, cutoff=0.5)
         nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
         raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
-    c.family = model_type
+    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     spec = family.spec(c)
     return spec, family.blueprint(spec)
 

@@ -10,6 +10,7 @@ from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("bailing_hybrid",)
+IGNORED = ("moe_renormalize", "num_expert_group")
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bloom",)
+IGNORED = ("masked_softmax_fusion",)
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,7 @@ from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
 MODEL_TYPES = ("chatglm",)
+IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
 def spec(c: Config) -> Spec:

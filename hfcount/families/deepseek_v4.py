@@ -8,6 +8,7 @@ from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
+IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
 
 
 def spec(c: Config) -> Spec:

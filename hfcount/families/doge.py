@@ -8,6 +8,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("doge",)
+IGNORED = ("keep_window_size",)
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma3",)
+IGNORED = ("mm_tokens_per_image",)
 
 # Published configs leave out of text_config what agrees with transformers' Gemma3TextConfig.
 _TEXT = {

@@ -6,6 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("gemma3_text",)
+IGNORED = ("_sliding_window_pattern",)
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")
+IGNORED = ("vision_soft_tokens_per_image",)
 
 
 def spec(c: Config) -> Spec:

@@ -10,6 +10,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("gemma4",)
+IGNORED = ("attention_chunk_size", "default_output_length", "pooling_kernel_size", "vision_soft_tokens_per_image")
 
 
 def spec(c: Config) -> Spec:

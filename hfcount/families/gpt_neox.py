@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
+IGNORED = ("use_parallel_residual",)
 
 _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 

@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_oss",)
+IGNORED = ("initial_context_length",)
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,14 @@ from hfcount.spec import Spec, Vision
 from hfcount.tree.nodes import Block, Linear, Node
 
 MODEL_TYPES = ("internvl_chat",)
+IGNORED = (
+    "dynamic_image_size",
+    "max_dynamic_patch",
+    "min_dynamic_patch",
+    "select_layer",
+    "use_flash_attn",
+    "use_thumbnail",
+)
 
 
 def spec(c: Config) -> Spec:

@@ -12,6 +12,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("kimi_linear",)
+IGNORED = ("moe_renormalize", "num_expert_group")
 
 
 def spec(c: Config) -> Spec:

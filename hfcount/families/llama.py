@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("llama", "granite")
+IGNORED = ("max_sequence_length",)
 
 
 def spec(c: Config) -> Spec:

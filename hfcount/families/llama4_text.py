@@ -8,6 +8,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("llama4_text",)
+IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 
 def spec(c: Config) -> Spec:

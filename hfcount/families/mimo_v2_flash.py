@@ -10,6 +10,7 @@ from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("mimo_v2_flash",)
+IGNORED = ("attention_chunk_size", "swa_rope_theta")
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("minicpm",)
+IGNORED = ("dim_model_base", "mup_denominator", "scale_emb")
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("minicpm3",)
+IGNORED = ("dim_model_base", "scale_emb")
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("minicpmv",)
+IGNORED = ("dim_model_base", "max_slice_nums", "mm_use_im_start_end", "scale_emb", "scale_resolution", "slice_mode")
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,7 @@ from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
 MODEL_TYPES = ("qwen",)
+IGNORED = ("bf16", "fp16", "fp32", "image_start_id", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.spec import Layer, Spec, Vision
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2_5_vl",)
+IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
 
 
 def spec(c: Config) -> Spec:

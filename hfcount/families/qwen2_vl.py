@@ -9,6 +9,7 @@ from hfcount.spec import Layer, Spec, Vision
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2_vl",)
+IGNORED = ("spatial_patch_size",)
 
 
 def spec(c: Config) -> Spec:

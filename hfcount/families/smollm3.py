@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 
 MODEL_TYPES = ("smollm3",)
+IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("telechat",)
+IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
 
 
 def spec(c: Config) -> Spec:
