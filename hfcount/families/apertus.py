@@ -11,8 +11,7 @@ MODEL_TYPES = ("apertus",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, kv_heads_optional=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 

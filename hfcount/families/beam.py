@@ -12,8 +12,7 @@ MODEL_TYPES = ("beam",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     places = keys.dense_and_sparse(c, default=3)
     layers = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"), mixer)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)

@@ -10,8 +10,7 @@ MODEL_TYPES = ("cohere2", "cohere_compass_text")
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
     windows = keys.sliding(c, lambda: _near(c), 4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 

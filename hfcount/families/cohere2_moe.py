@@ -11,8 +11,7 @@ MODEL_TYPES = ("cohere2_moe",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
 
     def dense() -> Layer:

@@ -11,8 +11,7 @@ MODEL_TYPES = ("diffllama",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True).but(weighed=2)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True).but(weighed=2)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

@@ -10,8 +10,7 @@ MODEL_TYPES = ("dots1",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
     if c.is_null("n_routed_experts"):  # a config that says there are no experts
         places = Indices.below(keys.layer_count(c)), Indices.below(0)

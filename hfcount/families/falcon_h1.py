@@ -11,8 +11,7 @@ MODEL_TYPES = ("falcon_h1",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
     layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     traits = {

@@ -12,8 +12,7 @@ MODEL_TYPES = ("flint",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, sinks=True, head_dim=128)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, sinks=True, head_dim=128)
 
     def near() -> Indices:
         count = keys.layer_count(c)

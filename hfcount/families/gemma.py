@@ -9,6 +9,5 @@ MODEL_TYPES = ("gemma",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, head_dim=256)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)

@@ -12,8 +12,7 @@ MODEL_TYPES = ("hunyuan_v1_moe",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
     if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):

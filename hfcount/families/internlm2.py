@@ -10,8 +10,7 @@ MODEL_TYPES = ("internlm2",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("bias", default=True)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("bias", default=True))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 

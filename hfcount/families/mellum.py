@@ -11,8 +11,7 @@ MODEL_TYPES = ("mellum",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=128)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
     layers = keys.split(
         c,

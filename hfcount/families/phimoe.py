@@ -10,8 +10,7 @@ MODEL_TYPES = ("phimoe",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
     traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)

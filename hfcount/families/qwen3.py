@@ -9,6 +9,5 @@ MODEL_TYPES = ("qwen3",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=128)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=keys.sliding_later(c, 28))

@@ -14,8 +14,7 @@ MODEL_TYPES = ("qwen3_next",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, gated=True)
     places = keys.every_nth(c, "full_attention_interval", 4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))

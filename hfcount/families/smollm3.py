@@ -11,8 +11,7 @@ IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
 
     def unplaced() -> Indices:
         """The layers without rotary positions: those that no_rope_layers marks with a 0."""
