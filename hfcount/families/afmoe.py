@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, network, rms_norm, swiglu
+from hfcount.parts import altered, decoder, experts, gqa, network, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -35,10 +35,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        gate = block(gate_proj=Linear(d, a.heads * a.head_dim))
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=Block({**gqa(d, a).children, **gate.children}, "attention"),
+            self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
             post_attention_layernorm=rms_norm(d),
             pre_mlp_layernorm=rms_norm(d),
             mlp=network(d, one, moe),

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
         a = one.latent
         whole = pre_norm(
             d,
-            self_attn=Block({**mla(d, a).children, "indexer": indexer(d, a)}, "attention"),
+            self_attn=altered(mla(d, a), indexer=indexer(d, a)),
             mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
         return predicting(s, one, whole)

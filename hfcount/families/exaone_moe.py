@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def moe(m: MoE) -> Block:
-        return Block({**shared_moe(d, m).children, "e_score_correction_bias": correction_bias(m)})
+        return altered(shared_moe(d, m), e_score_correction_bias=correction_bias(m))
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, moe))

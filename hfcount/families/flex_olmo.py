@@ -10,7 +10,7 @@ MODEL_TYPES = ("flex_olmo",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False)).but(qk_norm="width")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 

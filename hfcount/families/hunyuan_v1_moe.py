@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, pre_norm, rms_norm, swiglu
+from hfcount.parts import altered, decoder, experts, gqa, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -35,10 +35,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         m, a = one.moe, one.attention
-        norms = block(query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim))
         return pre_norm(
             d,
-            self_attn=Block({**gqa(d, a).children, **norms.children}, "attention"),
+            self_attn=altered(gqa(d, a), query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim)),
             mlp=block(
                 gate=block("router", wg=Linear(d, m.experts)),
                 experts=experts(m, swiglu(d, m.width, component="experts")),

@@ -3,8 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, layer_norm, moe, pre_norm, with_head
+from hfcount.parts.ffn import numbered_swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("phimoe",)
 
@@ -21,8 +22,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width = one.moe.width
-        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
+        expert = numbered_swiglu(d, one.moe.width, "experts")
         return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=moe(d, one.moe, expert))
 
     return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))

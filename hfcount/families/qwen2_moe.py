@@ -2,10 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.parts import decoder, gqa, network, pre_norm
+from hfcount.parts.sparse import gated_moe
+from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("qwen2_moe",)
 
@@ -25,11 +26,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def experts(m: MoE) -> Block:
-        gate = block(shared_expert_gate=Linear(d, 1, component="router"))
-        return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
-
     def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, lambda m: gated_moe(d, m)))
 
     return decoder(s, layer)

@@ -7,6 +7,7 @@ from hfcount.keys.gemma import local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike,
     by_kind,
+    by_place,
     crossed,
     dense_and_sparse,
     every_nth,
@@ -73,6 +74,7 @@ __all__ = [
     "around",
     "attention",
     "by_kind",
+    "by_place",
     "clip_or_siglip",
     "compressing",
     "conformer",

@@ -89,6 +89,12 @@ def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers
     return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
 
 
+def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
+    """Layers with `mixer` in these sets, one kind for each, and with `other` in all that are in none of them."""
+    rest = Indices.below(layer_count(c)).difference(*some)
+    return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
+
+
 _LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
 
 
