@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, mlp, rms_norm
-from hfcount.parts.layers import altered, xielu
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("apertus",)
 
@@ -16,11 +16,20 @@ def spec(c: Config) -> Spec:
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 
 
+def _xielu() -> Block:
+    """The trainable activation xIELU (arXiv:2411.13010).
+
+    Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
+    """
+    scalar = Tensor((), "buffer")
+    return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
+
+
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        act = xielu() if one.traits["xielu"] else None
+        act = _xielu() if one.traits["xielu"] else None
         return block(
             attention_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

@@ -1,9 +1,11 @@
 """Doge: attention that learns which tokens to see, weighed residuals, experts of one neuron (arXiv:2412.11834)."""
 
+from math import isqrt
+
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
-from hfcount.parts.layers import altered, neurons
+from hfcount.parts import decoder, gqa, network, rms_norm, stacked
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -22,6 +24,23 @@ def spec(c: Config) -> Spec:
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
+def _neurons(d: int, m: MoE) -> Block:
+    """Experts of one neuron each, found by the two halves of a key (PEER, arXiv:2407.04153), beside one gated network.
+
+    Tensors: gate_proj and up_proj (d_s, d), down_proj (d, d_s) for all tokens; router_gate (2·floor(sqrt(n)), d);
+    down_embed and up_embed (n, d), the experts' inputs and outputs.
+    """
+    width = m.shared or 0
+    return block(
+        gate_proj=Linear(d, width, m.bias, component="mlp"),
+        up_proj=Linear(d, width, m.bias, component="mlp"),
+        down_proj=Linear(width, d, m.bias, component="mlp"),
+        router_gate=Linear(d, 2 * isqrt(m.experts), component="router"),
+        down_embed=block(weight=stacked(m, d)),
+        up_embed=block(weight=stacked(m, d)),
+    )
+
+
 def blueprint(s: Spec) -> Block:
     d = s.hidden
     weights = Tensor((d,), component="other")
@@ -34,7 +53,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=seen),
             input_residual=weights,
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: neurons(d, m)),
+            mlp=network(d, one, lambda m: _neurons(d, m)),
             post_attention_residual=weights,
         )
 

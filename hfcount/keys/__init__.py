@@ -19,7 +19,6 @@ from hfcount.keys.layers import (
     of_two,
     own_heads,
     owned,
-    periodic,
     repeated,
     spelled,
     split,
@@ -39,7 +38,7 @@ from hfcount.keys.model import (
     sequence_to_sequence,
     tied_anywhere,
 )
-from hfcount.keys.sizes import divides, layer_count, rotary_share, sized, summary
+from hfcount.keys.sizes import divides, layer_count, sized
 from hfcount.keys.towers import (
     clip_or_siglip,
     conformer,
@@ -117,11 +116,9 @@ __all__ = [
     "own_heads",
     "owned",
     "patterned",
-    "periodic",
     "prefixed_attention",
     "qwen3_vision",
     "repeated",
-    "rotary_share",
     "seeing",
     "seeing_both_ways",
     "sequence_to_sequence",
@@ -135,7 +132,6 @@ __all__ = [
     "spelled",
     "split",
     "step_rank",
-    "summary",
     "tied_anywhere",
     "whisper",
     "wide_attention",

@@ -176,16 +176,6 @@ def repeated(
     return tuple(found)
 
 
-def periodic(c: Config, kinds: Mapping[str, Layer], pattern: Sequence[str], key: str) -> list[Layers]:
-    """Layers whose kinds repeat after a while, as the list under `key` says."""
-    count = layer_count(c)
-    for kind in pattern:
-        if kind not in kinds:
-            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
-    places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
-    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
-
-
 def hybrids(c: Config) -> list[int]:
     """The numbers of the layers that the config's list calls hybrid."""
     given = kinds(c, "layers_block_type")

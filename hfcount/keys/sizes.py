@@ -19,19 +19,6 @@ def sized(symbol: str, value: int) -> Dim:
     return Dim.named(symbol, value, getattr(value, "source", ""))
 
 
-def rotary_share(c: Config, *names: str, default: float = 1.0) -> float:
-    """The part of a head that has rotary positions, among the keys of rope_parameters or, older, of the config."""
-    inner, names = c.sub("rope_parameters"), ("partial_rotary_factor", *names)
-    return c.share(*names, default=default) if inner is None else inner.share(*names, default=default)
-
-
-def summary(c: Config, width: int, labels: int = 1) -> int:
-    """Outputs of the projection that sums a sequence up for multiple choice; 0 when there is none."""
-    if not c.bool("summary_use_proj", default=True):
-        return 0
-    return labels if c.bool("summary_proj_to_labels", default=True) else width
-
-
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, under the first of `names` where they are not num_hidden_layers.
 
