@@ -1,6 +1,8 @@
 """Finding a family: by its file's name, and never by anything else that a config might say."""
 
 import ast
+import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -62,6 +64,20 @@ def test_a_family_takes_nothing_of_another_but_the_blueprint_of_one_parent() -> 
 def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(text)
     assert _taken(tmp_path / "one.py")[0][0] == "llama"
+
+
+SOURCES = {name: re.findall(r"# transformers ([\d.]+): (.+)", path.read_text()) for name, path in FILES.items()}
+
+
+def test_every_file_of_the_reference_that_a_family_cites_exists() -> None:
+    found = importlib.util.find_spec("transformers")
+    if found is None or found.origin is None:
+        pytest.skip("the extra oracle is not installed")
+    folder = Path(found.origin).parent / "models"
+    known = {path.name for path in folder.glob("*/*.py")}
+    cited = {name: sources[0][1].split(", ") for name, sources in SOURCES.items() if sources}
+    assert len(cited) > len(FILES) / 2
+    assert {name: files for name, files in cited.items() if not known.issuperset(files)} == {}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names), and
 `IGNORED`, keys of its configs that bear on no shape, where hfcount.mapper.shapeless does not name them.
 
-A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
+The comment on MODEL_TYPES cites the implementation that tensor names are from; absent keys mean what the configuration
+file beside it says. A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
 take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
 """
 

@@ -6,7 +6,7 @@ from hfcount.parts import altered, decoder, experts, gqa, network, rms_norm, swi
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("afmoe",)
+MODEL_TYPES = ("afmoe",)  # transformers 5.23: modeling_afmoe.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, mlp, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("arcee",)
+MODEL_TYPES = ("arcee",)  # transformers 5.23: modeling_arcee.py
 
 
 def spec(c: Config) -> Spec:

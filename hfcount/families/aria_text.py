@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, pre_norm, stacked, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("aria_text",)
+MODEL_TYPES = ("aria_text",)  # transformers 5.23: modeling_aria.py
 
 
 def spec(c: Config) -> Spec:

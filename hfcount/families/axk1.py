@@ -7,7 +7,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("axk1",)
+MODEL_TYPES = ("axk1",)  # transformers 5.23: modeling_axk1.py
 
 
 def spec(c: Config) -> Spec:

@@ -9,7 +9,7 @@ from hfcount.parts.sparse import shared_moe
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("bailing_hybrid",)
+MODEL_TYPES = ("bailing_hybrid",)  # transformers 5.23: modeling_bailing_hybrid.py
 IGNORED = ("moe_renormalize", "num_expert_group")
 
 

@@ -8,7 +8,7 @@ from hfcount.spec import SSM, Layer, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("bamba",)
+MODEL_TYPES = ("bamba",)  # transformers 5.23: modeling_bamba.py
 
 
 def spec(c: Config) -> Spec:

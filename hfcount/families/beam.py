@@ -8,7 +8,7 @@ from hfcount.parts.sparse import shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("beam",)
+MODEL_TYPES = ("beam",)  # transformers 5.23: modeling_beam.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("bitnet",)
+MODEL_TYPES = ("bitnet",)  # transformers 5.23: modeling_bitnet.py
 
 
 def spec(c: Config) -> Spec:

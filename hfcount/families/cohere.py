@@ -7,7 +7,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("cohere",)
+MODEL_TYPES = ("cohere",)  # transformers 5.23: modeling_cohere.py
 
 
 def spec(c: Config) -> Spec:

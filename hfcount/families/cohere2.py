@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 
-MODEL_TYPES = ("cohere2", "cohere_compass_text")
+MODEL_TYPES = ("cohere2", "cohere_compass_text")  # transformers 5.23: modeling_cohere2.py, modeling_cohere_compass.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("cohere2_moe",)
+MODEL_TYPES = ("cohere2_moe",)  # transformers 5.23: modeling_cohere2_moe.py
 
 
 def spec(c: Config) -> Spec:

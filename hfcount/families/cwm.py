@@ -5,7 +5,7 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("cwm",)
+MODEL_TYPES = ("cwm",)  # transformers 5.23: modeling_cwm.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, pre
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v32",)
+MODEL_TYPES = ("deepseek_v32",)  # transformers 5.23: modeling_deepseek_v32.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("diffllama",)
+MODEL_TYPES = ("diffllama",)  # transformers 5.23: modeling_diffllama.py
 
 
 def spec(c: Config) -> Spec:

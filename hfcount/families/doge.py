@@ -9,7 +9,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("doge",)
+MODEL_TYPES = ("doge",)  # transformers 5.23: modeling_doge.py
 IGNORED = ("keep_window_size",)
 
 

@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 
-MODEL_TYPES = ("dots1",)
+MODEL_TYPES = ("dots1",)  # transformers 5.23: modeling_dots1.py
 
 
 def spec(c: Config) -> Spec:

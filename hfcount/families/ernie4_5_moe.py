@@ -7,7 +7,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("ernie4_5_moe",)
+MODEL_TYPES = ("ernie4_5_moe",)  # transformers 5.23: modeling_ernie4_5_moe.py
 
 
 def spec(c: Config) -> Spec:

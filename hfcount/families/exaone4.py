@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("exaone4",)
+MODEL_TYPES = ("exaone4",)  # transformers 5.23: modeling_exaone4.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import altered, correction_bias, decoder, gqa, network, pre_n
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("exaone_moe",)
+MODEL_TYPES = ("exaone_moe",)  # transformers 5.23: modeling_exaone_moe.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("falcon",)
+MODEL_TYPES = ("falcon",)  # transformers 5.23: modeling_falcon.py
 
 
 def spec(c: Config) -> Spec:

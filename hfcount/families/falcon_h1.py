@@ -7,7 +7,7 @@ from hfcount.parts.mixers import mamba2
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("falcon_h1",)
+MODEL_TYPES = ("falcon_h1",)  # transformers 5.23: modeling_falcon_h1.py
 
 
 def spec(c: Config) -> Spec:

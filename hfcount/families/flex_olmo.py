@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("flex_olmo",)
+MODEL_TYPES = ("flex_olmo",)  # transformers 5.23: modeling_flex_olmo.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("flint",)
+MODEL_TYPES = ("flint",)  # transformers 5.23: modeling_flint.py
 
 
 def spec(c: Config) -> Spec:

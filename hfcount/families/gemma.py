@@ -5,7 +5,7 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("gemma",)
+MODEL_TYPES = ("gemma",)  # transformers 5.23: modeling_gemma.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gemma2",)
+MODEL_TYPES = ("gemma2",)  # transformers 5.23: modeling_gemma2.py
 
 
 def spec(c: Config) -> Spec:

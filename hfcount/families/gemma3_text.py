@@ -5,7 +5,7 @@ from hfcount.families.gemma2 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("gemma3_text",)
+MODEL_TYPES = ("gemma3_text",)  # transformers 5.23: modeling_gemma3.py
 IGNORED = ("_sliding_window_pattern",)
 
 

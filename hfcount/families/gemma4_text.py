@@ -8,7 +8,7 @@ from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_inp
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("gemma4_text",)
+MODEL_TYPES = ("gemma4_text",)  # transformers 5.23: modeling_gemma4.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.classic import causal_mask, conv1d, generative, positions, su
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt2", "gpt-sw3")
+MODEL_TYPES = ("gpt2", "gpt-sw3")  # transformers 5.23: modeling_gpt2.py
 
 
 def spec(c: Config) -> Spec:

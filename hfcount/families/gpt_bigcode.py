@@ -9,7 +9,7 @@ from hfcount.parts.classic import fused_attention, generative, positions
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_bigcode",)
+MODEL_TYPES = ("gpt_bigcode",)  # transformers 5.23: modeling_gpt_bigcode.py
 
 
 def spec(c: Config) -> Spec:

@@ -9,7 +9,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt_neo",)
+MODEL_TYPES = ("gpt_neo",)  # transformers 5.23: modeling_gpt_neo.py
 
 
 def spec(c: Config) -> Spec:

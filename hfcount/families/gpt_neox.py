@@ -7,7 +7,7 @@ from hfcount.parts.classic import causal_mask, fused_attention, generative
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
+MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")  # transformers 5.23: modeling_gpt_neox.py
 IGNORED = ("use_parallel_residual",)
 
 _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, pre_norm, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_oss",)
+MODEL_TYPES = ("gpt_oss",)  # transformers 5.23: modeling_gpt_oss.py
 IGNORED = ("initial_context_length",)
 
 

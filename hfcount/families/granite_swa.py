@@ -5,7 +5,7 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("granite_swa",)
+MODEL_TYPES = ("granite_swa",)  # transformers 5.23: modeling_granite_swa.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("granitemoe_swa",)
+MODEL_TYPES = ("granitemoe_swa",)  # transformers 5.23: modeling_granitemoe_swa.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import SSM, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("granitemoehybrid",)
+MODEL_TYPES = ("granitemoehybrid",)  # transformers 5.23: modeling_granitemoehybrid.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear
 
-MODEL_TYPES = ("helium",)
+MODEL_TYPES = ("helium",)  # transformers 5.23: modeling_helium.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, stack, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("hrm_text",)
+MODEL_TYPES = ("hrm_text",)  # transformers 5.23: modeling_hrm_text.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("hunyuan_v1_moe",)
+MODEL_TYPES = ("hunyuan_v1_moe",)  # transformers 5.23: modeling_hunyuan_v1_moe.py
 
 
 def spec(c: Config) -> Spec:

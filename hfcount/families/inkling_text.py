@@ -10,7 +10,7 @@ from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("inkling_text",)
+MODEL_TYPES = ("inkling_text",)  # transformers 5.23: modeling_inkling.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, sta
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("internlm2",)
+MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b
 
 
 def spec(c: Config) -> Spec:

@@ -11,7 +11,7 @@ from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("kimi_linear",)
+MODEL_TYPES = ("kimi_linear",)  # transformers 5.23: modeling_kimi_linear.py
 IGNORED = ("moe_renormalize", "num_expert_group")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts.sparse import shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("kolibri1",)
+MODEL_TYPES = ("kolibri1",)  # transformers 5.23: modeling_kolibri1.py
 
 
 def spec(c: Config) -> Spec:

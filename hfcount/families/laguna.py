@@ -8,7 +8,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("laguna",)
+MODEL_TYPES = ("laguna",)  # transformers 5.23: modeling_laguna.py
 
 
 def spec(c: Config) -> Spec:

@@ -10,7 +10,7 @@ from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("lfm2", "lfm2_moe")
+MODEL_TYPES = ("lfm2", "lfm2_moe")  # transformers 5.23: modeling_lfm2.py, modeling_lfm2_moe.py
 
 
 def spec(c: Config) -> Spec:

@@ -10,7 +10,7 @@ from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("lfm3",)
+MODEL_TYPES = ("lfm3",)  # transformers 5.23: modeling_lfm3.py
 
 
 def spec(c: Config) -> Spec:

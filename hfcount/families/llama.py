@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("llama", "granite")
+MODEL_TYPES = ("llama", "granite")  # transformers 5.23: modeling_llama.py, modeling_granite.py
 IGNORED = ("max_sequence_length",)
 
 

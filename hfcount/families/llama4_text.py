@@ -7,7 +7,7 @@ from hfcount.spec import Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("llama4_text",)
+MODEL_TYPES = ("llama4_text",)  # transformers 5.23: modeling_llama4.py
 IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 

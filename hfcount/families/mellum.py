@@ -7,7 +7,7 @@ from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Undescribed
 
-MODEL_TYPES = ("mellum",)
+MODEL_TYPES = ("mellum",)  # transformers 5.23: modeling_mellum.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.spec import Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("mimo",)
+MODEL_TYPES = ("mimo",)  # modeling_mimo.py of XiaomiMiMo/MiMo-7B-Base
 
 
 def spec(c: Config) -> Spec:

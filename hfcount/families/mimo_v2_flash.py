@@ -7,7 +7,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mimo_v2_flash",)
+MODEL_TYPES = ("mimo_v2_flash",)  # transformers 5.23: modeling_mimo_v2_flash.py
 IGNORED = ("attention_chunk_size", "swa_rope_theta")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("minicpm",)
+MODEL_TYPES = ("minicpm",)  # modeling_minicpm.py of openbmb/MiniCPM4-8B
 IGNORED = ("dim_model_base", "mup_denominator", "scale_emb")
 
 

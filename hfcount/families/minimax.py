@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Lightning, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("minimax",)
+MODEL_TYPES = ("minimax",)  # transformers 5.23: modeling_minimax.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.ffn import numbered_swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("minimax_m2",)
+MODEL_TYPES = ("minimax_m2",)  # transformers 5.23: modeling_minimax_m2.py
 
 
 def spec(c: Config) -> Spec:

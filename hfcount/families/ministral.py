@@ -5,7 +5,7 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("ministral",)
+MODEL_TYPES = ("ministral",)  # transformers 5.23: modeling_ministral.py
 
 
 def spec(c: Config) -> Spec:

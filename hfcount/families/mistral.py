@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mistral",)
+MODEL_TYPES = ("mistral",)  # transformers 5.23: modeling_mistral.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("modernbert-decoder",)
+MODEL_TYPES = ("modernbert-decoder",)  # transformers 5.23: modeling_modernbert_decoder.py
 
 _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, mlp
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("nanochat",)
+MODEL_TYPES = ("nanochat",)  # transformers 5.23: modeling_nanochat.py
 
 
 def spec(c: Config) -> Spec:

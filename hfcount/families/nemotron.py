@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, layer_norm, mlp, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("nemotron",)
+MODEL_TYPES = ("nemotron",)  # transformers 5.23: modeling_nemotron.py
 
 
 def spec(c: Config) -> Spec:

@@ -10,7 +10,7 @@ from hfcount.parts.sparse import latent_moe
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("nemotron_h",)
+MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("olmo",)
+MODEL_TYPES = ("olmo",)  # transformers 5.23: modeling_olmo.py
 
 
 def spec(c: Config) -> Spec:

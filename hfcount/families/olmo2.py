@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("olmo2", "olmo3")
+MODEL_TYPES = ("olmo2", "olmo3")  # transformers 5.23: modeling_olmo2.py, modeling_olmo3.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, moe, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("olmoe",)
+MODEL_TYPES = ("olmoe",)  # transformers 5.23: modeling_olmoe.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.layers import persimmon
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("persimmon",)
+MODEL_TYPES = ("persimmon",)  # transformers 5.23: modeling_persimmon.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.ffn import numbered_swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("phimoe",)
+MODEL_TYPES = ("phimoe",)  # transformers 5.23: modeling_phimoe.py
 
 
 def spec(c: Config) -> Spec:

@@ -5,7 +5,7 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("qwen2",)
+MODEL_TYPES = ("qwen2",)  # transformers 5.23: modeling_qwen2.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen2_moe",)
+MODEL_TYPES = ("qwen2_moe",)  # transformers 5.23: modeling_qwen2_moe.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, moe, network, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen3_moe",)
+MODEL_TYPES = ("qwen3_moe",)  # transformers 5.23: modeling_qwen3_moe.py
 
 
 def spec(c: Config) -> Spec:

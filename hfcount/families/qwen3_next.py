@@ -10,7 +10,7 @@ from hfcount.parts.sparse import gated_moe
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("qwen3_next",)
+MODEL_TYPES = ("qwen3_next",)  # transformers 5.23: modeling_qwen3_next.py
 
 
 def spec(c: Config) -> Spec:

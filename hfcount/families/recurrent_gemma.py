@@ -12,7 +12,7 @@ from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("recurrent_gemma",)
+MODEL_TYPES = ("recurrent_gemma",)  # transformers 5.23: modeling_recurrent_gemma.py
 
 
 def spec(c: Config) -> Spec:

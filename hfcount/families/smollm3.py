@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 
-MODEL_TYPES = ("smollm3",)
+MODEL_TYPES = ("smollm3",)  # transformers 5.23: modeling_smollm3.py
 IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 

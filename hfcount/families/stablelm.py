@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-MODEL_TYPES = ("stablelm",)
+MODEL_TYPES = ("stablelm",)  # transformers 5.23: modeling_stablelm.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.lstm import mlstm, up_gated
 from hfcount.spec import MLSTM, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("xlstm",)
+MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
 def spec(c: Config) -> Spec:

@@ -10,7 +10,7 @@ from hfcount.spec import SSM, Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-MODEL_TYPES = ("zamba2",)
+MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("zaya",)
+MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
 
 def spec(c: Config) -> Spec:
