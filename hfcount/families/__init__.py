@@ -1,9 +1,11 @@
-"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names), and
-`IGNORED`, keys of its configs that bear on no shape, where hfcount.mapper.shapeless does not name them.
+"""The architectures, one file each.
 
-The comment on MODEL_TYPES cites the implementation that tensor names are from; absent keys mean what the configuration
-file beside it says. A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
-take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names); where they are needed,
+`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the blueprint
+of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+
+The comment on MODEL_TYPES cites the implementation that names are from; absent keys mean what the configuration file
+beside it says. A file is named after its model_type and found by that name; further types it serves are found by a scan.
 """
 
 import re
