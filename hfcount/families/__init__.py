@@ -1,11 +1,11 @@
 """The architectures, one file each.
 
 A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names); where they are needed,
-`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the blueprint
-of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the
+blueprint of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
 
 The comment on MODEL_TYPES cites the implementation that names are from; absent keys mean what the configuration file
-beside it says. A file is named after its model_type and found by that name; further types it serves are found by a scan.
+beside it says. A file is named after its model_type and found by that name; further types it serves by a scan.
 """
 
 import re
