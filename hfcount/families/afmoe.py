@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
     layers = keys.networks(c, places, experts, mixer)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), 1024)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), default=1024)
     return keys.decoder_spec(c, layers, windows=windows)
 
 

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     places = keys.dense_and_sparse(c, default=3)
     layers = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"), mixer)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), default=512)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows)
 
 

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
         return keys.other_than(c, range(few - 1, min(start, count), few), range(start + many - 1, count, many))
 
     layers = keys.split(c, (first, dense), (rest, sparse))
-    return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, 4096))
+    return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, default=4096))
 
 
 def blueprint(s: Spec) -> Block:

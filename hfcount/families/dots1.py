@@ -15,4 +15,4 @@ def spec(c: Config) -> Spec:
     if c.is_null("n_routed_experts"):  # a config that says there are no experts
         places = Indices.below(keys.layer_count(c)), Indices.below(0)
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.later(c, 62), 4096))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.later(c, first=62), default=4096))

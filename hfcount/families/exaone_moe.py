@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
     layers = keys.networks(c, places, experts, mixer)
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), default=4096))
 
 
 def blueprint(s: Spec) -> Block:

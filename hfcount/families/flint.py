@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         return keys.other_than(c, range(min(1, count)), range(1, count, 4), range(count - 1, count))
 
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c), only_dense=(0, 1))
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, 513))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, default=513))
 
 
 def blueprint(s: Spec) -> Block:

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     if traits["per_layer"]:
         traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
     lent = keys.shares_kv(c, layers, default=0, ffn=wide)
-    size = keys.extent(c, "sliding_window", 512)
+    size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
     whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 64
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=width, sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 128)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=128)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 

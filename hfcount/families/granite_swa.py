@@ -12,5 +12,5 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), sinks=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     return keys.decoder_spec(
-        c, layer, tied=True, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128)
+        c, layer, tied=True, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), default=128)
     )

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
-    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), 256)
+    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), default=256)
     return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
 
 

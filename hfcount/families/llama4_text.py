@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec:
             return keys.listing(c, "no_rope_layers", marks, 1, 0)[0]
         return keys.all_but_every_nth(c, 4, key="no_rope_layer_interval")
 
-    windows = keys.sliding(c, chunked, 8192, key="attention_chunk_size", kind="chunked_attention")
+    windows = keys.sliding(c, chunked, default=8192, key="attention_chunk_size", kind="chunked_attention")
     return keys.decoder_spec(c, keys.split(c, (every.difference(routed), dense), (routed, sparse)), windows=windows)
 
 

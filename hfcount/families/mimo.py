@@ -15,7 +15,9 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     more = Indices.below(c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS))
     ahead = (Layers(indices=more, layer=layer),) if more.count else ()
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), mtp=ahead, windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(
+        c, layer, heads=("ForCausalLM", "Model"), mtp=ahead, windows=keys.sliding_later(c, first=28)
+    )
 
 
 def blueprint(s: Spec) -> Block:

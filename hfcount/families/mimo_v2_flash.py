@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
     layers = keys.crossed(keys.networks(c, (few, many), experts), keys.by_place(c, _full(c), full, sliding))
     # Of the two names, one counts the tokens before the present one.
     before = keys.extent(c, "sliding_window_size")
-    size = before + 1 if before else keys.extent(c, "sliding_window", 129)
+    size = before + 1 if before else keys.extent(c, "sliding_window", default=129)
     return keys.decoder_spec(c, layers, windows=keys.within(keys.other_than(c, *_full(c)), size) if size else ())
 
 

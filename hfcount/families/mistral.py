@@ -10,7 +10,7 @@ MODEL_TYPES = ("mistral",)  # transformers 5.23: modeling_mistral.py
 
 
 def spec(c: Config) -> Spec:
-    windows = keys.sliding_everywhere(c, 4096)
+    windows = keys.sliding_everywhere(c, default=4096)
     return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     if both % 2:
         raise ConfigError(f"{c.where}: ffn_dim is {both:,}, and must be even: half of it gates the other half.")
     mixer = keys.attention(c, kv_heads_optional=True)
-    layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, 3000)
+    layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 

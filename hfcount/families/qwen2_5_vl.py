@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         out=eyes.int("out_hidden_size", default=3584),
     )
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
-    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, 80)
+    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 

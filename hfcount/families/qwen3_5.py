@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     text.bool("attn_output_gate", default=True)  # configs have it, and the architecture knows no other attention
     full = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True, head_dim=256)
     ffn = keys.gated_moe(text) if routed else keys.dense(text)
-    places = keys.every_nth(text, "full_attention_interval", 4)
+    places = keys.every_nth(text, "full_attention_interval", default=4)
     mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(text)))
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")

@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
     slides = c.bool("use_sliding_window", default=False)
-    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
+    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, default=4096) if slides else ())
 
 
 def blueprint(s: Spec) -> Block:

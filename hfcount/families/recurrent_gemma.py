@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
     kinds = {"attention": Layer(mixer=full.but(head_dim=own), ffn=ffn), "recurrent": Layer(mixer=lru, ffn=ffn)}
-    windows = keys.sliding_everywhere(c, 2048, key="attention_window_size")
+    windows = keys.sliding_everywhere(c, default=2048, key="attention_window_size")
     return keys.decoder_spec(c, _periodic(c, kinds), tied=True, heads=("ForCausalLM", "Model"), windows=windows)
 
 

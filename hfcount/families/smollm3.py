@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         """The layers without rotary positions: those that no_rope_layers marks with a 0."""
         if marks := c.ints("no_rope_layers"):
             return keys.listing(c, "no_rope_layers", marks, 0, 1)[0]
-        return keys.every_nth(c, "no_rope_layer_interval", 4)
+        return keys.every_nth(c, "no_rope_layer_interval", default=4)
 
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     windows = keys.sliding(c, unplaced if c.bool("use_sliding_window", default=False) else None)

@@ -11,7 +11,7 @@ MODEL_TYPES = ("vaultgemma",)  # transformers 5.23: modeling_vaultgemma.py
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 4096)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 

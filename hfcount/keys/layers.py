@@ -103,7 +103,7 @@ def kinds(c: Config, *names: str) -> list[str]:
     return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
 
 
-def every_nth(c: Config, key: str, default: int | None = None, *, offset: str | None = None) -> Indices:
+def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
     """The last layer of each period of the length that `key` gives, or the one that `offset` gives."""
     count = layer_count(c)
     period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)

@@ -8,7 +8,7 @@ from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
 
 
-def expanded(c: Config, key: str, default: int | None = None) -> int:
+def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: `key` times the hidden size, rounded down."""
     factor = c.number(key) if default is None else c.number(key, default=default)
     inner = int(factor * c.int("hidden_size"))
@@ -49,7 +49,7 @@ def delta_net(c: Config) -> DeltaNet:
 def mamba2(c: Config, inner: str | None = None) -> SSM:
     """Mamba-2 by the keys that begin with mamba_; `inner` gives its width where the config has that key."""
     width = c.int(inner, default=None) if inner else None
-    width = expanded(c, "mamba_expand", 2) if width is None else width
+    width = expanded(c, "mamba_expand", default=2) if width is None else width
     heads = c.int("mamba_n_heads")
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
