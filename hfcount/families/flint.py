@@ -1,4 +1,4 @@
-"""Flint: routed experts behind two dense layers, one expert for all tokens, attention sinks."""
+"""Flint: routed experts behind two dense layers, a shared expert, attention sinks."""
 
 from hfcount import keys
 from hfcount.mapper import Config

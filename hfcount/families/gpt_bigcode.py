@@ -1,4 +1,4 @@
-"""SantaCoder and StarCoder: GPT-2 with one head of keys and values for all (arXiv:2301.03988, arXiv:2305.06161)."""
+"""SantaCoder and StarCoder: GPT-2 with multi-query attention (arXiv:2301.03988, arXiv:2305.06161)."""
 
 from hfcount import keys
 from hfcount.errors import ConfigError

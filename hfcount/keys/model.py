@@ -1,4 +1,4 @@
-"""What stands around the layers: vocabulary, width, head, ties, dtype; encoders; what predicts further tokens."""
+"""Whole models: what is around their layers, and layers that predict further tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -82,7 +82,7 @@ def decoder_spec(
     default_labels: int = 2,
     **more: Unpack[Fields],
 ) -> Spec:
-    """What stands around the layers: vocabulary, width, head, ties, dtype.
+    """The Spec of a model, given its layers: reads vocabulary, width, head, ties and dtype.
 
     Args:
         layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
@@ -166,9 +166,9 @@ def encoder(
     bias: bool = True,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
-    """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
+    """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
-    With is_decoder it is a decoder, which sees earlier tokens alone, whatever its class.
+    With is_decoder its tokens see earlier ones alone, whatever its class.
 
     Args:
         bias: whether queries, keys and values have one.
@@ -189,7 +189,7 @@ def encoder(
 def sequence_to_sequence(
     c: Config, *, heads: Heads, offset: int = 0, default_labels: int = 2, **more: Unpack[Fields]
 ) -> Spec:
-    """An encoder and a decoder in the manner of BART, each with its own depth, heads and width.
+    """An encoder and a decoder like BART's, each with its own depth, heads and width.
 
     Args:
         offset: rows of the tables of positions before the first.
@@ -208,7 +208,7 @@ def sequence_to_sequence(
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
-    """Multi-token-prediction layers, numbered on behind the others; each is `layer` with an entrance and a head."""
+    """Multi-token-prediction layers, numbered after the others; each is `layer` with an input projection and a head."""
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return ()

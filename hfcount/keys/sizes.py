@@ -6,7 +6,7 @@ from hfcount.tree.dims import Dim
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
-    """`whole` / `part`, of which nothing may remain."""
+    """`whole` / `part`, which must leave no remainder; the names are those of their keys, for the message."""
     if whole % part:
         raise ConfigError(
             f"{c.where}: {whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}. Correct one of them."

@@ -11,7 +11,7 @@ from hfcount.tree.indices import Indices, intersection
 
 
 def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
-    """The length of a window, in tokens, which null, 0 and -1 say there is none of; an absent key means `default`."""
+    """The length of a window, in tokens; null, 0 and -1 mean no window, an absent key means `default`."""
     size = None if c.is_null(key) else c.int(key, default=default, minimum=-1, maximum=MAX_LAYERS)
     return size if size is not None and size > 0 else None
 
@@ -108,7 +108,7 @@ def other_than(c: Config, *some: range | Indices) -> Indices:
 
 
 def seeing_both_ways(spec: Spec) -> Spec:
-    """The same model as an encoder, whose tokens see those behind them too: half of a window lies on each side.
+    """The same model as an encoder, whose tokens also see later ones: half of a window lies on each side.
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """
