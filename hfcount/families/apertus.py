@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, mlp, rms_norm
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, mlp, rms_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 

@@ -2,10 +2,19 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import (
+    altered,
+    correction_bias,
+    embedding,
+    mla,
+    network,
+    pre_norm,
+    rms_norm,
+    shared_moe,
+    stack,
+    with_head,
+)
 from hfcount.parts.mixers import kimi_delta
-from hfcount.parts.sparse import shared_moe
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

@@ -2,9 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
-from hfcount.parts.layers import altered
-from hfcount.parts.sparse import shared_moe
+from hfcount.parts import altered, decoder, gqa, network, rms_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

@@ -4,8 +4,7 @@ from math import isqrt
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm, stacked
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, network, rms_norm, stacked
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

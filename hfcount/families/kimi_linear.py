@@ -3,10 +3,8 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, network, pre_norm
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import decoder, mla, network, numbered_swiglu, pre_norm, shared_moe
 from hfcount.parts.mixers import kimi_delta
-from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block

@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, rms_norm
-from hfcount.parts.sparse import shared_moe
+from hfcount.parts import correction_bias, decoder, gqa, rms_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 

@@ -3,8 +3,7 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

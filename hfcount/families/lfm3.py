@@ -2,9 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, gqa, rms_norm, stack, with_head
-from hfcount.parts.ffn import numbered_swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, embedding, gqa, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import short_conv
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.tree.indices import Indices

@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, pre_norm
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
 from hfcount.tree.indices import Indices

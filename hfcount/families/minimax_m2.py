@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import altered, correction_bias, decoder, gqa, moe, pre_norm
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import altered, correction_bias, decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 

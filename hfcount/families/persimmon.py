@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import with_head
-from hfcount.parts.layers import persimmon
+from hfcount.parts import persimmon, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 

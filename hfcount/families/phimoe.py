@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, layer_norm, moe, pre_norm, with_head
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import base, gqa, layer_norm, moe, numbered_swiglu, pre_norm, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 

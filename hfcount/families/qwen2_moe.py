@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, network, pre_norm
-from hfcount.parts.sparse import gated_moe
+from hfcount.parts import decoder, gated_moe, gqa, network, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block

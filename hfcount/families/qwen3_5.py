@@ -2,10 +2,8 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, rms_norm, swiglu, with_head
+from hfcount.parts import base, gated_moe, gqa, rms_norm, swiglu, with_draft, with_head
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.prediction import with_draft
-from hfcount.parts.sparse import gated_moe
 from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block

@@ -3,10 +3,8 @@ Qwen/Qwen3-Next-80B-A3B-Instruct)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
+from hfcount.parts import decoder, gated_moe, gqa, network, rms_norm, with_draft
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.prediction import with_draft
-from hfcount.parts.sparse import gated_moe
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 

@@ -2,8 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, fused_swiglu, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
 from hfcount.parts.shared import hybrid
 from hfcount.spec import SSM, Dense, Layer, Spec
