@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, rms_norm, shared_moe
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
@@ -12,15 +12,11 @@ MODEL_TYPES = ("cohere2_moe",)  # transformers 5.23: modeling_cohere2_moe.py
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
 
-    def dense() -> Layer:
-        width = c.int("prefix_dense_intermediate_size", default=None) or c.int("intermediate_size")
-        return Layer(mixer=mixer, ffn=Dense(width=width))
-
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         ffn = keys.moe(c, "intermediate_size", shared=("num_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.shared or None))
+        return ffn.but(shared=ffn.shared or None)
 
     def near() -> Indices:
         """All but the last of each period, which begin anew where the experts do."""
@@ -29,7 +25,9 @@ def spec(c: Config) -> Spec:
         many = c.int("sliding_window_pattern", default=4, maximum=MAX_LAYERS)
         return keys.other_than(c, range(few - 1, min(start, count), few), range(start + many - 1, count, many))
 
-    layers = keys.split(c, (first, dense), (rest, sparse))
+    dense = "prefix_dense_intermediate_size"
+    width = dense if c.given(dense) else "intermediate_size"
+    layers = keys.networks(c, places, sparse, mixer, width=width)
     return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, default=4096))
 
 

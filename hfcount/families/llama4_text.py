@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, pre_norm, stacked, swiglu
-from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -22,12 +22,9 @@ def spec(c: Config) -> Spec:
         else every.base[step - 1 :: step]
     )
 
-    def sparse() -> Layer:
+    def experts() -> MoE:
         ffn = keys.moe(c, "intermediate_size")
-        return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.width))
-
-    def dense() -> Layer:
-        return Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size_mlp")))
+        return ffn.but(shared=ffn.width)
 
     def chunked() -> Indices:
         """The layers with rotary positions: those that no_rope_layers marks with a 1."""
@@ -36,7 +33,8 @@ def spec(c: Config) -> Spec:
         return keys.all_but_every_nth(c, 4, key="no_rope_layer_interval")
 
     windows = keys.sliding(c, chunked, default=8192, key="attention_chunk_size", kind="chunked_attention")
-    return keys.decoder_spec(c, keys.split(c, (every.difference(routed), dense), (routed, sparse)), windows=windows)
+    layers = keys.networks(c, (every.difference(routed), routed), experts, mixer, width="intermediate_size_mlp")
+    return keys.decoder_spec(c, layers, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -51,6 +51,7 @@ def networks(
     experts: Callable[[], MoE],
     mixer: Mixer | None = None,
     *,
+    width: str = "intermediate_size",
     bias: bool = False,
 ) -> list[Layers]:
     """Layers with one network for all tokens at the first of `places`, and layers with experts at the second.
@@ -58,14 +59,11 @@ def networks(
     Args:
         experts: reads them; not called when no layer has any.
         mixer: that of all these layers, None when they get theirs elsewhere.
-        bias: whether the network for all tokens has one.
+        width: the key of the width of the network for all tokens; bias: whether it has one.
     """
-    few, many = places
-    return split(
-        c,
-        (few, lambda: Layer(mixer=mixer, ffn=dense(c, bias=bias))),
-        (many, lambda: Layer(mixer=mixer, ffn=experts())),
-    )
+    few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
+    many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
+    return split(c, few, many)
 
 
 def gated_moe(c: Config) -> MoE:

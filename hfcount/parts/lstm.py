@@ -21,10 +21,7 @@ def mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
         "igate_preact": Linear(d, heads, bias=True),
         "fgate_preact": Linear(d, heads, bias=True),
     }
-    together = {
-        "qkv_opreact": Linear(d, 2 * keys + 2 * values, bias),
-        "ifgate_preact": Linear(d, 2 * heads, bias=True),
-    }
+    together = {"qkv_opreact": Linear(d, 2 * keys + 2 * values, bias), "ifgate_preact": Linear(d, 2 * heads, bias=True)}
     return block(
         "linear_attention",
         **(together if fused else separate),
