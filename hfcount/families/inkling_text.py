@@ -23,11 +23,11 @@ def spec(c: Config) -> Spec:
     full = Layer(mixer=attention(""), traits={"extent": c.int("rel_extent")})
     local = Layer(mixer=attention("swa_"), traits={"extent": c.int("sliding_window_size")})
 
-    def global_ones() -> Indices:
+    def full_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
         return every.difference(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
 
-    mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, global_ones)
+    mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, full_ones)
     # Earlier configs call the width of the experts intermediate_size, and that of the dense layers otherwise.
     names = ("intermediate_size", "moe_intermediate_size")
     wide, width = ("dense_intermediate_size", names[0]) if c.int("dense_intermediate_size", default=0) else names
@@ -37,8 +37,7 @@ def spec(c: Config) -> Spec:
 
     traits, heads = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}, ("ForCausalLM", "Model")
     layers = keys.networks(c, keys.dense_and_sparse(c, "dense_mlp_idx", default=0), experts, width=wide)
-    key, kind = "sliding_window_size", "hybrid_sliding"
-    windows = keys.sliding(c, lambda: keys.other_than(c, global_ones()), key=key, kind=kind)
+    windows = keys.sliding(c, lambda: keys.other_than(c, full_ones()), key="sliding_window_size", kind="hybrid_sliding")
     whole = keys.decoder_spec(c, keys.crossed(mixers, layers), heads=heads, traits=traits, windows=windows)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
