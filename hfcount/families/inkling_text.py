@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, joint_moe, rms_norm, stack, swiglu, with_head
-from hfcount.parts.relative import relative, spread
+from hfcount.parts.attention import relative, spread
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, stacked, with_head
-from hfcount.parts.compressed import cca
+from hfcount.parts.attention import cca
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
