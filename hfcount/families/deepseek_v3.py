@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn)
 
     dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), parts=keys.mtp(c, sparse))
 
 
 def blueprint(s: Spec) -> Block:

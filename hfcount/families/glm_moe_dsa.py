@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         yield places.difference(*full), lambda: Layer(mixer=follower, ffn=ffn())
 
     layers = keys.split(c, *kinds(first, dense), *kinds(rest, sparse))
-    return keys.decoder_spec(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
+    return keys.decoder_spec(c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
 
 
 def _indexed(c: Config) -> list[Indices]:

@@ -1,16 +1,15 @@
 """The closed form of a model's parameters: in the literature's symbols, with numbers, and where each symbol is from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
+from hfcount.spec.nesting import sizes
 from hfcount.tree.dims import (
     Atom,
-    Dim,
     Polynomial,
     add,
     atoms,
@@ -18,7 +17,6 @@ from hfcount.tree.dims import (
     render,
     render_factored,
 )
-from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
 
@@ -62,7 +60,7 @@ class Formula:
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
-        counts = Counts(spec.layers, "all layers of the decoder" if spec.encoder else "all layers")
+        counts = Counts(spec.layers, "all layers of the decoder" if "encoder" in spec.parts else "all layers")
         whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)
@@ -139,23 +137,12 @@ def _names(found: Iterable[Atom]) -> dict[Atom, str]:
 def _sources(spec: Spec) -> dict[Atom, str]:
     """Where each symbol's value was read, as far as the spec's numbers know."""
     found: dict[Atom, dict[str, None]] = {}
-    for dim in _dims(spec):
-        for atom in atoms(dim.terms) if dim.source else ():
-            found.setdefault(atom, {})[dim.source] = None
-    for part in spec.encoder:
-        for atom in atoms(polynomial(part.indices.count)) - found.keys():
-            found[atom] = {f"{which(numbered([part.indices]), int(part.indices.count))} of the encoder": None}
+    for size in sizes(spec):
+        for atom in atoms(size.terms) if size.source else ():
+            found.setdefault(atom, {})[size.source] = None
+    for part in spec.parts.values():
+        for layers in part.layers:
+            for atom in atoms(polynomial(layers.indices.count)) - found.keys():
+                where = which(numbered([layers.indices]), int(layers.indices.count))
+                found[atom] = {f"{where} of the {part.place}": None}
     return {atom: ", ".join(sources) for atom, sources in found.items()}
-
-
-def _dims(value: object) -> Iterator[Dim]:
-    if isinstance(value, Dim):
-        yield value
-    elif isinstance(value, Indices):
-        yield from _dims(value.count)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _dims(getattr(value, field.name))
-    elif isinstance(value, tuple | Mapping):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _dims(part)

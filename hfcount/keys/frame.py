@@ -31,6 +31,7 @@ HEADS: Mapping[str, Head] = {
     "DoubleHeadsModel": "double_heads",
     "RewardModel": "reward",
     "EncoderModel": "encoder",
+    "Encoder": "encoder",
     "ForMaskedImageModeling": "masked_image",
     "GenerationDecoder": "causal_lm",
     "GenerationEncoder": "base",
@@ -84,14 +85,14 @@ def decoder_spec(
     whole = whole or c
     if isinstance(layers, Layer):
         layers = [Layers(indices=Indices.below(layer_count(c)), layer=layers)]
-    architecture, head = _head(whole, heads)
+    architecture, head = head_of(whole, heads)
     fields: dict[str, Callable[[], Any]] = {
         "vocab": lambda: c.int("vocab_size"),
         "hidden": lambda: c.int("hidden_size"),
         "tied": lambda: _tied(whole, c, tied),
     }
     return Spec(
-        family=whole.str("model_type"),
+        family=whole.family,
         architecture=architecture,
         dtype=whole.dtype() or c.dtype(),
         layers=tuple(layers),
@@ -116,7 +117,8 @@ def tied_anywhere(whole: Config, part: Config) -> bool:
     return any(config.bool("tie_word_embeddings", default=False) for config in (whole, part))
 
 
-def _head(c: Config, heads: Sequence[str]) -> tuple[str, Head]:
+def head_of(c: Config, heads: Sequence[str]) -> tuple[str, Head]:
+    """The class that a config names, empty where it names none, and its head; without a class the first of `heads`."""
     names = c.strs("architectures")
     if not names:
         return "", HEADS[heads[0]]
@@ -172,46 +174,66 @@ def encoder(
     return decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes, **seen)
 
 
-def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **more: Any) -> Spec:
+def sequence_to_sequence(
+    c: Config, *, heads: Sequence[str], offset: int = 0, encoder: Spec | None = None, **more: Any
+) -> Spec:
     """An encoder and a decoder in the manner of BART, each with its own depth, heads and width.
 
     Args:
         offset: rows of the tables of positions before the first.
+        encoder: what the encoder is, where it is not as the decoder.
     """
     d = c.int("d_model", "hidden_size")
 
-    def layers(side: str, *names: str) -> tuple[Layers, ...]:
-        count = layer_count(c, f"{side}_layers", *names)
+    def layers(side: str) -> tuple[Layers, ...]:
         mixer = multi_head(c, d, c.int(f"{side}_attention_heads"))
-        return tuple(alike(Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True)), count))
+        layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
+        return tuple(alike(layer, layer_count(c, f"{side}_layers")))
 
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
-    fields = {"hidden": d, "encoder": layers("encoder"), "tied": True, "uncounted": ACROSS, **more}
+    encoder = encoder or Spec(family=c.family, hidden=d, layers=layers("encoder"), causal=False)
+    fields = {"hidden": d, "parts": {"encoder": encoder}, "tied": True, "uncounted": ACROSS, **more}
     return decoder_spec(c, layers("decoder"), heads=heads, **fields)
 
 
-def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
+def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
+    """Layers that predict further tokens, as the part `mtp` of a model; no layers make no part.
+
+    Args:
+        announced: whether the config says that checkpoints have them.
+    """
+    if not layers:
+        return {}
+    vocab, hidden = c.int("vocab_size"), c.int("hidden_size")
+    return {"mtp": Spec(family=c.family, vocab=vocab, hidden=hidden, layers=tuple(layers), announced=announced)}
+
+
+def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
     """Multi-token-prediction layers, numbered on behind the others; each is `layer` with an entrance and a head."""
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
-        return ()
+        return {}
     start, one = int(layer_count(c)), layer()
     marked = one.but(traits={**one.traits, "mtp": 1})
-    return (Layers(indices=Indices.of(range(start, start + more)), layer=marked),)
+    return ahead(c, [Layers(indices=Indices.of(range(start, start + more)), layer=marked)])
 
 
-def drafts(c: Config, key: str, layer: Layer, default: int = 0) -> tuple[Layers, ...]:
+def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
     """The layers of a small model that drafts further tokens, as many as `key` says, numbered from 0."""
     count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
-    return (Layers(indices=Indices.below(count), layer=layer),) if count else ()
+    return ahead(c, alike(layer, count) if count else (), announced)
 
 
-def around(c: Config, part: Config, text: Spec, **more: Any) -> Spec:
-    """What stands around a language model of any architecture, whose own config is the `part` of `c`.
+def around(
+    c: Config, text: Spec, *, key: str = "text_config", parts: Mapping[str, Spec] | None = None, **more: Any
+) -> Spec:
+    """What stands around a language model of any architecture.
 
     Args:
+        key: where the config of the language model is.
+        parts: the towers beside it.
         more: further arguments of decoder_spec() and fields of the Spec.
     """
     inner = {name: getattr(text, name) for name in ("vocab", "hidden", "causal", "windows", "uncounted")}
-    return decoder_spec(part, text.layers, whole=c, text=text, **{**inner, **more})
+    return decoder_spec(c.part(key), text.layers, whole=c, parts={**(parts or {}), "text": text}, **{**inner, **more})

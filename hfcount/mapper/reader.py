@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
@@ -51,6 +52,7 @@ class Config:
         self._assumed: set[Str] = set()
         self.where = where
         self.family = family
+        self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
@@ -134,13 +136,16 @@ class Config:
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or self._below(names[0], {})
-        for key, value in (defaults or {}).items():
-            if given._values.get(key) is None:
-                given._values = {**given._values, key: value}
-                given._assumed.add(key)
-            given._read.add(key)
-        return given
+        return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
+
+    def assuming(self, defaults: Mapping[Str, Any]) -> Config:
+        """The same config, which from now on takes an absent key to mean what `defaults` say."""
+        for key, value in defaults.items():
+            if self._values.get(key) is None:
+                self._values = {**self._values, key: value}
+                self._assumed.add(key)
+            self._read.add(key)
+        return self
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
@@ -155,6 +160,12 @@ class Config:
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    def as_part(self) -> Config:
+        """The same config, with its memory of what was read, as that of a part whose keys stand among the whole's."""
+        other = copy(self)
+        other.nested = True
+        return other
 
     def given(self, name: Str) -> Bool:
         """Whether the key is there with a value."""
