@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", defaults=_TEXT)
     towers = {"vision": families.part(c, "vision_config", always="siglip_vision_model")}
     heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.around(c, text, tied=True, heads=heads, parts=towers)
+    return keys.around(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     towers: dict[str, Spec] = {}
     for sense in [sense for sense in _SENSES if c.sub(f"{sense}_config")]:
         towers[sense] = families.part(c, f"{sense}_config", always=f"gemma4_{sense}")
-    return keys.around(c, text, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"), parts=towers)
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -27,8 +27,8 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c.assuming(_DEFAULTS), qk_norm=True), ffn=keys.dense(c))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     switches = {name: c.bool(name, default=False) for name in ("use_clipped_linears", "standardize")}
-    positions = c.int("position_embedding_size")
-    return keys.encoding(c, c.int("hidden_size"), layers, patches=keys.patches(c), positions=positions, traits=switches)
+    hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")
+    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows, traits=switches)
 
 
 def blueprint(s: Spec) -> Block:

@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "qwen2")
     channels = keys.sized("C_o", c.part("vision_config").int("output_channels", default=256))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, tied=True, heads=heads, traits={"output_channels": channels})
+    return keys.around(c, text, {}, tied=True, heads=heads, traits={"output_channels": channels})
 
 
 def blueprint(s: Spec) -> Block:

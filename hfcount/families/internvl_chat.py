@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     towers = {"vision": families.part(c, "vision_config", always="intern_vit_6b")}
     merge = round(1 / c.share("downsample_ratio", default=0.5))
     traits = {"merge": keys.sized("m", Sourced.read(merge, "1 / downsample_ratio"))}
-    return keys.around(c, text, key="llm_config", heads=("Model",), parts=towers, traits=traits)
+    return keys.around(c, text, towers, key="llm_config", heads=("Model",), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("kimi_k25",)
 
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "deepseek_v3")
-    return keys.around(c, text, heads=("ForConditionalGeneration", "Model"))
+    return keys.around(c, text, {}, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     }
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, heads=heads, parts=towers, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:

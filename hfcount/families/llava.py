@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     }
     heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, heads=heads, parts=towers, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:

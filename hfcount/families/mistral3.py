@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
     }
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, tied=True, heads=heads, parts=towers, traits=traits)
+    return keys.around(c, text, towers, tied=True, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

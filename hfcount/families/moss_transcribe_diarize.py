@@ -11,7 +11,7 @@ MODEL_TYPES = ("moss_transcribe_diarize",)
 
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "qwen3")
-    return keys.around(c, text, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.around(c, text, {}, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

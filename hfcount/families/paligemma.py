@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     towers = {"vision": families.part(c, "vision_config", "siglip_vision_model")}
     traits = {"projection_dim": keys.sized("d_p", c.int("projection_dim", default=2048))}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, tied=True, heads=heads, parts=towers, traits=traits)
+    return keys.around(c, text, towers, tied=True, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

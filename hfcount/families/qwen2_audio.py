@@ -12,7 +12,7 @@ MODEL_TYPES = ("qwen2_audio",)
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "qwen2")
     towers = {"audio": families.part(c, "audio_config", "qwen2_audio_encoder")}
-    whole = keys.around(c, text, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 

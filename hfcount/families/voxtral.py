@@ -24,7 +24,7 @@ _TEXT = {
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", defaults=_TEXT)
     towers = {"audio": families.part(c, "audio_config", "voxtral_encoder")}
-    whole = keys.around(c, text, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 

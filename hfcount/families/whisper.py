@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("whisper",)
 
-_HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "Encoder")
+_HEADS = keys.named(("ForConditionalGeneration", "Model", "ForCausalLM"), Encoder="encoder")
 
 
 def spec(c: Config) -> Spec:

@@ -29,7 +29,8 @@ def spec(c: Config) -> Spec:
         sizes = [c.int(*names, default=default, maximum=MAX_LAYERS) for names, default in _NAMES.items()]
     d, width, heads, depth, bins, rows = sizes
     layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=width, bias=True))
-    return keys.encoding(c, d, keys.alike(layer, depth), positions=rows, traits={"num_mel_bins": keys.sized("b", bins)})
+    traits = {"num_mel_bins": keys.sized("b", bins)}
+    return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

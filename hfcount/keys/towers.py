@@ -1,12 +1,12 @@
 """Towers that see and hear."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 from hfcount.errors import ConfigError
 from hfcount.keys.attention import multi_head
-from hfcount.keys.frame import head_of
 from hfcount.keys.layers import alike
+from hfcount.keys.model import Fields, head_of
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Layer, Layers, Patches, Spec
 
@@ -15,33 +15,32 @@ def tower(
     c: Config,
     *,
     ffn: FeedForward | None = None,
-    hidden: int | None = None,
     heads: Sequence[str] = ("num_attention_heads",),
     depth: Sequence[str] = ("num_hidden_layers",),
-    **more: Any,
+    **more: Unpack[Fields],
 ) -> Spec:
     """A tower of layers that are all alike, with attention whose heads share the width.
 
     Args:
         ffn: its feed-forward network, which has biases and intermediate_size when left out.
-        hidden: its width, hidden_size when left out.
         heads: what the number of heads may be called; depth: what that of layers may be.
-        more: further fields of the Spec.
+        more: further fields of the Spec; `hidden` is hidden_size when left out.
     """
-    d = c.int("hidden_size") if hidden is None else hidden
+    if "hidden" not in more:
+        more["hidden"] = c.int("hidden_size")
     ffn = ffn or Dense(width=c.int("intermediate_size"), bias=True)
-    layer = Layer(mixer=multi_head(c, d, c.int(*heads, maximum=MAX_LAYERS)), ffn=ffn)
-    return encoding(c, d, alike(layer, c.int(*depth, maximum=MAX_LAYERS)), **more)
+    layer = Layer(mixer=multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS)), ffn=ffn)
+    return encoding(c, alike(layer, c.int(*depth, maximum=MAX_LAYERS)), **more)
 
 
-def encoding(c: Config, hidden: int, layers: list[Layers], **more: Any) -> Spec:
+def encoding(c: Config, layers: Sequence[Layers], **more: Unpack[Fields]) -> Spec:
     """What stands around the layers of a tower: it has no vocabulary, and its tokens see those behind them, too.
 
     What class the config of a part names does not matter, since the model around holds the base of it.
     """
-    architecture = "" if c.nested else head_of(c, ("Model", "Encoder"))[0]
-    fields: dict[str, Any] = {"architecture": architecture, "dtype": c.dtype(), "heads": ("base",), "causal": False}
-    return Spec(family=c.family, hidden=hidden, layers=tuple(layers), **{**fields, **more})
+    name = "" if c.nested else head_of(c, {"Model": "base", "Encoder": "base"})[0]
+    more["causal"] = False
+    return Spec(family=c.family, architecture=name, dtype=c.dtype(), layers=tuple(layers), heads=("base",), **more)
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
