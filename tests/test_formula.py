@@ -12,7 +12,7 @@ import hfcount
 from hfcount import Blueprint, families
 from hfcount.formula.closed_form import Formula
 from hfcount.reporters.latex import latex
-from hfcount.tree.dims import Monomial, Polynomial, evaluate, render
+from hfcount.tree.polynomials import Monomial, Polynomial, evaluate, render
 
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]

@@ -2,10 +2,10 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internvl_chat",)
@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "llm_config")
     towers = {"vision": families.part(c, "vision_config", always="intern_vit_6b")}
     merge = round(1 / c.share("downsample_ratio", default=0.5))
-    traits = {"merge": keys.sized("m", Sourced.read(merge, "1 / downsample_ratio"))}
+    traits = {"merge": keys.sized("m", Dim.named("m", merge, "1 / downsample_ratio"))}
     return keys.around(c, text, towers, key="llm_config", heads=("Model",), traits=traits)
 
 

@@ -34,7 +34,9 @@ def spec(c: Config) -> Spec:
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
-    whole = keys.decoder_spec(c, layers(decoding), hidden=d, parts=parts, tied=True, heads=names, traits=switches)
+    whole = keys.decoder_spec(
+        c, layers(decoding), layer_count=decoding, hidden=d, parts=parts, tied=True, heads=names, traits=switches
+    )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(**seen)
 

@@ -14,7 +14,7 @@ _HEADS = ("Model", "ForImageClassification", "ForMaskedImageModeling")
 
 
 def spec(c: Config) -> Spec:
-    d = c.int("hidden_size")
+    d = keys.sized("d", c.int("hidden_size"))
     traits = {
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
         "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),

@@ -7,18 +7,10 @@ from typing import NamedTuple
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
-from hfcount.spec.nesting import sizes
-from hfcount.tree.dims import (
-    Atom,
-    Polynomial,
-    add,
-    atoms,
-    polynomial,
-    render,
-    render_factored,
-)
+from hfcount.tree.dims import has_key, polynomial
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
+from hfcount.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
 
 # So that the whole reads as it is taught: what is multiplied by the layers begins with their norms.
 _ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
@@ -50,17 +42,17 @@ class Kind(NamedTuple):
 
 
 class Formula:
-    """`total` and `active` as polynomials; a symbol with two values becomes two symbols.
+    """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
     `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
-    value of a symbol is from: the config's keys, or the layers that it counts.
+    value of a symbol is from, in the grammar of hfcount.report.model.ClosedForm.
 
     Args:
         leaves: the parameters.
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
-        counts = Counts(spec.layers, "all layers of the decoder" if "encoder" in spec.parts else "all layers")
+        counts = Counts(spec.layers, spec.depth)
         whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)
@@ -68,8 +60,14 @@ class Formula:
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
-        sources = _sources(spec) | counts.sources()
-        self.keys = {name: sources.get(atom, "worked out of the others") for atom, name in self.names.items()}
+        within = {
+            atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
+            for name, one in spec.parts.items()
+            for part in one.layers
+            if not has_key(part.indices.count)
+            for atom in atoms(polynomial(part.indices.count))
+        }
+        self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
 
     def text(self, terms: Polynomial) -> str:
         """A polynomial of this formula with symbols."""
@@ -132,17 +130,3 @@ def _names(found: Iterable[Atom]) -> dict[Atom, str]:
         for symbol, group in rivals.items()
         for place, atom in enumerate(group, 1)
     }
-
-
-def _sources(spec: Spec) -> dict[Atom, str]:
-    """Where each symbol's value was read, as far as the spec's numbers know."""
-    found: dict[Atom, dict[str, None]] = {}
-    for size in sizes(spec):
-        for atom in atoms(size.terms) if size.source else ():
-            found.setdefault(atom, {})[size.source] = None
-    for part in spec.parts.values():
-        for layers in part.layers:
-            for atom in atoms(polynomial(layers.indices.count)) - found.keys():
-                where = which(numbered([layers.indices]), int(layers.indices.count))
-                found[atom] = {f"{where} of the {part.place}": None}
-    return {atom: ", ".join(sources) for atom, sources in found.items()}

@@ -10,9 +10,9 @@ from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.spec import Dense, Head, Layer, Layers, Patches, Spec, Window
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
@@ -56,6 +56,7 @@ class Fields(TypedDict, total=False):
     vocab: int
     hidden: int
     causal: bool
+    layer_count: int | None
     windows: tuple[Window, ...]
     uncounted: str
     positions: int | None
@@ -99,6 +100,8 @@ def decoder_spec(
         more["vocab"] = c.int("vocab_size")
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
+    if "layer_count" not in more:
+        more["layer_count"] = c.layer_count
     labelled = head.endswith(("_classification", "question_answering", "pretraining"))
     return Spec(
         family=whole.family,
@@ -154,7 +157,9 @@ def _labels(c: Config, default: int) -> int:
         raise ConfigError(
             f"{c.where}: id2label names {len(names):,} labels and num_labels is {number:,}. Correct one of them."
         )
-    return Sourced.read(len(names), "id2label") if names else number or Sourced.read(default, "num_labels, by default")
+    if names:
+        return Dim.named("id2label", len(names), "id2label")
+    return number or Dim.named("num_labels", default, "num_labels, by default")
 
 
 def encoder(
@@ -263,6 +268,7 @@ def around(
         "vocab": text.vocab,
         "hidden": text.hidden,
         "causal": text.causal,
+        "layer_count": text.layer_count,
         "windows": text.windows,
         "uncounted": text.uncounted,
         "parts": {**towers, "text": text},

@@ -7,9 +7,9 @@ from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.provenance import Sourced
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.text import shown
+from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
 # The methods below are called what they read, and hide the types of that name.
@@ -34,6 +34,9 @@ class Config:
         where: what messages call the document, such as `org/model@ad44e77 config.json`.
         path: the keys that lead to this part of the document, such as `text_config.`.
         chosen: keys, with the way to them, that go before their aliases.
+
+    Attributes:
+        layer_count: the number of layers, once it was read.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Config:
         self._chosen = chosen
         self._assumed: set[Str] = set()
         self.where = where
+        self.layer_count: Int | None = None
         self.family = family
         self.nested = bool(path)
 
@@ -58,15 +62,15 @@ class Config:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
-            unknown = names and isinstance(value, int) and not getattr(value, "source", "")
-            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if unknown else value)
+            unknown = names and isinstance(value, int) and not isinstance(value, Dim)
+            return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
         if not minimum <= value <= maximum:
             raise ConfigError(
                 f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
             )
-        return Sourced.read(value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
+        return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
@@ -83,6 +87,12 @@ class Config:
         if name is not None and not 0 < value <= MAX_SIZE:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
         return cast(float, value)
+
+    def times(self, name: Str, size: Int, *, default: Any = _REQUIRED) -> Int:
+        """`size` times a number above 0, whole or not, rounded down."""
+        factor = self.number(name, default=default)
+        known = self.given(name) and name not in self._assumed
+        return scaled(factor, f"{self._path}{name}" if known else f"{factor}", size) if known or factor != 1 else size
 
     def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
         """A truth value."""
@@ -105,11 +115,10 @@ class Config:
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
         """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
         value, name = self._find(names, None)
-        if alone and type(value) is int:
-            return [Sourced.read(value, f"{self._path}{name}")]
         if name is None:
             return list(default)
-        return [Sourced.read(number, f"{self._path}{name}") for number in self._list(names, int, "whole numbers")]
+        numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
+        return [Dim.named(name, number, f"{self._path}{name}") for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """How many entries a list has, whatever they are; None when there is none."""

@@ -21,7 +21,7 @@ from hfcount.report.model import (
     Verdict,
 )
 from hfcount.text import printable
-from hfcount.tree.dims import Polynomial, evaluate
+from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
 from hfcount.verifier.rules import Policy
 

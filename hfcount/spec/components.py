@@ -27,7 +27,7 @@ class Frozen:
         for name, letter in _symbols(type(self)):
             value = getattr(self, name)
             if value is not None and not isinstance(value, Nested):
-                object.__setattr__(self, name, Dim.named(letter, int(value), getattr(value, "source", "")))
+                object.__setattr__(self, name, Dim.named(letter, value))
         traits: Traits | None = getattr(self, "traits", None)
         if traits:
             plain = {name: value if isinstance(value, Dim) else int(value) for name, value in traits.items()}

@@ -5,13 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, Traits, symbol
-from hfcount.spec.nesting import Nested, keyed, nested
-from hfcount.tree.dims import Dim
+from hfcount.spec.nesting import keyed, nested, symbol_within
+from hfcount.tree.dims import Dim, has_key
 from hfcount.tree.indices import Indices
-
-
-def _called(symbol: str, indices: Indices) -> Indices:
-    return replace(indices, count=Dim.named(symbol, indices.count, getattr(indices.count, "source", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +72,21 @@ class Layer(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
-    """The layers that are alike, by their numbers."""
+    """The layers that are alike, by their numbers; formulas call how many they are `letter`."""
 
     indices: Indices
     layer: Layer
+    letter: str = "N"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.indices.count, Dim):
-            object.__setattr__(self, "indices", _called("N", self.indices))
+        indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
+        object.__setattr__(self, "indices", indices)
 
 
-def _ordered(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
+def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
-    if len(parts) < 2 or isinstance(parts[0].indices.count, Nested):
-        return parts
-    return tuple(part.but(indices=_called(f"N{place}", part.indices)) for place, part in enumerate(parts, 1))
+    letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
+    return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +125,7 @@ class Spec(Frozen):
         dtype: what the config declares the weights to be.
         vocab: rows of the embedding; 0 for a tower, which has none.
         heads: those that the architecture's classes have.
+        layer_count: the number of layers as the config gives it, where they are of several kinds.
         causal: whether a token sees none behind it, so that keys and values of earlier ones can be kept.
         windows: layers whose attention does not look back at all tokens.
         uncounted: why the mixers do not tell what the model keeps of earlier tokens, where they do not.
@@ -153,6 +150,7 @@ class Spec(Frozen):
     heads: tuple[Head, ...] = ()
     tied: bool = False
     causal: bool = True
+    layer_count: int | None = None
     windows: tuple[Window, ...] = ()
     uncounted: str = ""
     labels: Annotated[int, symbol("c")] = 2
@@ -167,7 +165,8 @@ class Spec(Frozen):
 
     def __post_init__(self) -> None:
         Frozen.__post_init__(self)
-        object.__setattr__(self, "layers", _ordered(self.layers))
+        letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
+        object.__setattr__(self, "layers", _numbered(self.layers, letter))
         if any(part.place != name for name, part in self.parts.items()):
             known = keyed(replace(self, parts={}))
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
@@ -175,8 +174,10 @@ class Spec(Frozen):
 
     @property
     def depth(self) -> int:
-        """The number of layers."""
-        return sum(int(part.indices.count) for part in self.layers)
+        """The number of layers; a Dim where a key gives it."""
+        total = sum(int(part.indices.count) for part in self.layers)
+        counts = (*(part.indices.count for part in self.layers), self.layer_count)
+        return next((count for count in counts if count == total and has_key(count)), total)
 
     @property
     def seen(self) -> Patches:
