@@ -6,10 +6,11 @@ import pytest
 
 from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
-from hfcount.tree.dims import Dim, polynomial, render
+from hfcount.tree.dims import Dim, polynomial
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import leaves
 from hfcount.tree.nodes import Block, block
+from hfcount.tree.polynomials import render
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
 HEADS: dict[str, Any] = {"heads": 6, "kv_heads": 2, "head_dim": 4}

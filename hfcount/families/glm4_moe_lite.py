@@ -13,4 +13,4 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
-    return keys.decoder_spec(c, layers, mtp=ahead)
+    return keys.decoder_spec(c, layers, parts=ahead)

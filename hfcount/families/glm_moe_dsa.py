@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c))
     layers = keys.crossed(networks, keys.by_place(c, _indexed(c), mixer, follower))
-    return keys.decoder_spec(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c))))
+    return keys.decoder_spec(c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c))))
 
 
 def _indexed(c: Config) -> list[Indices]:

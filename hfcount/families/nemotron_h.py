@@ -29,8 +29,8 @@ def spec(c: Config) -> Spec:
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))
-    mtp = keys.repeated(c, made, drafts, steps) if steps else ()
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
+    mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
@@ -51,5 +51,6 @@ def blueprint(s: Spec) -> Block:
         return drafting(d, one, block(norm=rms_norm(d), mixer=mixer(one)))
 
     body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
+    further = stack(s.stack("mtp"), layer)
     tree = with_head(s, body, prefix="backbone", table="embeddings")
-    return altered(tree, mtp=block("mtp", layers=stack(s.mtp, layer)) if s.mtp else None)
+    return altered(tree, mtp=block("mtp", layers=further) if further else None)

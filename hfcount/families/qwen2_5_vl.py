@@ -1,11 +1,10 @@
 """Qwen2.5-VL: Qwen2.5 with a vision transformer that attends in windows (arXiv:2502.13923)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, rms_norm, swiglu
 from hfcount.parts.composite import beside
-from hfcount.parts.vision_qwen import qwen2_5_vision
-from hfcount.spec import Layer, Spec, Vision
+from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen2_5_vl",)
@@ -13,20 +12,11 @@ IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "
 
 
 def spec(c: Config) -> Spec:
-    text, eyes = c.sub("text_config") or c, c.part("vision_config")
-    side = eyes.int("patch_size", default=14)
-    vision = Vision(
-        hidden=keys.seeing(eyes),
-        layers=eyes.int("depth", default=32),
-        width=eyes.int("intermediate_size", default=3420),
-        patch=(eyes.int("temporal_patch_size", default=2), side, side),
-        channels=eyes.int("in_channels", "in_chans", default=3),
-        merge=eyes.int("spatial_merge_size", default=2),
-        out=eyes.int("out_hidden_size", default=3584),
-    )
+    text = c.sub("text_config") or c
+    towers = {"vision": families.part(c, "vision_config", always="qwen2_5_vl_vision")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 
@@ -41,4 +31,4 @@ def blueprint(s: Spec) -> Block:
             mlp=swiglu(d, one.dense.width),
         )
 
-    return beside(s, base(s, layer), visual=qwen2_5_vision(s.eyes))
+    return beside(s, base(s, layer), visual=families.tower(s, "vision"))

@@ -1,10 +1,9 @@
 """Qwen3.5, dense or with routed experts, with its vision tower or without (model card of Qwen/Qwen3.5-27B)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gated_moe, gqa, rms_norm, swiglu, with_draft, with_head
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -22,9 +21,10 @@ def spec(c: Config) -> Spec:
     mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(text)))
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
-    vision = keys.qwen3_vision(c) if sees else None
-    drafts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
-    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
+    parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
+    if sees:
+        parts["vision"] = families.part(c, "vision_config", always=f"{c.family}_vision")
+    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,9 +43,9 @@ def blueprint(s: Spec) -> Block:
 
     def model(proper: Spec) -> Block:
         text = base(proper, layer)
-        if s.vision is None:
+        if "vision" not in s.parts:
             return with_head(s, text)
-        body = block(visual=qwen3_vision(s.vision), language_model=text)
+        body = block(visual=families.tower(s, "vision"), language_model=text)
         return with_head(s, body, table="language_model.embed_tokens")
 
     return with_draft(s, model, layer)

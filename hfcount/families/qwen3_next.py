@@ -16,9 +16,10 @@ def spec(c: Config) -> Spec:
     places = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
-    drafts = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c)), default=1)
-    announced = c.given("num_nextn_predict_layers")  # no published config has the key, and some checkpoints the layers
-    return keys.decoder_spec(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
+    count, layer = "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c))
+    # No published config has the key, and some checkpoints have the layers.
+    drafts = keys.drafts(c, count, layer, default=1, announced=c.given(count))
+    return keys.decoder_spec(c, keys.crossed(mixers, networks), parts=drafts)
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,7 @@ _ENCODING = ("encoder", "token_classification")  # heads of the classes that hav
 def spec(c: Config) -> Spec:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
-    ffn, buckets = Dense(width=c.int("d_ff")), c.int("relative_attention_num_buckets")
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
     activation = c.str("feed_forward_proj", default="relu")
     first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
@@ -33,8 +33,9 @@ def spec(c: Config) -> Spec:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
+    parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
     whole = keys.decoder_spec(
-        c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches
+        c, layers(decoding), layer_count=decoding, hidden=d, parts=parts, tied=True, heads=names, traits=switches
     )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(**seen)
@@ -51,7 +52,7 @@ def blueprint(s: Spec) -> Block:
     whole = s.head not in _ENCODING
     body = block(
         shared=embedding(s.vocab, d),
-        encoder=side(s.encoder, False),
+        encoder=side(s.stack("encoder"), False),
         decoder=side(s.layers, True) if whole else None,
     ).children
     if s.head == "sequence_classification":

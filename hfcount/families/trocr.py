@@ -12,7 +12,7 @@ MODEL_TYPES = ("trocr",)
 
 
 def spec(c: Config) -> Spec:
-    d = c.int("d_model", "hidden_size")
+    d = keys.sized("d", c.int("d_model", "hidden_size"))
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),

@@ -7,6 +7,7 @@ from hfcount.keys.layers import split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 
 
@@ -105,6 +106,5 @@ def adjusted(c: Config) -> Dense:
     width = c.int("block_ff_dim", default=None) or c.int("intermediate_size")
     if not c.bool("block_auto_adjust_ff_dim", default=True):
         return Dense(width=width)
-    width = int(2 * width / 3)
-    factor, multiple = c.number("block_ffn_dim_multiplier", default=1), c.int("block_multiple_of", default=256)
-    return Dense(width=-(-int(factor * width) // multiple) * multiple)
+    width = c.times("block_ffn_dim_multiplier", 2 * width // 3, default=1)
+    return Dense(width=round_up(width, c.int("block_multiple_of", default=256)))

@@ -3,23 +3,22 @@
 from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
+from hfcount.tree.dims import round_up
 
 
 def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: `key` times the hidden size, rounded down."""
-    factor = c.number(key) if default is None else c.number(key, default=default)
-    inner = int(factor * c.int("hidden_size"))
+    inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
         raise ConfigError(f"{c.where}: {key} times hidden_size is less than 1. Correct one of them.")
-    return _times(inner, key)
+    return inner
 
 
 def step_rank(c: Config, key: str) -> int:
     """The rank of Mamba's step projection; `auto`, or no key, is a sixteenth of the hidden size, rounded up."""
-    return c.int(key) if c.is_int(key) else _auto(c, key, -(-c.int("hidden_size") // 16))
+    return c.int(key) if c.is_int(key) else _auto(c, key, (c.int("hidden_size") + 15) // 16)
 
 
 def _auto(c: Config, key: str, value: int) -> int:
@@ -91,17 +90,11 @@ def mlstm(c: Config, hidden: int) -> Layer:
     heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
     if mode not in ("single", "fused"):
         raise ConfigError(f"{c.where}: weight_mode must be single or fused.")
-    keys = int(hidden * c.number("qk_dim_factor", default=0.5))
-    values = int(hidden * c.number("v_dim_factor", default=1.0))
+    keys, values = c.times("qk_dim_factor", hidden, default=0.5), c.times("v_dim_factor", hidden, default=1.0)
     multiple = c.int("ffn_round_up_to_multiple_of", default=64)
-    width = int((hidden * c.number("ffn_proj_factor", default=2.667) + multiple - 1) // multiple * multiple)
+    width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
     if not (keys and values >= heads and width):
         raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
     bias = c.bool("use_bias", default=False)
-    mixer = MLSTM(heads=heads, key_dim=_times(keys, "qk_dim_factor"), value_dim=_times(values, "v_dim_factor"))
-    ffn = Dense(width=_times(width, "ffn_proj_factor"), bias=bias)
-    return Layer(mixer=mixer, ffn=ffn, traits={"fused": int(mode == "fused")})
-
-
-def _times(value: int, factor: str) -> Sourced:
-    return Sourced.read(value, f"{factor} · hidden_size, rounded")
+    mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
+    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), traits={"fused": int(mode == "fused")})

@@ -16,7 +16,7 @@ def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int
 
 def sized(symbol: str, value: int) -> Dim:
     """A size that one architecture alone has, under a symbol of its own."""
-    return Dim.named(symbol, value, getattr(value, "source", ""))
+    return Dim.named(symbol, value)
 
 
 def layer_count(c: Config, *names: str) -> int:
@@ -31,4 +31,5 @@ def layer_count(c: Config, *names: str) -> int:
             raise ConfigError(
                 f"{c.where}: {key} has {length:,} entries and num_hidden_layers is {count:,}. Correct one of them."
             )
+    c.layer_count = count
     return count

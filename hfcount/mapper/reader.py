@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.provenance import Sourced
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.text import shown
+from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
 # The methods below are called what they read, and hide the types of that name.
@@ -37,6 +38,7 @@ class Config:
     Attributes:
         family: the model_type, for messages.
         ignored: keys that bear on no shape in this family, here and in parts.
+        layer_count: the number of layers, once it was read.
     """
 
     def __init__(
@@ -54,22 +56,24 @@ class Config:
         self._chosen = chosen
         self._assumed: set[Str] = set()
         self.where = where
+        self.layer_count: Int | None = None
         self.family = family
         self.ignored: Collection[Str] = ()
+        self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
-            unknown = names and isinstance(value, int) and not getattr(value, "source", "")
-            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if unknown else value)
+            unknown = names and isinstance(value, int) and not isinstance(value, Dim)
+            return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
         if not minimum <= value <= maximum:
             raise ConfigError(
                 f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
             )
-        return Sourced.read(value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
+        return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
@@ -86,6 +90,12 @@ class Config:
         if name is not None and not 0 < value <= MAX_SIZE:
             raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
         return cast(float, value)
+
+    def times(self, name: Str, size: Int, *, default: Any = _REQUIRED) -> Int:
+        """`size` times a number above 0, whole or not, rounded down."""
+        factor = self.number(name, default=default)
+        known = self.given(name) and name not in self._assumed
+        return scaled(factor, f"{self._path}{name}" if known else f"{factor}", size) if known or factor != 1 else size
 
     def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
         """A truth value."""
@@ -108,11 +118,10 @@ class Config:
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
         """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
         value, name = self._find(names, None)
-        if alone and type(value) is int:
-            return [Sourced.read(value, f"{self._path}{name}")]
         if name is None:
             return list(default)
-        return [Sourced.read(number, f"{self._path}{name}") for number in self._list(names, int, "whole numbers")]
+        numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
+        return [Dim.named(name, number, f"{self._path}{name}") for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """How many entries a list has, whatever they are; None when there is none."""
@@ -139,13 +148,16 @@ class Config:
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or self._below(names[0], {})
-        for key, value in (defaults or {}).items():
-            if given._values.get(key) is None:
-                given._values = {**given._values, key: value}
-                given._assumed.add(key)
-            given._read.add(key)
-        return given
+        return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
+
+    def assuming(self, defaults: Mapping[Str, Any]) -> Config:
+        """The same config, which from now on takes an absent key to mean what `defaults` say."""
+        for key, value in defaults.items():
+            if self._values.get(key) is None:
+                self._values = {**self._values, key: value}
+                self._assumed.add(key)
+            self._read.add(key)
+        return self
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
@@ -160,6 +172,12 @@ class Config:
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    def as_part(self) -> Config:
+        """The same config, with its memory of what was read, as that of a part whose keys stand among the whole's."""
+        other = copy(self)
+        other.nested = True
+        return other
 
     def given(self, name: Str) -> Bool:
         """Whether the key is there with a value."""

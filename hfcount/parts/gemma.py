@@ -108,3 +108,9 @@ def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block
         soft_embedding_norm=rms_norm(width),
         embedding_projection=Linear(width, d),
     )
+
+
+def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
+    """A projection of Gemma 4's towers. Tensors: linear and, where it bounds what goes in and out, 4 scalar buffers."""
+    bound = Tensor((), "buffer") if clipped else None
+    return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)

@@ -109,7 +109,17 @@ class ClosedForm(_Part):
     """The formula of every component, the whole last, and what each symbol stands for.
 
     `active` has those of what one token passes through, where that is less; `layers` one layer of each kind,
-    and `active_layers` the same; `keys` says where a symbol's value is from.
+    and `active_layers` the same.
+
+    `keys` says where a symbol's value is from, so that the formula can be worked out for another config. It is one of:
+
+    - a key of the config, with the way to it (`text_config.hidden_size`), or arithmetic over keys and numbers with
+      ` + `, ` - `, ` · `, ` / ` and parentheses: products and quotients go first, then from left to right, each
+      quotient is rounded down, and so is the whole; a number stands for what the absence of a key means, true for 1,
+      and an object for how many entries it has,
+    - `KEY, by default`: the config has no such key, and this is what that means,
+    - `NUMBER, fixed`: it is the architecture's own, whatever the config says,
+    - `layers 3-60`, `layers 0-5 of the encoder`, `all layers`: it is how many these are.
     """
 
     parts: tuple[FormulaPart, ...]

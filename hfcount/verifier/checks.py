@@ -20,7 +20,8 @@ def check_names(case: Comparison, outcome: Outcome) -> None:
     layers = ""
     if match.missing_count or match.unexpected:
         listed = case.index.weight_map if case.index else case.seen.entries if case.seen else ()
-        layers = hints.layers(case.blueprint.leaves, listed)
+        hint = hints.layers(case.blueprint.leaves, listed, case.blueprint.spec.depth)
+        layers = f" {hint}" if hint else ""
     if match.missing_count:
         width = dtypes.width(case.declared) if case.declared else None
         outcome.report(
@@ -106,7 +107,7 @@ def check_auxiliary(case: Comparison, outcome: Outcome) -> None:
             elements,
             _total_bytes(case, stored),
         )
-    elif announced and case.blueprint.spec.mtp_announced:
+    elif announced and case.blueprint.spec.announces("mtp"):
         names = [leaf.name for leaf in announced]
         outcome.report(
             "HF207",

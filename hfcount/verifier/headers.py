@@ -126,7 +126,7 @@ def _report_shapes(
     outcome: Outcome,
 ) -> None:
     leaf, found = wrong[0]
-    hint = hints.shape(wrong, agreeing)
+    hint = "".join(f" {hint}" for hint in hints.shape(wrong, agreeing))
     if not hint and any(0 in shape for _, shape in wrong):
         hint = " A size of 0 is what one rank saves of weights that ZeRO-3 has partitioned."
     rows = fold(names)

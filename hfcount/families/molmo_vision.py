@@ -1,0 +1,45 @@
+"""Molmo's vision tower, which is CLIP's under other names (arXiv:2409.17146)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.vision import patch_projection, pooling_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Tensor, block
+
+MODEL_TYPES = ("molmo_vision",)
+
+# No config describes the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last layer.
+_DEFAULTS = {
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 23,
+    "num_attention_heads": 16,
+    "image_size": 336,
+    "patch_size": 14,
+}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            attention=pooling_attention(d, d),
+            feed_forward=mlp(d, one.dense.width, up="w1", down="w2"),
+            attention_norm=layer_norm(d),
+            ffn_norm=layer_norm(d),
+        )
+
+    return block(
+        class_embedding=Tensor((d,), component="embedding"),
+        positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
+        patch_embedding=patch_projection(s),
+        pre_ln=layer_norm(d),
+        transformer=block(resblocks=stack(s.layers, layer)),
+    )
