@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("blenderbot",)
+MODEL_TYPES = ("blenderbot",)  # transformers 5.23: modeling_blenderbot.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 

@@ -6,7 +6,7 @@ from hfcount.parts import lm_head, persimmon
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("fuyu",)
+MODEL_TYPES = ("fuyu",)  # transformers 5.23: modeling_fuyu.py
 
 
 def spec(c: Config) -> Spec:

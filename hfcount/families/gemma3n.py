@@ -8,7 +8,7 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
-MODEL_TYPES = ("gemma3n", "gemma3n_text")
+MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
 IGNORED = ("vision_soft_tokens_per_image",)
 
 

@@ -9,8 +9,8 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-MODEL_TYPES = ("gemma4",)
-IGNORED = ("attention_chunk_size", "default_output_length", "pooling_kernel_size", "vision_soft_tokens_per_image")
+MODEL_TYPES = ("gemma4",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("vision_soft_tokens_per_image",)
 
 _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 

@@ -7,7 +7,7 @@ from hfcount.parts import embedding, lm_head, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("moshi",)
+MODEL_TYPES = ("moshi",)  # transformers 5.23: modeling_moshi.py
 
 
 def spec(c: Config) -> Spec:

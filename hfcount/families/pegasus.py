@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("pegasus",)
+MODEL_TYPES = ("pegasus",)  # transformers 5.23: modeling_pegasus.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 

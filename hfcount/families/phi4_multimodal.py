@@ -6,7 +6,7 @@ from hfcount.parts import altered, base, fused_qkv, fused_swiglu, inv_freq, rms_
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
-MODEL_TYPES = ("phi4_multimodal",)
+MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimodal.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,8 +7,7 @@ from hfcount.parts.composite import beside
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("qwen2_5_vl",)
-IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
+MODEL_TYPES = ("qwen2_5_vl",)  # transformers 5.23: modeling_qwen2_5_vl.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,8 +7,7 @@ from hfcount.parts.composite import beside
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("qwen2_vl",)
-IGNORED = ("spatial_patch_size",)
+MODEL_TYPES = ("qwen2_vl",)  # transformers 5.23: modeling_qwen2_vl.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,7 @@ from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
+# transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
+MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")  # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
 
 
 def spec(c: Config) -> Spec:

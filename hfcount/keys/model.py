@@ -28,10 +28,6 @@ HEADS: Mapping[str, Head] = {
     "ForPreTraining": "pretraining",
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
-    "EncoderModel": "encoder",
-    "ForMaskedImageModeling": "masked_image",
-    "MTModel": "conditional_generation",
-    "MiniCPMV": "causal_lm",
 }
 """How the names of classes end in many architectures, and which head each means; the longest that fits counts."""
 
