@@ -7,7 +7,6 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_granitemoe.py, modeling_granitemoeshared.py
-# transformers 5.23: modeling_granitemoe.py, modeling_granitemoeshared.py
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
 
 

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    towers = {"vision": families.read(Config({}, c.where, path="vision_backbone."), "molmo_vision")}
+    towers = {"vision": families.read(c.as_part(), "molmo_vision")}
     return keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, parts=towers, tied=tied)
 
 

@@ -4,25 +4,17 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_projection, pooling_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("molmo_vision",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
-# No config describes the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last layer.
-_DEFAULTS = {
-    "hidden_size": 1024,
-    "intermediate_size": 4096,
-    "num_hidden_layers": 23,
-    "num_attention_heads": 16,
-    "image_size": 336,
-    "patch_size": 14,
-}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1)
+    # No config describes the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last layer.
+    layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=64), ffn=Dense(width=4096, bias=True))
+    patches = Patches(side=14, channels=3)
+    return keys.encoding(c, keys.alike(layer, 23), hidden=1024, patches=patches, positions=577)
 
 
 def blueprint(s: Spec) -> Block:

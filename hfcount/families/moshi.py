@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import embedding, lm_head, rms_norm, stack
+from hfcount.parts import embedding, lm_head, pre_norm, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -25,8 +25,8 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         queries, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=block(
                 "attention",
                 q_proj=block(linear=Linear(d, queries)),
@@ -34,7 +34,6 @@ def blueprint(s: Spec) -> Block:
                 v_proj=block(linear=Linear(d, keys_)),
                 o_proj=block(linear=Linear(queries, d)),
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=block("mlp", fc1=Linear(d, 2 * width), fc2=Linear(width, d)),
         )
 

@@ -1,10 +1,9 @@
 """PLBART: BART for programs (arXiv:2103.06333)."""
 
 from hfcount import keys
+from hfcount.families.bart import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("plbart",)  # transformers 5.23: modeling_plbart.py
 
@@ -13,7 +12,3 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 def spec(c: Config) -> Spec:
     return keys.sequence_to_sequence(c, heads=_HEADS, offset=2)
-
-
-def blueprint(s: Spec) -> Block:
-    return bart(s, first_norm=True, last_norm=False)

@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gated_moe, gqa, rms_norm, swiglu, with_draft, with_head
+from hfcount.parts import base, gated_moe, gqa, network, rms_norm, with_draft, with_head
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
@@ -32,14 +32,14 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+        mixer = one.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
             input_layernorm=rms_norm(d),
             linear_attn=linear,
             self_attn=None if linear else gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=gated_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: gated_moe(d, m)),
         )
 
     def model(proper: Spec) -> Block:
