@@ -6,6 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.gemma import clippable
 from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
@@ -20,10 +21,13 @@ def spec(c: Config) -> Spec:
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
         raise ConfigError(f"{c.where}: subsampling_conv_channels has {len(channels):,} entries, and must have 2.")
-    first, second = (keys.sized(letter, number) for letter, number in zip(("C_f", "C_s"), channels, strict=True))
+    first, second = channels
+    # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
+    flat = Dim.named("d_s", int(first) // 4 * int(second), first.source if isinstance(first, Dim) else "")
     traits = {
-        "first": first,
-        "second": second,
+        "first": keys.sized("C_f", first),
+        "second": keys.sized("C_s", second),
+        "flat": flat,
         "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
         "use_clipped_linears": c.bool("use_clipped_linears", default=True),
     }
@@ -66,7 +70,7 @@ def blueprint(s: Spec) -> Block:
     def convolution(inputs: int, outputs: int) -> Block:
         return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
 
-    flat = Linear(first // 4 * second, d)
+    flat = Linear(s.traits["flat"], d)
     sampling = block(
         "embedding", layer0=convolution(1, first), layer1=convolution(first, second), input_proj_linear=flat
     )
