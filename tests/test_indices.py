@@ -1,10 +1,10 @@
 """Sets of layer numbers, held as ranges: they behave as the set they stand for, at any size."""
 
 import pytest
+from hfcount.mapper.provenance import Sourced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.mapper.provenance import Sourced
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
