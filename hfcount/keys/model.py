@@ -55,8 +55,8 @@ class Fields(TypedDict, total=False):
 
     vocab: int
     hidden: int
-    causal: bool
     layer_count: int | None
+    causal: bool
     windows: tuple[Window, ...]
     uncounted: str
     positions: int | None
@@ -100,8 +100,7 @@ def decoder_spec(
         more["vocab"] = c.int("vocab_size")
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
-    if "layer_count" not in more:
-        more["layer_count"] = c.layer_count
+    more.setdefault("layer_count", c.layer_count)
     labelled = head.endswith(("_classification", "question_answering", "pretraining"))
     return Spec(
         family=whole.family,

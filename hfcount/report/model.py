@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
+from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -17,37 +18,8 @@ Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 
 
-class _Part:
-    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
-
-    __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters(_Part):
-    """Numbers of parameters, in elements.
-
-    `stored` is what the checkpoint holds, including copies and buffers; null when neither index nor headers tell.
-    """
-
-    total: int | None
-    active: int | None
-    active_without_embedding: int | None
-    stored: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentCount(_Part):
-    """Parameters of one component, in elements."""
-
-    name: str
-    total: int
-    active: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence(_Part):
+class Evidence(Part):
     """What was published.
 
     `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
@@ -63,7 +35,7 @@ class Evidence(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedCheck(_Part):
+class ReportedCheck(Part):
     """One number as expected and as observed; `text` says how the expected one was computed."""
 
     name: str
@@ -74,7 +46,7 @@ class ReportedCheck(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFinding(_Part):
+class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`."""
 
     code: str
@@ -88,43 +60,10 @@ class ReportedFinding(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorRow(_Part):
-    """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
-
-    name: str
-    count: int
-    shape: tuple[int, ...]
-    component: str
-    kind: str
-    elements: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaPart(_Part):
-    """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
-
-    component: str
-    symbols: str
-    numbers: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedForm(_Part):
-    """The formula of every component, the total last, and the value of each symbol.
-
-    `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
-    and `active_layers` its active parameters.
-
-    `keys` says where a symbol's value is from, so that the formula can be worked out for another config. It is one of:
-
-    - a key of the config, with the way to it (`text_config.hidden_size`), or arithmetic over keys and numbers with
-      ` + `, ` - `, ` · `, ` / ` and parentheses: products and quotients go first, then from left to right, each
-      quotient is rounded down, and so is the whole; a number stands for what the absence of a key means, true for 1,
-      and an object for how many entries it has,
-    - `KEY, by default`: the config has no such key, and this is what that means,
-    - `NUMBER, fixed`: it is the architecture's own, whatever the config says,
-    - `layers 3-60`, `layers 0-5 of the encoder`, `all layers`: it is how many these are.
+    `keys` says what gave a symbol its value: a config key (`text_config.hidden_size`), or arithmetic over keys and
+    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses, where each quotient and the whole are rounded down, true is
+    1, and an object is how many entries it has. `KEY, by default` is what the absence of a key means, and
+    `NUMBER, fixed` the architecture's own. `layers 3-60` (`of the encoder`) and `all layers` are counted.
     """
 
     parts: tuple[FormulaPart, ...]
@@ -203,6 +142,9 @@ class Compute(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(_Part):
+=======
+class Failure(Part):
+>>>>>>> main
     """Why a run could not look."""
 
     kind: str
@@ -210,7 +152,7 @@ class Failure(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(_Part):
+class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
