@@ -34,7 +34,6 @@ def _layers(read: Json, stored: Json) -> Hint | None:
 
 GPT2 = _recorded("gpt2")
 GEMMA = _recorded("gemma3")
-BART, POSITIONS = _recorded("bart"), "max_position_embeddings"
 SAME = config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)
 
 
