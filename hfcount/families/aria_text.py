@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked, swiglu
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("aria_text",)
 
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                router=Linear(d, m.experts, component="router"),
+                router=router(d, m),
                 experts=block(
                     "experts",
                     fc1=block(weight=stacked(m, d, 2 * m.width)),

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt_oss",)
 
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=block(router=Linear(d, m.experts, bias=True, component="router"), experts=experts),
+            mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 
     return decoder(s, layer)

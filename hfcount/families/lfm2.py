@@ -8,7 +8,7 @@ from hfcount.parts.mixers import short_conv
 from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("lfm2", "lfm2_moe")
 
@@ -42,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = Tensor((m.experts,), "buffer", component="router") if s.traits["use_expert_bias"] else None
+        bias = buffer(m.experts, component="router") if s.traits["use_expert_bias"] else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, layer_norm, moe, with_head
+from hfcount.parts import base, experts, gqa, layer_norm, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -28,7 +28,10 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=layer_norm(d),
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=layer_norm(d),
-            block_sparse_moe=moe(d, one.moe, expert),
+            # A subclass of nn.Linear (transformers 5.23, models/phimoe/modeling_phimoe.py).
+            block_sparse_moe=block(
+                gate=Linear(d, one.moe.experts, component="router"), experts=experts(one.moe, expert)
+            ),
         )
 
     return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, rms_norm, stacked, swiglu
+from hfcount.parts import base, gqa, rms_norm, router, stacked, swiglu
 from hfcount.parts.composite import joined
 from hfcount.parts.vision_qwen import qwen3_vision
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
 
@@ -32,7 +32,7 @@ def blueprint(s: Spec) -> Block:
 
     def routed(m: MoE) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
-        return block(gate=Linear(d, m.experts, component="router"), experts=experts)
+        return block(gate=router(d, m), experts=experts)
 
     def layer(one: Layer) -> Block:
         ffn = one.ffn

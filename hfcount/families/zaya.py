@@ -6,7 +6,7 @@ from hfcount.parts import base, rms_norm, stacked, with_head
 from hfcount.parts.compressed import cca
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("zaya",)
 
@@ -36,7 +36,7 @@ def blueprint(s: Spec) -> Block:
             router_mlp=block(
                 norm=rms_norm(r), fc1=Linear(r, r, True), fc2=Linear(r, r, True), out_proj=Linear(r, m.experts + 1)
             ),
-            balancing_biases=Tensor((m.experts + 1,), "buffer"),
+            balancing_biases=buffer(m.experts + 1),
         )
 
     def layer(one: Layer) -> Block:

@@ -5,7 +5,7 @@ tensor names. Source of the names: transformers 5.23, models/<model_type>/modeli
 """
 
 from hfcount.parts.attention import fused_qkv, gqa, inv_freq, mla
-from hfcount.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, stacked, swiglu
+from hfcount.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, router, stacked, swiglu
 from hfcount.parts.frames import base, decoder, embedding, lm_head, stack, with_head
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.prediction import predicting
@@ -29,6 +29,7 @@ __all__ = [
     "moe",
     "predicting",
     "rms_norm",
+    "router",
     "shared_moe",
     "stack",
     "stacked",

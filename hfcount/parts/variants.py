@@ -6,7 +6,7 @@ from hfcount.parts.ffn import mlp, stacked
 from hfcount.parts.frames import embedding, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 
 def altered(common: Block, /, **children: Node | None) -> Block:
@@ -20,7 +20,7 @@ def xielu() -> Block:
 
     Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
     """
-    scalar = Tensor((), "buffer")
+    scalar = buffer()
     return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
 
 

@@ -3,7 +3,7 @@
 from hfcount.parts.norms import rms_norm
 from hfcount.parts.vision import tower
 from hfcount.spec import GQA, Vision
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 
 def gemma4_vision(v: Vision, heads: int, kv_heads: int, head_dim: int, clipped: int, standardised: int) -> Block:
@@ -37,7 +37,7 @@ def gemma4_vision(v: Vision, heads: int, kv_heads: int, head_dim: int, clipped: 
         pre_feedforward_layernorm=norm,
         post_feedforward_layernorm=norm,
     )
-    scale = Tensor((d,), "buffer") if standardised else None
+    scale = buffer(d) if standardised else None
     return block(
         "vision",
         patch_embedder=block(
@@ -52,5 +52,5 @@ def gemma4_vision(v: Vision, heads: int, kv_heads: int, head_dim: int, clipped: 
 
 def clippable(inputs: int, outputs: int, clipped: int) -> Block:
     """A projection that may bound what goes in and what comes out. Tensors: linear, and four scalar buffers."""
-    bound = Tensor((), "buffer") if clipped else None
+    bound = buffer() if clipped else None
     return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)

@@ -3,18 +3,17 @@
 from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
-from hfcount.tree.leaves import Leaf
+from hfcount.tree.leaves import Label, Leaf
 from hfcount.verifier import hints, sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
-from hfcount.verifier.names import AUXILIARY
 
 
 def check_names(case: Comparison, outcome: Outcome) -> None:
     """HF201, HF202, HF209: the names of the checkpoint against those of the blueprint."""
     match = case.match
-    expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.kind in ("parameter", "buffer"))
+    expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     present = expected - match.missing_count + len(match.unexpected)
     outcome.checks.append(Check("tensors", expected, present))
     layers = ""
@@ -72,8 +71,9 @@ def check_heads(case: Comparison, outcome: Outcome) -> None:
 
 def check_copies(case: Comparison, outcome: Outcome) -> None:
     """HF203, HF204: what is stored beyond the parameters, and harmless."""
-    for kind, code in (("tied", "HF203"), ("legacy", "HF204")):
-        found = case.match.of_kind(kind)
+    labels: dict[str, Label] = {"HF203": "tied", "HF204": "legacy"}
+    for code, label in labels.items():
+        found = case.match.extra(label)
         if not found:
             continue
         count = sum(count for _, count in found)
@@ -93,8 +93,8 @@ def check_copies(case: Comparison, outcome: Outcome) -> None:
 
 def check_auxiliary(case: Comparison, outcome: Outcome) -> None:
     """HF207, HF208: multi-token-prediction layers, which are no part of the model proper."""
-    announced = [leaf for leaf, _ in case.match.listed if leaf.kind in AUXILIARY]
-    stored = case.match.of_kind(*AUXILIARY)
+    announced = [leaf for leaf, _ in case.match.listed if leaf.part == "prediction"]
+    stored = case.match.extra("auxiliary", "auxiliary buffer")
     count, elements = sum(count for _, count in stored), sum(count * leaf.size for leaf, count in stored)
     if stored:
         outcome.report(
@@ -128,9 +128,9 @@ def check_total_parameters(case: Comparison, outcome: Outcome) -> None:
     if claim == total:
         return
     leaves = case.blueprint.leaves
-    tied = sum(leaf.elements for leaf in leaves if leaf.kind == "tied")
-    buffers = sum(leaf.elements for leaf in leaves if leaf.kind == "buffer")
-    flat = sum(leaf.elements for leaf in leaves if leaf.kind == "parameter" and len(leaf.shape) == 1)
+    tied = sum(leaf.elements for leaf in leaves if leaf.label == "tied")
+    buffers = sum(leaf.elements for leaf in leaves if leaf.label == "buffer")
+    flat = sum(leaf.elements for leaf in leaves if leaf.counted and len(leaf.shape) == 1)
     reasons = {  # the simplest last, so that it stands where two come to the same
         flat: "it counts vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned",
         total + tied + buffers: "it counts the tied head twice, and buffers",
@@ -223,7 +223,7 @@ def _accept(case: Comparison, reading: sizes.Reading, claim: int, outcome: Outco
 
 def _untied(case: Comparison) -> str:
     """A word on a head that is missing because it is shared."""
-    missing = [leaf for leaf, count in case.match.listed if leaf.component == "lm_head" and leaf.kind == "parameter"]
+    missing = [leaf for leaf, count in case.match.listed if leaf.component == "lm_head" and leaf.counted]
     if any(leaf.name in case.match.missing for leaf in missing) and not case.blueprint.spec.tied:
         return " tie_word_embeddings was read as false; if the head shares the embedding, it should be true."
     return ""

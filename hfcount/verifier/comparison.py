@@ -68,7 +68,7 @@ class Comparison:
         if self.seen is not None:
             stored = [self.seen.entries.get(self.spelling.get(name, name)) for name in self.match.names(leaf)]
             return sum(entry.end - entry.begin for entry in stored if entry)
-        elements, buffer = count * leaf.size, leaf.kind in names.BUFFERS
+        elements, buffer = count * leaf.size, leaf.kind == "buffer"
         if self.reading is not None:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None

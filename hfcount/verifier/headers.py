@@ -13,7 +13,6 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
-from hfcount.verifier.names import BUFFERS
 
 
 def check_files(seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
@@ -92,9 +91,9 @@ def check_tensors(case: Comparison, seen: HeaderView, outcome: Outcome) -> None:
     retyped: list[str] = []
     spell, entries = case.spelling, seen.entries
     for leaf, count in case.match.listed:
-        # A buffer may be F32 in any model, and loaders skip a legacy one, whatever its shape.
-        dtype = None if leaf.kind in BUFFERS else case.declared
-        shape = None if leaf.kind == "legacy" else tuple(map(int, leaf.shape))
+        # A buffer may be F32 in any model, and loaders skip an obsolete one, whatever its shape.
+        dtype = None if leaf.kind == "buffer" else case.declared
+        shape = None if leaf.presence == "obsolete" else tuple(map(int, leaf.shape))
         if not count or not (dtype or shape):
             continue
         odd = None
@@ -202,7 +201,7 @@ def _reason(case: Comparison | None, seen: HeaderView, claim: int, listed: int) 
         return ", which is the sum of the file sizes, headers included"
     if case is None:
         return ""
-    tied = sum(case.bytes(leaf, count) or 0 for leaf, count in case.match.of_kind("tied"))
+    tied = sum(case.bytes(leaf, count) or 0 for leaf, count in case.match.extra("tied"))
     if claim == listed - tied:
         return ", which leaves out the tied copy that is stored"
     if case.reading is not None:
