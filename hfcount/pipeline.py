@@ -9,12 +9,12 @@ from typing import Literal, get_args
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
+from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import INDEX, Documents, label
-from hfcount.fetcher.missing import SINGLE, absence, lonely, without_index
-from hfcount.fetcher.record import record
-from hfcount.fetcher.shards import Shard
+from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import parse_object
+from hfcount.formats.safetensors import Shard
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
@@ -171,7 +171,7 @@ class _Run:
             check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
             self.outcome = count_only(self.blueprint)
             if self.documents.alone and self.options.depth in ("index", "headers"):
-                self.unseen = Failure(kind="NoIndex", message=lonely(self.documents))
+                self.unseen = Failure(kind="NoIndex", message=config_alone(self.documents))
             elif self.options.depth != "config" and not self.documents.alone:
                 self._look_at_the_index(self.blueprint, self.quant_method)
         except (DocumentError, ConfigError) as error:
@@ -186,11 +186,11 @@ class _Run:
             self.index, self.depth = read_index(self.documents.index), "index"
             self.outcome = verify_index(blueprint, self.index, quant_method)
         need, asked = self._need_of_headers(), self.options.depth
-        if asked == "headers" or (asked == "auto" and (need or self.documents.shards.free)):
+        if asked == "headers" or (asked == "auto" and (need or self.documents.shards.local)):
             self.why = need
             self._look_at_the_headers(blueprint, quant_method)
         elif self.index is None:
-            self.unseen = Failure(kind="NoIndex", message=absence(self.documents))
+            self.unseen = Failure(kind="NoIndex", message=nothing_to_compare(self.documents))
 
     def _need_of_headers(self) -> str | None:
         """Why the index does not settle it; None when it does."""
@@ -208,10 +208,10 @@ class _Run:
         except FetchError as error:  # what the index says still stands
             self.unseen = Failure(kind=error.kind, message=str(error))
             return
-        if not shards and (reader.free or self.index is None):
+        if not shards and (reader.local or self.index is None):
             self.why = None
             if asked or self.index is None:
-                self.unseen = Failure(kind="NoHeaders", message=absence(self.documents, asked))
+                self.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(self.documents, asked))
             return
         self.shards, self.depth = shards, "headers"
         self.outcome = verify_headers(blueprint, self.index, shards, quant_method, self.outcome.match)

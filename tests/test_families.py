@@ -1,6 +1,8 @@
 """Finding a family: by its file's name, and never by anything else that a config might say."""
 
+import ast
 import sys
+from pathlib import Path
 
 import pytest
 from build import FAMILIES, config
@@ -25,6 +27,41 @@ def test_every_type_is_found_and_belongs_to_one_family() -> None:
 
 def test_every_family_says_what_it_is() -> None:
     assert [family for family in families.everyone() if not (family.__doc__ or "").strip()] == []
+
+
+def _taken(path: Path) -> list[tuple[str, str]]:
+    """What a module imports of single families: (family, name)."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(one.name.rpartition(".")[2], "*") for one in node.names if one.name in MODULES]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            whole = [one.name for one in node.names if f"{node.module}.{one.name}" in MODULES]
+            found += [(name, "*") for name in whole]
+            if node.module in MODULES:
+                found += [(node.module.rpartition(".")[2], one.name) for one in node.names]
+    return found
+
+
+FILES = {path.stem: path for path in Path(families.__path__[0]).glob("[!_]*.py")}
+MODULES = {f"{families.__name__}.{name}" for name in FILES}
+
+
+def test_a_family_takes_nothing_of_another_but_the_blueprint_of_one_parent() -> None:
+    taken = {name: _taken(path) for name, path in FILES.items()}
+    parents = {name: one[0][0] for name, one in taken.items() if one}
+    assert parents
+    assert {name: one for name, one in taken.items() if one not in ([], [(parents.get(name), "blueprint")])} == {}
+    assert {name: parent for name, parent in parents.items() if parent in parents} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import hfcount.families.llama", "from hfcount.families import llama", "from hfcount.families.llama import spec"],
+)
+def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(text)
+    assert _taken(tmp_path / "one.py")[0][0] == "llama"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 import hfcount
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
-from hfcount.fetcher.folder import all_fixtures
+from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
 
 CONFIG, INDEX = "config.json", "model.safetensors.index.json"

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.fetcher.folder import all_fixtures
+from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.report.model import Extra, TensorRow
 from hfcount.reporters.colours import COLOURS

@@ -18,7 +18,7 @@ from requests import PreparedRequest
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.ranges import PREFETCH, RangeReader
-from hfcount.fetcher.shards import Shard
+from hfcount.formats.safetensors import Shard
 
 HUB, CDN = "https://hub.test", "https://cdn.test"
 TOKEN, SIGNATURE = "hf_ATokenNobodyMaySee", "Signature=0a1b2c3d"

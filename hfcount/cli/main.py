@@ -11,7 +11,7 @@ import click
 from hfcount.cli import options as read
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
-from hfcount.fetcher.record import write
+from hfcount.fetcher.files import write
 from hfcount.mapper.whatif import Changes
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report.model import Extra, Report, worst
@@ -276,7 +276,7 @@ def run() -> NoReturn:
 
 
 def _all_models(fixtures: Path) -> tuple[str, ...]:
-    from hfcount.fetcher.folder import all_fixtures
+    from hfcount.fetcher.fixtures import all_fixtures
 
     return tuple(all_fixtures(fixtures))
 

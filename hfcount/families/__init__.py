@@ -1,6 +1,7 @@
 """The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names).
 
-A file is named after its model_type and found by that name; further types it serves are found by a scan.
+A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
+take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.parts import decoder, experts, gqa, network, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -11,13 +11,13 @@ MODEL_TYPES = ("afmoe",)
 
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=width)
-    first, rest = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
+    places = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
 
-    def sparse() -> Layer:
-        return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",)))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
-    layers = keys.split(c, (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c))), (rest, sparse))
+    layers = keys.networks(c, places, experts, mixer)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), 1024)
     return keys.decoder_spec(c, layers, windows=windows)
 
@@ -34,14 +34,14 @@ def blueprint(s: Spec) -> Block:
         )
 
     def layer(one: Layer) -> Block:
-        ffn, a = one.ffn, one.attention
+        a = one.attention
         gate = block(gate_proj=Linear(d, a.heads * a.head_dim))
         return block(
             input_layernorm=rms_norm(d),
             self_attn=Block({**gqa(d, a).children, **gate.children}, "attention"),
             post_attention_layernorm=rms_norm(d),
             pre_mlp_layernorm=rms_norm(d),
-            mlp=moe(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, moe),
             post_mlp_layernorm=rms_norm(d),
         )
 

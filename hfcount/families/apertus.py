@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, mlp, rms_norm
-from hfcount.parts.variants import altered, xielu
+from hfcount.parts.layers import altered, xielu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("apertus",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 

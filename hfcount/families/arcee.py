@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, mlp, rms_norm
+from hfcount.parts import decoder, gqa, mlp, pre_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("arcee",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 
@@ -19,11 +19,8 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
+        return pre_norm(
+            d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
         )
 
     return decoder(s, layer, question_answering="transformer")

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, router, stacked, swiglu
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -11,7 +11,7 @@ MODEL_TYPES = ("aria_text",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
     ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn))
@@ -22,10 +22,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         m = one.moe
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
             mlp=block(
                 router=router(d, m),
                 experts=block(

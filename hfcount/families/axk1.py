@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
+from hfcount.parts import decoder, mla, network, rms_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, block
@@ -18,14 +18,7 @@ def spec(c: Config) -> Spec:
         every = Indices.below(keys.layer_count(c))
         rest = intersection(Indices.of(range(0, int(every.count), step)), rest)
         first = every.difference(rest)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, (first, rest), lambda: keys.deepseek_moe(c), mixer))
 
 
 def blueprint(s: Spec) -> Block:
@@ -37,7 +30,7 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             self_attn=mla(d, one.latent),
             post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
             post_mlp_layernorm=rms_norm(d) if isinstance(ffn, MoE) else None,
         )
 

@@ -10,7 +10,7 @@ MODEL_TYPES = ("baichuan",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"), qkv_bias=False, out_bias=False)
+    mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"), bias=False)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
 
 

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, embedding, mla, rms_norm, stack, swiglu, with_head
+from hfcount.parts import correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.sparse import shared_moe
-from hfcount.parts.variants import altered
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -28,13 +28,13 @@ def spec(c: Config) -> Spec:
         bias=c.bool("attention_bias", default=False),
     )
     mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
-    def sparse() -> Layer:
-        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    networks = keys.networks(c, places, experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
@@ -51,14 +51,9 @@ def blueprint(s: Spec) -> Block:
         return altered(shared_moe(d, m), gate=gate)
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+        mixer = one.mixer
         linear = kimi_delta(d, mixer, ranked=False, out="dense") if isinstance(mixer, DeltaNet) else None
-        return block(
-            input_layernorm=rms_norm(d),
-            attention=linear or latent(one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, attention=linear or latent(one.latent), mlp=network(d, one, sparse))
 
     # Only the classes with a head store the embedding under its old name.
     table = "embed_tokens" if s.head == "base" else "word_embeddings"

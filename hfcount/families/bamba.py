@@ -13,7 +13,7 @@ MODEL_TYPES = ("bamba",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    full = keys.attention(c, bias=bias)
     attending = intersection(Indices.of(c.ints("attn_layer_indices")), Indices.below(keys.layer_count(c)))
     mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))

@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.variants import altered
+from hfcount.parts import decoder, gqa, pre_norm, rms_norm, swiglu
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("bitnet",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:
@@ -20,10 +20,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         width = one.dense.width
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=altered(gqa(d, one.attention), attn_sub_norm=rms_norm(d)),
-            post_attention_layernorm=rms_norm(d),
             mlp=altered(swiglu(d, width), ffn_sub_norm=rms_norm(width)),
         )
 

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts import embedding, layer_norm, mlp, pre_norm, stack
 from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
@@ -23,10 +23,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=layer_norm(d),
+        return pre_norm(
+            d,
+            layer_norm,
             self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
-            post_attention_layernorm=layer_norm(d),
             mlp=mlp(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
         )
 

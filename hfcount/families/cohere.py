@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.variants import altered
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("cohere",)
 
 def spec(c: Config) -> Spec:
     bias, norms = c.bool("attention_bias", default=False), c.bool("use_qk_norm", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=norms, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=norms, kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 

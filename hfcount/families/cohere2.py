@@ -1,18 +1,17 @@
 """Command R7B and Command A: as Command R, most layers with a sliding window (arXiv:2504.00698)."""
 
 from hfcount import keys
+from hfcount.families.cohere import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cohere2", "cohere_compass_text")
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
     windows = keys.sliding(c, lambda: _near(c), 4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
@@ -21,16 +20,3 @@ def _near(c: Config) -> Indices:
     if c.family == "cohere_compass_text":
         return Indices.below(0)
     return keys.all_but_every_nth(c, 4, key="sliding_window_pattern")
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
-        )
-
-    return decoder(s, layer)

@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
-from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.parts import decoder, gqa, network, rms_norm, shared_moe
+from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("cohere2_moe",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
 
     def dense() -> Layer:
@@ -38,11 +38,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),
-            mlp=shared_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m)),
         )
 
     return decoder(s, layer)

@@ -1,10 +1,9 @@
 """Code World Model: LLaMA with a sliding window in most layers (arXiv:2510.02387)."""
 
 from hfcount import keys
+from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cwm",)
 
@@ -13,17 +12,3 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 8192))
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
-        )
-
-    return decoder(s, layer)

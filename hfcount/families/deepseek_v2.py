@@ -2,18 +2,18 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, rms_norm, shared_moe, swiglu
+from hfcount.parts import decoder, mla, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v2",)
 
 
 def spec(c: Config) -> Spec:
     mixer, bias = keys.mla(c), c.bool("mlp_bias", default=False)
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
 
-    def sparse() -> Layer:
+    def experts() -> MoE:
         routed = keys.moe(
             c,
             "moe_intermediate_size",
@@ -22,24 +22,15 @@ def spec(c: Config) -> Spec:
             active=("n_routed_experts",) if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",),
             shared=("n_shared_experts",),
         )
-        return Layer(mixer=mixer, ffn=routed.but(bias=bias))
+        return routed.but(bias=bias)
 
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, places, experts, mixer, bias=bias))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, bias=ffn.bias)
-            if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, lambda m: shared_moe(d, m, bias=m.bias)))
 
     return decoder(s, layer)

@@ -2,36 +2,27 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, predicting, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.parts import decoder, mla, network, pre_norm, predicting, shared_moe
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v3", "kimi_k2")
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.mla(c)
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return keys.decoder_spec(c, layers, mtp=ahead)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        whole = block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+        whole = pre_norm(
+            d, self_attn=mla(d, one.latent), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True))
         )
         return predicting(s, one, whole)
 

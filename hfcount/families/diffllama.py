@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.variants import altered
+from hfcount.parts import decoder, gqa, pre_norm, swiglu
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("diffllama",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(weighed=2)
+    mixer = keys.attention(c, bias=bias, kv_heads_optional=True).but(weighed=2)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 
@@ -21,12 +21,11 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         weigh = Tensor((one.attention.head_dim,))
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=altered(
                 gqa(d, one.attention), lambda_q1=weigh, lambda_k1=weigh, lambda_q2=weigh, lambda_k2=weigh
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=swiglu(d, one.dense.width),
         )
 

@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.variants import altered, neurons
+from hfcount.parts import decoder, gqa, network, rms_norm
+from hfcount.parts.layers import altered, neurons
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("doge",)
 
 def spec(c: Config) -> Spec:
     bias, mlp_bias = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
     windows = keys.sliding_everywhere(c)
     if not c.bool("is_moe", default=False):
         return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)), windows=windows)
@@ -26,14 +26,14 @@ def blueprint(s: Spec) -> Block:
     weights = Tensor((d,), component="other")
 
     def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
+        a = one.attention
         seen = Linear(a.kv_heads * a.head_dim, a.kv_heads, a.qkv_bias)
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=seen),
             input_residual=weights,
             post_attention_layernorm=rms_norm(d),
-            mlp=neurons(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
+            mlp=network(d, one, lambda m: neurons(d, m)),
             post_attention_residual=weights,
         )
 

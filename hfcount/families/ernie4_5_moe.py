@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import base, gqa, rms_norm, shared_moe, swiglu, with_head
+from hfcount.parts import base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -12,20 +12,21 @@ MODEL_TYPES = ("ernie4_5_moe",)
 
 def spec(c: Config) -> Spec:
     bias, count = c.bool("use_bias", default=False), keys.layer_count(c)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     step = c.int("moe_layer_interval", default=1, maximum=MAX_LAYERS)
     start = c.int("moe_layer_start_index", minimum=0, maximum=MAX_LAYERS)
     last = c.int("moe_layer_end_index", default=-1, minimum=-1, maximum=MAX_LAYERS)
     stop = count if last == -1 else min(last + 1, count)
     routed = Indices.of(range(-(-(start + 1) // step) * step - 1, stop, step))
 
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         names = {"experts": ("moe_num_experts", "num_experts"), "active": ("moe_k", "num_experts_per_tok")}
         ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn.but(bias=bias, shared=ffn.shared or None))
+        return ffn.but(bias=bias, shared=ffn.shared or None)
 
-    dense = (Indices.below(count).difference(routed), lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
-    return keys.decoder_spec(c, keys.split(c, dense, (routed, sparse)), tied=True, traits={"use_bias": int(bias)})
+    places = (Indices.below(count).difference(routed), routed)
+    layers = keys.networks(c, places, sparse, mixer, bias=bias)
+    return keys.decoder_spec(c, layers, tied=True, traits={"use_bias": int(bias)})
 
 
 def blueprint(s: Spec) -> Block:
@@ -36,12 +37,6 @@ def blueprint(s: Spec) -> Block:
         return Block({**shared_moe(d, m, bias=m.bias).children, "moe_statics": balance})
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
 
     return with_head(s, base(s, layer), bias=bool(s.traits["use_bias"]))

@@ -12,7 +12,7 @@ MODEL_TYPES = ("falcon_h1",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    full = keys.attention(c, bias=bias)
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
     layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     traits = {

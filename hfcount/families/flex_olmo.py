@@ -11,7 +11,7 @@ MODEL_TYPES = ("flex_olmo",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias).but(qk_norm="width")
+    mixer = keys.attention(c, bias=bias).but(qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 

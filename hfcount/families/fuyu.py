@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head
-from hfcount.parts.variants import persimmon
+from hfcount.parts.layers import persimmon
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 

@@ -11,7 +11,7 @@ MODEL_TYPES = ("gemma2",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=256)
+    mixer = keys.attention(c, bias=bias, head_dim=256)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 

@@ -13,7 +13,7 @@ MODEL_TYPES = ("gemma4_text",)
 
 def spec(c: Config) -> Spec:
     bias, same = c.bool("attention_bias", default=False), c.bool("attention_k_eq_v", default=False)
-    near = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
+    near = keys.attention(c, bias=bias, qk_norm=True, head_dim=256)
     heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
     far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
     width = c.int("intermediate_size")
@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
     lent = keys.shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=windows)
+    whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
 
 

@@ -1,38 +1,16 @@
 """GLM-4.7-Flash: GLM-4.5's experts with latent attention (arXiv:2508.06471)."""
 
 from hfcount import keys
+from hfcount.families.deepseek_v3 import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, predicting, rms_norm, shared_moe, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("glm4_moe_lite",)
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.mla(c)
-    first, rest = keys.dense_and_sparse(c, default=1)
-
-    def sparse() -> Layer:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        ffn = keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn)
-
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)), mtp=keys.mtp(c, sparse))
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        whole = block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
-        return predicting(s, one, whole)
-
-    return decoder(s, layer)
+    places = keys.dense_and_sparse(c, default=1)
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return keys.decoder_spec(c, layers, mtp=ahead)

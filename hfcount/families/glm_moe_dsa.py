@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, indexer, mla, predicting, rms_norm, shared_moe, swiglu
-from hfcount.spec import FeedForward, Layer, MoE, Spec
+from hfcount.parts import decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.spec import FeedForward, Layer, Spec
 from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("glm_moe_dsa",)
 
@@ -20,8 +20,7 @@ def spec(c: Config) -> Spec:
         return keys.dense(c)
 
     def sparse() -> FeedForward:
-        experts = ("n_routed_experts", "num_local_experts", "num_experts")
-        return keys.moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+        return keys.deepseek_moe(c)
 
     def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
         full = [intersection(part, places) for part in _indexed(c)]
@@ -46,15 +45,14 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn, a = one.ffn, one.latent
+        a = one.latent
         attention = mla(d, a)
-        whole = block(
-            input_layernorm=rms_norm(d),
+        whole = pre_norm(
+            d,
             self_attn=Block({**attention.children, "indexer": indexer(d, a)}, "attention")
             if a.index_heads
             else attention,
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
         return predicting(s, one, whole, tables=False)
 

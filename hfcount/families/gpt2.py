@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
         },
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    heads, sizes = (*keys.GPT_HEADS, "DoubleHeadsModel"), {"summary": keys.summary(c, d)}
+    heads, sizes = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads"), {"summary": keys.summary(c, d)}
     why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=sizes, uncounted=why)
 

@@ -5,7 +5,7 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import causal_mask, generative, mha, positions
-from hfcount.spec import Dense, Layer, Spec, Window
+from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
@@ -18,9 +18,9 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * d), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     size = keys.extent(c, "window_size", 256)
-    windows = [Window(indices=indices, extent=size) for indices in _local(c) if indices.count] if size else []
+    windows = [window for indices in _local(c) for window in keys.within(indices, size)] if size else []
     return keys.decoder_spec(
-        c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=windows
+        c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=tuple(windows)
     )
 
 

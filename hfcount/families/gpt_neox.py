@@ -9,12 +9,12 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
 
-_HEADS = ("ForCausalLM", *keys.GPT_HEADS[1:], "RewardModel")
+_HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 
 
 def spec(c: Config) -> Spec:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=bias)
+    mixer = keys.multi_head(c, d, heads, bias=bias)
     rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * rotary)})
     return keys.decoder_spec(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)

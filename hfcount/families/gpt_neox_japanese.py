@@ -13,7 +13,7 @@ MODEL_TYPES = ("gpt_neox_japanese",)
 
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=False, out_bias=False)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
 
     def layer(biased: bool) -> Layer:

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, router, stacked
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("gpt_oss",)
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=True)
     width = None if c.is_null("head_dim") else 64
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width).but(sinks=True)
+    mixer = keys.attention(c, bias=bias, head_dim=width).but(sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 128)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
@@ -30,10 +30,9 @@ def blueprint(s: Spec) -> Block:
             down_proj=stacked(m, m.width, d),
             down_proj_bias=stacked(m, d),
         )
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
             mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 

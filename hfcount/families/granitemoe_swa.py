@@ -11,7 +11,7 @@ MODEL_TYPES = ("granitemoe_swa",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True).but(sinks=True)
+    mixer = keys.attention(c, bias=bias, kv_heads_optional=True).but(sinks=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0)
     layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None))
     return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128))

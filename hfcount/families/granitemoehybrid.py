@@ -13,7 +13,7 @@ MODEL_TYPES = ("granitemoehybrid",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    full = keys.attention(c, bias=bias)
     mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0))
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)

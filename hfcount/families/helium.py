@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.variants import altered
+from hfcount.parts import decoder, gqa, pre_norm, swiglu
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("helium",)
 
@@ -19,10 +19,9 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=altered(gqa(d, one.attention), o_proj=Linear(d, d)),
-            post_attention_layernorm=rms_norm(d),
             mlp=swiglu(d, one.dense.width, one.dense.bias),
         )
 

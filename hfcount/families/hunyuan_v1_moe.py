@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, rms_norm, swiglu
+from hfcount.parts import decoder, experts, gqa, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -13,7 +13,7 @@ MODEL_TYPES = ("hunyuan_v1_moe",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
     if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):
@@ -37,10 +37,9 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         m, a = one.moe, one.attention
         norms = block(query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim))
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=Block({**gqa(d, a).children, **norms.children}, "attention"),
-            post_attention_layernorm=rms_norm(d),
             mlp=block(
                 gate=block("router", wg=Linear(d, m.experts)),
                 experts=experts(m, swiglu(d, m.width, component="experts")),

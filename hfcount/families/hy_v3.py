@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, experts, gqa, rms_norm, router, swiglu
+from hfcount.parts import correction_bias, decoder, experts, gqa, network, pre_norm, router, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -12,16 +12,15 @@ MODEL_TYPES = ("hy_v3",)
 def spec(c: Config) -> Spec:
     bias, wide = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
     width = None if c.is_null("head_dim") else 128
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=width)
-    first, rest = keys.dense_and_sparse(c, default=1)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
+    places = keys.dense_and_sparse(c, default=1)
 
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         ffn = keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
         # A shared width of zero falls back to the dense one in the published implementation.
-        return Layer(mixer=mixer, ffn=ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size")))
+        return ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size"))
 
-    dense = (first, lambda: Layer(mixer=mixer, ffn=keys.dense(c, bias=wide)))
-    return keys.decoder_spec(c, keys.split(c, dense, (rest, sparse)))
+    return keys.decoder_spec(c, keys.networks(c, places, sparse, mixer, bias=wide))
 
 
 def blueprint(s: Spec) -> Block:
@@ -36,12 +35,6 @@ def blueprint(s: Spec) -> Block:
         )
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=moe(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, moe))
 
     return decoder(s, layer)

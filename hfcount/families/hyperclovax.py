@@ -11,7 +11,7 @@ MODEL_TYPES = ("hyperclovax",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))

@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
+from hfcount.parts.layers import altered
 from hfcount.parts.relative import relative, spread
 from hfcount.parts.sparse import joint_moe
-from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block

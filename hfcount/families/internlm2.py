@@ -11,7 +11,7 @@ MODEL_TYPES = ("internlm2",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("bias", default=True)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 

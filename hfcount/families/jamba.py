@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, experts, gqa, rms_norm, router, stack, swiglu, with_head
+from hfcount.parts import embedding, experts, gqa, network, rms_norm, router, stack, swiglu, with_head
 from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
@@ -42,14 +42,14 @@ def blueprint(s: Spec) -> Block:
         return block(router=router(d, m), experts=experts(m, expert))
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+        mixer = one.mixer
         ssm = mamba(d, mixer, norms=True) if isinstance(mixer, SSM) else None
         return block(
             input_layernorm=rms_norm(d),
             mamba=ssm,
             self_attn=None if ssm else gqa(d, one.attention),
             pre_ff_layernorm=rms_norm(d),
-            feed_forward=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            feed_forward=network(d, one, sparse),
         )
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, inv_freq, rms_norm, stacked
+from hfcount.parts import decoder, inv_freq, pre_norm, stacked
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -28,12 +28,11 @@ def blueprint(s: Spec) -> Block:
             output_linear=block(weight=stacked(m, d, width)),
             router=router,
         )
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attention=block(
                 "attention", experts=mixing, kv_proj=Linear(d, 2 * width), rotary_emb=inv_freq(a.head_dim)
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=block(
                 bias=Tensor((d,), component="mlp"),
                 input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),

@@ -3,13 +3,13 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, rms_norm, swiglu
+from hfcount.parts import decoder, mla, network, pre_norm
 from hfcount.parts.ffn import numbered_swiglu
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("kimi_linear",)
 
@@ -21,13 +21,13 @@ def spec(c: Config) -> Spec:
     heads, width, kernel = map(part.int, outer if part is c else inner)
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     mixers = keys.mixed(c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), _fourths(c))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
-    def sparse() -> Layer:
-        return Layer(ffn=keys.moe(c, "moe_intermediate_size", active=active, shared=shared))
+    def experts() -> MoE:
+        return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), (rest, sparse))
+    networks = keys.networks(c, places, experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
@@ -51,12 +51,11 @@ def blueprint(s: Spec) -> Block:
         return shared_moe(d, m, balanced=True, expert=numbered_swiglu(d, m.width, "experts"))
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        mixer = one.mixer
+        return pre_norm(
+            d,
             self_attn=kimi_delta(d, mixer) if isinstance(mixer, DeltaNet) else mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            block_sparse_moe=sparse(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            block_sparse_moe=network(d, one, sparse),
         )
 
     return decoder(s, layer)

@@ -11,9 +11,7 @@ MODEL_TYPES = ("kolibri1",)
 
 
 def spec(c: Config) -> Spec:
-    routed = keys.moe(c, "moe_intermediate_size")
-    ffn = routed.but(shared=c.int("shared_expert_intermediate_size"))
-    layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=ffn)
+    layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.gated_moe(c))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 5), 513)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 

@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, moe, rms_norm, stack, with_head
 from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import short_conv
-from hfcount.parts.variants import altered
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block, buffer
@@ -23,9 +23,8 @@ def spec(c: Config) -> Spec:
 
     mixers = keys.of_two(c, {"full_attention": full, "conv": conv}, attending)
     if routed:
-        first, rest = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
-        sparse = (rest, lambda: Layer(ffn=keys.moe(c, "moe_intermediate_size")))
-        networks = keys.split(c, (first, lambda: Layer(ffn=keys.dense(c))), sparse)
+        places = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
+        networks = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"))
     else:
         networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
     traits = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}

@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, with_head
 from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import short_conv
-from hfcount.parts.variants import altered
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -15,7 +15,7 @@ MODEL_TYPES = ("lfm3",)
 
 def spec(c: Config) -> Spec:
     bias, count = c.bool("attention_bias", default=False), keys.layer_count(c)
-    full = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128), ffn=keys.dense(c))
+    full = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True, head_dim=128), ffn=keys.dense(c))
     conv = ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False))
     fast = Layer(mixer=conv, ffn=keys.dense(c))
     if given := keys.kinds(c):

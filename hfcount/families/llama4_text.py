@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked, swiglu
+from hfcount.parts import decoder, gqa, network, pre_norm, stacked, swiglu
 from hfcount.spec import Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -13,7 +13,7 @@ MODEL_TYPES = ("llama4_text",)
 def spec(c: Config) -> Spec:
     bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
     width = None if c.is_null("head_dim") else 128
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width)
+    mixer = keys.attention(c, bias=bias, head_dim=width)
     step, listed = c.int("interleave_moe_layer_step", default=1, maximum=MAX_LAYERS), c.ints("moe_layers")
     routed = Indices.of(
         (number for number in listed if number in every)
@@ -49,12 +49,6 @@ def blueprint(s: Spec) -> Block:
         )
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            feed_forward=moe(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), feed_forward=network(d, one, moe))
 
     return decoder(s, layer)

@@ -2,17 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
-from hfcount.parts.variants import altered
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Undescribed, block
+from hfcount.parts import decoder, gqa, moe, network, pre_norm, swiglu
+from hfcount.parts.layers import altered
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("mellum",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=128)
     dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
     layers = keys.split(
         c,
@@ -27,14 +27,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, ffn, swiglu(d, ffn.width, component="experts"))
-            if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
     ahead = (

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
-from hfcount.spec import FeedForward, Layer, MoE, Spec
+from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
+from hfcount.spec import FeedForward, Layer, Spec
 from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("mimo_v2_flash",)
 
@@ -58,12 +58,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention, sinks="attention_sink_bias"),
-            post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, ffn, balanced=True) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
 
     return decoder(s, layer)

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     if c.int("num_experts", default=0, minimum=0):
         raise UnknownArchitecture(f"{c.where}: num_experts is given, and no family describes MiniCPM's experts.")
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
 

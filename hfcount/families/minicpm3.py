@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, rms_norm, swiglu
+from hfcount.parts import decoder, mla, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("minicpm3",)
 
@@ -21,11 +21,6 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
-        )
+        return pre_norm(d, self_attn=mla(d, one.latent), mlp=swiglu(d, one.dense.width, one.dense.bias))
 
     return decoder(s, layer)

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, rms_norm
+from hfcount.parts import decoder, gqa, moe, pre_norm
 from hfcount.parts.ffn import numbered_swiglu
 from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("minimax",)
 
@@ -27,10 +27,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         mixer, size = one.mixer, s.traits["block_size"]
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
             block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
         )
 

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, moe, rms_norm
+from hfcount.parts import correction_bias, decoder, gqa, moe, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -21,10 +21,9 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         m, width = one.moe, one.moe.width
         expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
             block_sparse_moe=Block({**moe(d, m, expert).children, "e_score_correction_bias": correction_bias(m)}),
         )
 

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, rms_norm
+from hfcount.parts import decoder, gqa, moe, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -20,11 +20,6 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         width = one.moe.width
         expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            block_sparse_moe=moe(d, one.moe, expert),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), block_sparse_moe=moe(d, one.moe, expert))
 
     return decoder(s, layer)

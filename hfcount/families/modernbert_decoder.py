@@ -15,7 +15,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 
 def spec(c: Config) -> Spec:
     d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
     ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
 
     def layer(normed: bool) -> Layer:
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
 
     whole = keys.sliding(c, near, 128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
-    windows = [window.but(extent=max(1, int(window.extent) // 2)) for window in whole]
+    windows = tuple(window.but(extent=max(1, int(window.extent) // 2)) for window in whole)
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
 
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("mpt",)
 
 def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), qkv_bias=False, out_bias=False)
+    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     return keys.decoder_spec(c, layers, hidden=d, tied=True)

@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, gqa, mlp, rms_norm, stack, with_head
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import mamba2
 from hfcount.parts.prediction import drafting
 from hfcount.parts.sparse import latent_moe
-from hfcount.parts.variants import altered
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 

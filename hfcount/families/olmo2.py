@@ -11,7 +11,7 @@ MODEL_TYPES = ("olmo2", "olmo3")
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm="width", kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm="width", kv_heads_optional=True)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4), 4096) if c.family == "olmo3" else ()
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=windows)
 

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.parts import decoder, gqa, moe, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("olmoe",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias).but(qk_norm="width")
+    mixer = keys.attention(c, bias=bias).but(qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
@@ -19,11 +19,8 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
+        return pre_norm(
+            d, self_attn=gqa(d, one.attention), mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts"))
         )
 
     return decoder(s, layer)

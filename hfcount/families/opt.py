@@ -14,7 +14,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswe
 
 def spec(c: Config) -> Spec:
     d, bias = c.int("hidden_size"), c.bool("enable_bias", default=True)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, out_bias=bias)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
     before, dropped = c.bool("do_layer_norm_before", default=True), c.bool("_remove_final_layer_norm", default=False)
     traits = {
         "word_embed_proj_dim": c.int("word_embed_proj_dim", default=d),

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.parts.variants import persimmon
+from hfcount.parts.layers import persimmon
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("persimmon",)
 
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=True)
-    mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=True, qk_norm=norms, kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
 
 

@@ -11,7 +11,7 @@ MODEL_TYPES = ("phi",)
 
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=False)
-    mixer = keys.attention(c, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=True, qk_norm=norms, kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
 
 

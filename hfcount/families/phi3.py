@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, fused_qkv, fused_swiglu, inv_freq, rms_norm
+from hfcount.parts import decoder, fused_qkv, fused_swiglu, inv_freq, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -21,15 +21,14 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=block(
                 "attention",
                 qkv_proj=fused_qkv(d, a),
                 o_proj=Linear(a.heads * a.head_dim, d),
                 rotary_emb=inv_freq(a.head_dim),
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=fused_swiglu(d, one.dense.width),
         )
 

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
-from hfcount.parts.variants import altered
+from hfcount.parts.layers import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Undescribed, block
 

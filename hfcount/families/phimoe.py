@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, experts, gqa, layer_norm, with_head
+from hfcount.parts import base, experts, gqa, layer_norm, pre_norm, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -11,7 +11,7 @@ MODEL_TYPES = ("phimoe",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
     traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
@@ -24,14 +24,9 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         width = one.moe.width
         expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
-        return block(
-            input_layernorm=layer_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=layer_norm(d),
-            # A subclass of nn.Linear (transformers 5.23, models/phimoe/modeling_phimoe.py).
-            block_sparse_moe=block(
-                gate=Linear(d, one.moe.experts, component="router"), experts=experts(one.moe, expert)
-            ),
-        )
+        # Its router is an nn.Linear, unlike most (transformers 5.23, models/phimoe/modeling_phimoe.py).
+        gate = Linear(d, one.moe.experts, component="router")
+        sparse = block(gate=gate, experts=experts(one.moe, expert))
+        return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=sparse)
 
     return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))

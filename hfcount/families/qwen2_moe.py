@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, rms_norm, shared_moe, swiglu
+from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
@@ -13,17 +13,13 @@ MODEL_TYPES = ("qwen2_moe",)
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=True))
 
-    def sparse() -> MoE:
-        shared = c.int("shared_expert_intermediate_size")
-        return keys.moe(c, "moe_intermediate_size").but(shared=shared)
-
     def near() -> Indices:
         """Every second of the layers before max_window_layers, unlike in Qwen2."""
         stop = c.int("max_window_layers", default=28, minimum=0, maximum=MAX_LAYERS)
         return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
 
     windows = keys.sliding(c, near, 4096) if c.bool("use_sliding_window", default=False) else ()
-    return keys.decoder_spec(c, keys.sparse_steps(c, mixer, keys.dense(c), sparse), windows=windows)
+    return keys.decoder_spec(c, keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,12 +30,6 @@ def blueprint(s: Spec) -> Block:
         return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=experts(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
 
     return decoder(s, layer)

@@ -1,29 +1,14 @@
 """Qwen3, dense: queries and keys normalised per head (arXiv:2505.09388)."""
 
 from hfcount import keys
+from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=128)
+    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=128)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=keys.sliding_later(c, 28))
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
-        )
-
-    return decoder(s, layer, question_answering="transformer")

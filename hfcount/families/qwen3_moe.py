@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
-from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.parts import decoder, gqa, moe, network, pre_norm, swiglu
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("qwen3_moe",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
     slides = c.bool("use_sliding_window", default=False)
     return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
@@ -21,14 +21,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, ffn, swiglu(d, ffn.width, component="experts"))
-            if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
     return decoder(s, layer, question_answering="transformer")

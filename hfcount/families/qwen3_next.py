@@ -3,11 +3,11 @@ Qwen/Qwen3-Next-80B-A3B-Instruct)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts import decoder, gqa, network, rms_norm
 from hfcount.parts.mixers import gated_delta_net
 from hfcount.parts.prediction import with_draft
 from hfcount.parts.sparse import gated_moe
-from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_next",)
@@ -15,7 +15,7 @@ MODEL_TYPES = ("qwen3_next",)
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True)
+    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
     places = keys.every_nth(c, "full_attention_interval", 4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
@@ -28,14 +28,14 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+        mixer = one.mixer
         linear = gated_delta_net(d, mixer, fused=True) if isinstance(mixer, DeltaNet) else None
         return block(
             input_layernorm=rms_norm(d),
             linear_attn=linear,
             self_attn=None if linear else gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=gated_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: gated_moe(d, m)),
         )
 
     return with_draft(s, lambda proper: decoder(proper, layer, question_answering="transformer"), layer)

@@ -1,18 +1,17 @@
 """SmolLM3: some layers without positions, embedding and head tied (https://huggingface.co/HuggingFaceTB/SmolLM3-3B)."""
 
 from hfcount import keys
+from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("smollm3",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
 
     def unplaced() -> Indices:
         """The layers without rotary positions: those that no_rope_layers marks with a 0."""
@@ -23,17 +22,3 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     windows = keys.sliding(c, unplaced if c.bool("use_sliding_window", default=False) else None)
     return keys.decoder_spec(c, layer, tied=True, windows=windows)
-
-
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
-        )
-
-    return decoder(s, layer, question_answering="transformer")

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, layer_norm, mlp
+from hfcount.parts import decoder, gqa, layer_norm, mlp, pre_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("starcoder2",)
 
 
 def spec(c: Config) -> Spec:
     bias = c.bool("use_bias", default=True)
-    mixer = keys.attention(c, qkv_bias=bias, out_bias=bias)
+    mixer = keys.attention(c, bias=bias)
     windows = keys.sliding_everywhere(c)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)), tied=True, windows=windows)
 
@@ -20,10 +20,10 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=layer_norm(d),
+        return pre_norm(
+            d,
+            layer_norm,
             self_attn=gqa(d, one.attention),
-            post_attention_layernorm=layer_norm(d),
             mlp=mlp(d, one.dense.width, one.dense.bias, "c_fc", "c_proj"),
         )
 

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, rms_norm, stack, with_head
+from hfcount.parts import embedding, pre_norm, rms_norm, stack, with_head
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -33,12 +33,7 @@ def blueprint(s: Spec) -> Block:
         network = block(
             "mlp", gate_proj=Linear(d, width), up_proj=Linear(d, width), down_proj=Linear(width, d, bias=True)
         )
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attention=attention,
-            post_attention_layernorm=rms_norm(d),
-            mlp=network,
-        )
+        return pre_norm(d, self_attention=attention, mlp=network)
 
     body = block(
         word_embeddings=embedding(s.vocab, d),

@@ -10,20 +10,22 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("xlnet",)
 
-_CLASSES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnsweringSimple")
+_HEADS = keys.named(
+    ("LMHeadModel", "Model", "ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice"),
+    ForQuestionAnsweringSimple="question_answering",
+)
 
 
 def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), qkv_bias=False, out_bias=False)
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
         raise ConfigError(f"{c.where}: d_head must be d_model / n_head, {mixer.head_dim:,} here. Correct one of them.")
     layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}
     words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
-    heads = ("LMHeadModel", "Model", *_CLASSES)
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=heads, traits=summed)
+    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS, traits=summed)
     # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
     why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
     return whole.but(causal=False, uncounted=why)

@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_swiglu, rms_norm, stack, with_head
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import mamba2
 from hfcount.parts.shared import hybrid
-from hfcount.parts.variants import altered
 from hfcount.spec import SSM, Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block

@@ -13,7 +13,7 @@ MODEL_TYPES = ("zaya",)
 
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
-    mixer, ffn = keys.attention(c, qkv_bias=bias, out_bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
+    mixer, ffn = keys.attention(c, bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
     count, own = keys.layer_count(c), {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
     # The two convolutions' inputs, and half of the values, which are those of the token before.
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
-import httpx2
 from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
 from huggingface_hub.errors import (
     DisabledRepoError,
@@ -23,27 +22,39 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from huggingface_hub.file_download import HfFileMetadata
-from huggingface_hub.utils._headers import build_hf_headers
-from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+from huggingface_hub.utils import (
+    are_progress_bars_disabled,
+    build_hf_headers,
+    disable_progress_bars,
+    enable_progress_bars,
+    httpx,  # the client under whatever name huggingface_hub has it
+)
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents
-from hfcount.fetcher.shards import Progress, Shard
+from hfcount.fetcher.cache import not_a_repo_id
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, TRANSIENT, Documents, Progress, Request, label
+from hfcount.fetcher.missing import without_config
 from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
 
 T = TypeVar("T")
 
-_TRANSIENT = (408, 429, 500, 502, 503, 504)
+
+def takes(request: Request) -> bool:
+    """Whatever no other source takes is a repo id."""
+    del request
+    return True
 
 
-def read_hub(model: str, revision: str | None, subfolder: str | None) -> Documents:
+def read(request: Request) -> Documents:
     """config.json and the index of a repo, both at one commit.
 
     Raises:
-        FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError or BadName.
+        FetchError: NoSuchRepo, GatedRepo, NoSuchRevision, NoConfig, NoNetwork, HubError, UnreadableFile or BadName.
     """
-    return _Repo(model, revision, subfolder).documents()
+    request.check_subfolder()
+    return _Repo(request).documents()
 
 
 class _Look(NamedTuple):
@@ -52,15 +63,16 @@ class _Look(NamedTuple):
 
 
 class _Repo:
-    def __init__(self, model: str, revision: str | None, subfolder: str | None) -> None:
-        self.model, self.revision, self.subfolder = model, revision, subfolder
+    def __init__(self, request: Request) -> None:
+        self.model, self.revision, self.subfolder = request.model, request.revision, request.subfolder
+        self.path = request.path
 
     def documents(self) -> Documents:
         asked = self.revision
         with ThreadPoolExecutor(2) as pool, _without_progress_bars():
             config, index = pool.map(self._look, (CONFIG, INDEX))
             if not config.exists:
-                raise FetchError("NoConfig", f"{self._label()} has no {CONFIG}{self._instead()}.")
+                raise FetchError("NoConfig", f"{self._label()} has no {CONFIG}{without_config(self._files())}.")
             # Everything that follows is read at the commit of the first answer, whatever is pushed meanwhile.
             self.revision = config.commit
             if index.commit != config.commit:
@@ -73,7 +85,7 @@ class _Repo:
             documents = {CONFIG: path} | ({INDEX: listed.result()} if listed else {})
         read = {name: Document(f"{self._label()} {name}", path.read_bytes()) for name, path in documents.items()}
         return Documents(
-            model=f"{self.model}/{self.subfolder}" if self.subfolder else self.model,
+            model=self.path,
             source="hub",
             revision=self.revision,
             config=read[CONFIG],
@@ -90,7 +102,7 @@ class _Repo:
             try:
                 return get_hf_file_metadata(url, library_name="hfcount")
             except HfHubHTTPError as error:
-                if error.response.status_code not in _TRANSIENT:
+                if error.response.status_code not in TRANSIENT:
                     raise
             # Only now with retries: against a refused connection they would take half a minute.
             return get_hf_file_metadata(url, library_name="hfcount", retry_on_errors=True)
@@ -101,11 +113,11 @@ class _Repo:
         except RemoteEntryNotFoundError as error:
             commit, size, exists = error.response.headers.get("X-Repo-Commit"), 0, False
         if exists and (commit is None or not re.fullmatch(r"[0-9a-f]{40}", commit)):
-            raise FetchError("HubError", f"{constants.ENDPOINT} names no commit for {name} of {self._label()}.")
+            raise FetchError("HubError", f"{constants.ENDPOINT} gives no commit for {name} of {self._label()}.")
         if size > CAPS[name]:
             raise FetchError(
                 "UnreadableFile",
-                f"{name} of {self._label()} has {size:,} bytes; {CAPS[name]:,} are the most that is read.",
+                f"{name} of {self._label()} has {size:,} bytes; at most {CAPS[name]:,} are read.",
             )
         return _Look(commit or "", exists)
 
@@ -122,7 +134,7 @@ class _Repo:
             raise FetchError("HubError", f"{name} of {self._label()} was there and is gone. Try again.") from None
 
     def _files(self) -> list[str]:
-        """Names of the files beside config.json; none where the Hub does not say."""
+        """Names of all files in the folder; none where the Hub does not list them."""
         from huggingface_hub.hf_api import HfApi, RepoFile  # a quarter of all imports, and seldom needed
 
         try:
@@ -130,34 +142,18 @@ class _Repo:
                 self.model, path_in_repo=self.subfolder, revision=self.revision
             )
             return [Path(entry.path).name for entry in entries if isinstance(entry, RepoFile)]
-        except (OSError, httpx2.HTTPError, EntryNotFoundError, ValueError):
+        except (OSError, httpx.HTTPError, EntryNotFoundError, ValueError):
             return []
 
-    def _instead(self) -> str:
-        files = self._files()
-        if "adapter_config.json" in files:
-            return ", only an adapter (adapter_config.json): count the base model it names"
-        if "model_index.json" in files:
-            return ", but a pipeline of several models (model_index.json): name one with --subfolder"
-        if "params.json" in files:
-            return ", but weights in their author's own layout (params.json)"
-        return ""
-
     def _label(self) -> str:
-        name = printable(f"{self.model}/{self.subfolder}" if self.subfolder else self.model)
-        commit = self.revision or ""
-        return f"{name}@{commit[:7]}" if len(commit) == 40 else f"{name}@{printable(commit)}" if commit else name
+        return label(self.path, self.revision)
 
     def _translate(self, ask: Callable[[], T]) -> T:
         """Runs a request of huggingface_hub, its errors turned into ours; a missing entry stays what it is."""
         try:
             return ask()
         except HFValidationError:
-            raise FetchError(
-                "BadName",
-                f"{printable(self.model)} is no repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`). Nor"
-                " is there a folder of that name.",
-            ) from None
+            raise FetchError("BadName", not_a_repo_id(self.model)) from None
         except GatedRepoError:
             raise FetchError(
                 "GatedRepo",
@@ -167,8 +163,8 @@ class _Repo:
         except RepositoryNotFoundError:
             raise FetchError(
                 "NoSuchRepo",
-                f"no repo {printable(self.model)} on {constants.ENDPOINT}, or it is private: check the name, or set"
-                " HF_TOKEN. Nor is there a local folder of that name.",
+                f"no repo {printable(self.model)} on {constants.ENDPOINT}, or it is private, and there is no"
+                " local folder of that name. Check the name, or set HF_TOKEN.",
             ) from None
         except RevisionNotFoundError:
             raise FetchError(
@@ -198,12 +194,12 @@ class _Repo:
             if isinstance(cause, (HfHubHTTPError, FileMetadataError)):
                 return self._translate(lambda: _raise(cause))
             raise self._unreachable(cause) from None
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+        except (httpx.TransportError, httpx.InvalidURL) as error:
             raise self._unreachable(error) from None
-        except (httpx2.RequestError, OSError, ValueError) as error:
+        except (httpx.RequestError, OSError, ValueError) as error:
             raise FetchError(
                 "HubError",
-                f"{constants.ENDPOINT} gave no sound answer for {self._label()} ({type(error).__name__}:"
+                f"{constants.ENDPOINT} gave an answer that cannot be used for {self._label()} ({type(error).__name__}:"
                 f" {printable(str(error), 160)}).",
             ) from None
 
@@ -221,16 +217,16 @@ def _raise(error: BaseException) -> NoReturn:
 
 
 class HubShards:
-    """Files of a repo at one commit, read by ranges."""
+    """Weight files of a repo at one commit, read by ranges."""
 
-    free = False
+    local = False
     names: Collection[str] | None = None
 
     def __init__(self, model: str, commit: str, subfolder: str | None) -> None:
         self._model, self._commit, self._subfolder = model, commit, subfolder
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """The shards of those names; one that is not there is left out."""
+        """The shards of those names; a file that does not exist is left out."""
         from hfcount.fetcher.ranges import RangeReader  # brings in requests, so only when headers are needed
 
         token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
@@ -244,7 +240,7 @@ class HubShards:
 
 @contextmanager
 def _without_progress_bars() -> Iterator[None]:
-    """Two small files need no bar each; the setting is the caller's and is put back."""
+    """Without progress bars for two small files; the setting is the caller's and is put back."""
     if are_progress_bars_disabled():
         yield
         return

@@ -1,14 +1,17 @@
-"""Documents: what was read of one checkpoint, and where it is from."""
+"""What a source of documents is asked, and what it answers."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol
 
-from hfcount.fetcher.shards import Shards
+from hfcount.errors import FetchError
 from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
 
-Source = Literal["hub", "cache", "folder", "fixtures"]
+SourceName = Literal["hub", "cache", "folder", "fixtures"]
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
@@ -17,6 +20,65 @@ HEADERS = "headers.json"
 CAPS = {CONFIG: 10_000_000, INDEX: 256_000_000, HEADERS: 1_000_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB."""
 
+TRANSIENT = (408, 429, 500, 502, 503, 504)
+"""HTTP statuses after which a request is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which checkpoint, and where to look for it.
+
+    Args:
+        model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
+            below that folder.
+        revision: branch, tag or commit of a repo.
+        subfolder: a folder of the repo.
+        offline: the cache only.
+    """
+
+    model: str
+    revision: str | None = None
+    subfolder: str | None = None
+    fixtures: Path | None = None
+    offline: bool = False
+
+    @property
+    def path(self) -> str:
+        """MODEL and its subfolder."""
+        return f"{self.model}/{self.subfolder}" if self.subfolder else self.model
+
+    def check_subfolder(self) -> None:
+        """Raises FetchError (BadName) for a subfolder that could leave its repo: URLs hold it as it is written."""
+        if self.subfolder is not None and (
+            any(segment in ("", ".", "..") for segment in self.subfolder.split("/"))
+            or re.search(r"[\\%\0:]", self.subfolder)
+        ):
+            raise FetchError(
+                "BadName", f"{printable(self.subfolder)} is not a folder inside a repo. Leave out `..` and `/`."
+            )
+
+
+Progress = Callable[[], None]
+"""Called once for each file that is done."""
+
+
+class Shards(Protocol):
+    """Reads the headers of a checkpoint's weight files.
+
+    `local` says that reading sends no request, so that a run may as well look; `names` are the files that are there,
+    None where a request would be needed to list them.
+    """
+
+    local: bool
+    names: Collection[str] | None
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """The shards of those names; a file that does not exist is left out.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Documents:
@@ -24,12 +86,12 @@ class Documents:
 
     Args:
         shards: reads the headers of the weight files.
-        files: names of all files beside the documents, where they were listed.
+        files: names of the other files in the same folder, where they were listed.
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
     """
 
     model: str
-    source: Source
+    source: SourceName
     revision: str | None
     config: Document
     index: Document | None
@@ -38,6 +100,22 @@ class Documents:
     alone: bool = False
 
 
+class Source(Protocol):
+    """One place that documents come from: a module of this folder with these two functions."""
+
+    def takes(self, request: Request) -> bool:
+        """Whether this source answers a request that all sources before it have passed on."""
+
+    def read(self, request: Request) -> Documents:
+        """The documents of a request that it takes.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
+
 def label(model: str, revision: str | None) -> str:
-    """A model with its commit, as messages call it."""
-    return printable(f"{model}@{revision[:7]}" if revision else model)
+    """A model with its revision, as messages call it; of a commit the first 7 digits."""
+    if revision and re.fullmatch(r"[0-9a-f]{40}", revision):
+        revision = revision[:7]
+    return printable(f"{model}@{revision}" if revision else model)

@@ -1,4 +1,4 @@
-"""What stands for an index where there is none, and what to say where nothing does."""
+"""What stands for an index or a config where there is none, and what to say where nothing does."""
 
 from collections.abc import Collection
 
@@ -8,24 +8,44 @@ from hfcount.text import printable
 SINGLE = "model.safetensors"
 
 
+def without_config(files: Collection[str]) -> str:
+    """What a folder or repo has in place of a config.json, as the end of a sentence; empty where nothing explains it.
+
+    Args:
+        files: names of the files there.
+    """
+    for name, what in (
+        ("adapter_config.json", "only an adapter ({}): count the base model it names"),
+        ("model_index.json", "but a pipeline of several models ({}): name one with --subfolder"),
+        ("params.json", "but weights in their author's own layout ({})"),
+    ):
+        if name in files:
+            return f", {what.format(name)}"
+    return ""
+
+
 def without_index(documents: Documents) -> Collection[str]:
-    """The files that are the model where no index names them."""
+    """The weight files of the model where no index names them."""
     names = documents.shards.names
     if names is None or SINGLE in names:
         return {SINGLE}
     return {name for name in names if not name.startswith(("adapter_", "consolidated"))}
 
 
-def lonely(documents: Documents) -> str:
-    """Why a config by its own file cannot be compared."""
+def config_alone(documents: Documents) -> str:
+    """Why a config that is given by its own file cannot be compared."""
     return (
-        f"{printable(documents.model)} is a config alone, so there is nothing to hold against it. Name the folder it is"
+        f"{printable(documents.model)} is a config alone, so there is nothing to compare it with. Name the folder it is"
         " in."
     )
 
 
-def absence(documents: Documents, asked: bool = False) -> str:
-    """Why there is nothing to hold against the config, from the files that are there instead."""
+def nothing_to_compare(documents: Documents, asked: bool = False) -> str:
+    """Why there is nothing to compare the config with, from the files that are there instead.
+
+    Args:
+        asked: whether headers were asked for.
+    """
     files = documents.files
     text = f"{label(documents.model, documents.revision)} has "
     text += "no safetensors files" if asked and documents.index else f"neither {INDEX} nor {SINGLE}"
@@ -35,4 +55,4 @@ def absence(documents: Documents, asked: bool = False) -> str:
         return f"{text}, only an adapter (adapter_model.safetensors): verify the base model it names."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to hold against its config."
+    return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to compare its config with."

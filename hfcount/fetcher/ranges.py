@@ -14,9 +14,10 @@ from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
 
-from hfcount.errors import DocumentError, FetchError, FetchKind
-from hfcount.fetcher.retry import DEADLINE, RETRY_ON, Limit, Patience
-from hfcount.fetcher.shards import Progress, Shard, header_bytes, shard
+from hfcount.errors import FetchError, FetchKind
+from hfcount.fetcher.interface import TRANSIENT, Progress
+from hfcount.fetcher.retry import SECONDS, Deadline, HubRetry
+from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
 
 WORKERS = 8
@@ -33,19 +34,17 @@ class RangeReader:
 
     Args:
         token: sent to `endpoint`'s own origin and nowhere else.
-        deadline: seconds for everything this reader is asked.
+        deadline: seconds for everything that this reader is asked.
     """
 
-    def __init__(
-        self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: float = DEADLINE
-    ) -> None:
+    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: float = SECONDS) -> None:
         self._origin, self._token = _origin(endpoint), token
-        self._limit = Limit(deadline)
+        self._deadline = Deadline(deadline)
         self._session = requests.Session()
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=Patience(self._limit))
+        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=HubRetry(self._deadline))
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -63,33 +62,30 @@ class RangeReader:
                 for future in as_completed(futures):
                     with suppress(_Absent):
                         # Parsed here: workers that parse would take the interpreter's lock from those that wait.
-                        size, header = future.result()
-                        found[futures[future]] = shard(futures[future], size, header)
+                        first, size = future.result()
+                        found[futures[future]] = read_shard(futures[future], size, first)
                     done()
             except BaseException:
-                self._limit.stop()
+                self._deadline.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
         return found
 
-    def _fetch(self, name: str, url: str) -> tuple[int, Callable[[], bytes]]:
-        """The file's size, and what gives the bytes of its header or says what is wrong with them."""
+    def _fetch(self, name: str, url: str) -> tuple[bytes, int]:
+        """A file's first bytes, to the end of its header, and its size in bytes."""
         try:
             first, size = self._get(name, url, 0, PREFETCH)
         except _Empty:
-            first, size = b"", 0
-        try:
-            raw = header_bytes(name, size, first, lambda begin, end: self._get(name, url, begin, end)[0])
-        except DocumentError:
-            return size, lambda: header_bytes(name, size, first, lambda begin, end: b"")
-        return size, lambda: raw
+            return b"", 0
+        end = header_end(first, size)
+        return (first + self._get(name, url, len(first), end)[0] if end > len(first) else first), size
 
     def _get(self, name: str, url: str, begin: int, end: int) -> tuple[bytes, int]:
         """Bytes `begin` to `end` of a file (fewer where it ends before), and the size of the whole."""
         for attempt in (1, 2):  # a body that breaks off, or a signed address that has expired, is worth one more try
             try:
                 with self._open(name, url, begin, end) as response:
-                    return _body(name, response, begin, end, self._limit.check)
+                    return _body(name, response, begin, end, self._deadline.check)
             except (_BrokenOff, HTTPError, requests.RequestException) as error:
                 if attempt == 2:
                     kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
@@ -100,7 +96,7 @@ class RangeReader:
         """The answer of the last of a chain of redirects."""
         current = url
         for _ in range(_REDIRECTS):
-            self._limit.check()
+            self._deadline.check()
             response = self._ask(name, current, begin, end)
             if response.status_code in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 current = _target(name, current, response.headers["Location"])
@@ -118,7 +114,7 @@ class RangeReader:
                 raise _Refused("the signed address was refused (403)")
             if reason == "GatedRepo":
                 raise FetchError("GatedRepo", f"{self._where(url)} is gated: accept its terms, and set HF_TOKEN.")
-            hint = ", though asked again and again" if status in RETRY_ON else ""
+            hint = " after several attempts" if status in TRANSIENT else ""
             raise FetchError("HubError", f"{self._where(current)} answered {status} for {printable(name)}{hint}.")
         raise FetchError("HubError", f"{printable(name)}: more than {_REDIRECTS} redirects from {self._where(url)}.")
 

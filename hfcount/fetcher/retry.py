@@ -10,14 +10,16 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from hfcount.errors import FetchError
+from hfcount.fetcher.interface import TRANSIENT
 
-DEADLINE = 300.0  # seconds for all shards of a checkpoint
+SECONDS = 300.0
+"""For all shards of a checkpoint."""
+
 _MAX_WAIT = 120.0  # seconds that a server may ask for
-RETRY_ON = (408, 429, 500, 502, 503, 504)
 
 
-class Limit:
-    """The time that all requests together may take, and the wish to stop before."""
+class Deadline:
+    """The time that all requests together may take; `stop` makes it now."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
@@ -34,43 +36,43 @@ class Limit:
             raise FetchError("NoNetwork", f"the headers took longer than {self._seconds:,.0f} seconds. Try again.")
 
     def left(self) -> float:
-        """Seconds."""
+        """Seconds until then."""
         return self._ends - time.monotonic()
 
     def wait(self, seconds: float) -> None:
-        """Waits, unless all stops or time is up before."""
+        """Waits, but no longer than to the deadline or a stop, which raise FetchError."""
         self._stopped.wait(min(seconds, max(self.left(), 0)))
         self.check()
 
 
-class Patience(Retry):
+class HubRetry(Retry):
     """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
 
-    def __init__(self, limit: Limit | None = None, **settings: Any) -> None:
+    def __init__(self, deadline: Deadline | None = None, **settings: Any) -> None:
         usual: dict[str, Any] = {
             "total": 5,
             "connect": 2,
             "read": 1,
             "backoff_factor": 0.5,
             "backoff_max": 8,
-            "status_forcelist": RETRY_ON,
+            "status_forcelist": TRANSIENT,
             "allowed_methods": {"GET"},
             "raise_on_status": False,
             "redirect": False,
         }
         super().__init__(**(usual | settings))
-        self.limit = limit or Limit(DEADLINE)
+        self.deadline = deadline or Deadline(SECONDS)
 
-    def new(self, **settings: Any) -> "Patience":
-        """The patience that is left after one more failure."""
+    def new(self, **settings: Any) -> "HubRetry":
+        """The attempts that are left after one more failure."""
         following = super().new(**settings)
-        following.limit = self.limit
+        following.deadline = self.deadline
         return following
 
     def sleep(self, response: BaseHTTPResponse | None = None) -> None:
         """Waits as the server asks, or a little longer each time."""
         asked = self.get_retry_after(response) if response is not None else None
-        self.limit.wait(self.get_backoff_time() if asked is None else asked)
+        self.deadline.wait(self.get_backoff_time() if asked is None else asked)
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         """Seconds that the server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
@@ -83,6 +85,6 @@ class Patience(Retry):
             asked = float(limit[1]) + 1 if limit else None
         if asked is None:
             return None
-        if asked > min(self.limit.left(), _MAX_WAIT):
+        if asked > min(self.deadline.left(), _MAX_WAIT):
             raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
         return asked

@@ -53,6 +53,46 @@ class Header:
         return LENGTH_BYTES + self.length + self.data
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One weight file: its size in bytes, None where that is not known, and its header or what is wrong with it."""
+
+    name: str
+    size: int | None
+    header: Header | None = None
+    problem: str | None = None
+
+
+def header_end(first: bytes, size: int | None) -> int:
+    """How many of a file's first bytes `read_shard` needs, given the first 8 or more of them.
+
+    Args:
+        size: bytes of the file, None where that is not known.
+    """
+    try:
+        return LENGTH_BYTES + header_length("", first, size)
+    except DocumentError:  # nothing that follows could mend it
+        return len(first)
+
+
+def read_shard(name: str, size: int | None, first: bytes) -> Shard:
+    """One weight file, from its first bytes; where they break a rule of the format (HF003), that is its problem.
+
+    Args:
+        size: bytes of the file, None where that is not known.
+        first: at least `header_end` of them, or the whole file where it is shorter.
+    """
+    where = printable(name)
+    try:
+        length = header_length(where, first, size)
+        header = first[LENGTH_BYTES : LENGTH_BYTES + length]
+        if len(header) < length:
+            raise DocumentError(f"{where} ends within its header: {len(header):,} of {length:,} bytes.", "HF003")
+        return Shard(name, size, parse_header(where, header))
+    except DocumentError as error:
+        return Shard(name, size, problem=str(error))
+
+
 def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
     """The header's length in bytes, from the first bytes of a file.
 

@@ -2,20 +2,7 @@
 
 from hfcount.keys.attention import attention, indexed, mla, multi_head, prefixed_attention, wide_attention
 from hfcount.keys.compressed import compressing, hashed
-from hfcount.keys.ffn import adjusted, dense, gated_moe, moe, sparse_steps
-from hfcount.keys.frame import (
-    ACROSS,
-    ENCODER_HEADS,
-    GPT_HEADS,
-    HEADS,
-    around,
-    decoder_spec,
-    drafts,
-    encoder,
-    mtp,
-    sequence_to_sequence,
-    tied_anywhere,
-)
+from hfcount.keys.ffn import adjusted, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike,
@@ -37,6 +24,20 @@ from hfcount.keys.layers import (
     split,
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
+from hfcount.keys.model import (
+    ACROSS,
+    ENCODER_HEADS,
+    GPT_HEADS,
+    HEADS,
+    around,
+    decoder_spec,
+    drafts,
+    encoder,
+    mtp,
+    named,
+    sequence_to_sequence,
+    tied_anywhere,
+)
 from hfcount.keys.sizes import divides, layer_count, rotary_share, sized, summary
 from hfcount.keys.towers import (
     clip_or_siglip,
@@ -77,6 +78,7 @@ __all__ = [
     "conformer",
     "crossed",
     "decoder_spec",
+    "deepseek_moe",
     "delta_net",
     "dense",
     "dense_and_sparse",
@@ -104,7 +106,9 @@ __all__ = [
     "moe",
     "mtp",
     "multi_head",
+    "named",
     "network_widths",
+    "networks",
     "numbered",
     "of_two",
     "other_than",

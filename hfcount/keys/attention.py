@@ -11,8 +11,9 @@ from hfcount.spec import GQA, MLA
 def attention(
     c: Config,
     *,
-    qkv_bias: bool = False,
-    out_bias: bool = False,
+    bias: bool = False,
+    qkv_bias: bool | None = None,
+    out_bias: bool | None = None,
     qk_norm: bool | Literal["width"] = False,
     sinks: bool = False,
     gated: bool = False,
@@ -22,6 +23,7 @@ def attention(
     """Grouped-query attention.
 
     Args:
+        bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
         head_dim: the head width where the config gives none; None derives it as hidden / heads.
         kv_heads_optional: whether configs of this type may leave num_key_value_heads out and mean one per head; in
             every type a null means that.
@@ -49,22 +51,34 @@ def attention(
         heads=heads,
         kv_heads=kv_heads,
         head_dim=width,
-        qkv_bias=qkv_bias,
-        out_bias=out_bias,
+        qkv_bias=bias if qkv_bias is None else qkv_bias,
+        out_bias=bias if out_bias is None else out_bias,
         qk_norm=qk_norm,
         sinks=sinks,
         gated=gated,
     )
 
 
-def multi_head(c: Config, width: int, heads: int, *, qkv_bias: bool = True, out_bias: bool = True) -> GQA:
-    """Attention in its first form (arXiv:1706.03762): heads share the width, each with keys and values of its own."""
+def multi_head(
+    c: Config, width: int, heads: int, *, bias: bool = True, qkv_bias: bool | None = None, out_bias: bool | None = None
+) -> GQA:
+    """Multi-head attention (arXiv:1706.03762): `heads` divide `width` evenly, each with its own keys and values.
+
+    Args:
+        bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
+    """
     if width % heads:
         raise ConfigError(
             f"{c.where}: the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
             " Correct one of them."
         )
-    return GQA(heads=heads, kv_heads=heads, head_dim=width // heads, qkv_bias=qkv_bias, out_bias=out_bias)
+    return GQA(
+        heads=heads,
+        kv_heads=heads,
+        head_dim=width // heads,
+        qkv_bias=bias if qkv_bias is None else qkv_bias,
+        out_bias=bias if out_bias is None else out_bias,
+    )
 
 
 def wide_attention(c: Config) -> GQA:

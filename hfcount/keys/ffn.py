@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from hfcount.errors import ConfigError
+from hfcount.keys.layers import split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec import GQA, Dense, Layer, Layers, MoE
+from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
 from hfcount.tree.indices import Indices
 
 
@@ -36,6 +37,35 @@ def moe(
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
     return MoE(experts=among, active=chosen, width=each, shared=None if without else each * c.int(*shared, minimum=0))
+
+
+def deepseek_moe(c: Config) -> MoE:
+    """Fine-grained experts, routed and shared (arXiv:2401.06066), under the names that DeepSeek-V3 gave their keys."""
+    experts = ("n_routed_experts", "num_local_experts", "num_experts")
+    return moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+
+
+def networks(
+    c: Config,
+    places: tuple[Indices, Indices],
+    experts: Callable[[], MoE],
+    mixer: Mixer | None = None,
+    *,
+    bias: bool = False,
+) -> list[Layers]:
+    """Layers with one network for all tokens at the first of `places`, and layers with experts at the second.
+
+    Args:
+        experts: reads them; not called when no layer has any.
+        mixer: that of all these layers, None when they get theirs elsewhere.
+        bias: whether the network for all tokens has one.
+    """
+    few, many = places
+    return split(
+        c,
+        (few, lambda: Layer(mixer=mixer, ffn=dense(c, bias=bias))),
+        (many, lambda: Layer(mixer=mixer, ffn=experts())),
+    )
 
 
 def gated_moe(c: Config) -> MoE:

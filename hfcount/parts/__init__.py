@@ -6,12 +6,14 @@ tensor names. Source of the names: transformers 5.23, models/<model_type>/modeli
 
 from hfcount.parts.attention import fused_qkv, gqa, inv_freq, mla
 from hfcount.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, router, stacked, swiglu
-from hfcount.parts.frames import base, decoder, embedding, lm_head, stack, with_head
+from hfcount.parts.layers import altered, network, pre_norm
+from hfcount.parts.model import base, decoder, embedding, lm_head, stack, with_head
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.prediction import predicting
 from hfcount.parts.sparse import indexer, shared_moe
 
 __all__ = [
+    "altered",
     "base",
     "correction_bias",
     "decoder",
@@ -27,6 +29,8 @@ __all__ = [
     "mla",
     "mlp",
     "moe",
+    "network",
+    "pre_norm",
     "predicting",
     "rms_norm",
     "router",

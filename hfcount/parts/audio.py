@@ -1,7 +1,7 @@
 """Audio towers: the encoders that turn a spectrogram into tokens."""
 
 from hfcount.parts.ffn import mlp
-from hfcount.parts.frames import embedding
+from hfcount.parts.model import embedding
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.vision_gemma import clippable
 from hfcount.tree.indices import Indices

@@ -1,7 +1,7 @@
 """Parts of the first transformers: learned positions, one key/value head per query head, layer normalisation."""
 
 from hfcount.parts.attention import fused_qkv
-from hfcount.parts.frames import embedding, lm_head
+from hfcount.parts.model import embedding, lm_head
 from hfcount.spec import GQA, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 

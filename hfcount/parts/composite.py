@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hfcount.parts.frames import lm_head
+from hfcount.parts.model import lm_head
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.frames import embedding, stack
+from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete

@@ -1,7 +1,7 @@
 """What the later Gemmas add to a layer and to the embedding."""
 
 from hfcount.parts.ffn import stacked
-from hfcount.parts.frames import embedding
+from hfcount.parts.model import embedding
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE
 from hfcount.tree.indices import Indices

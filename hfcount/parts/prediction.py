@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hfcount.parts.frames import embedding, stack
+from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block

@@ -1,8 +1,8 @@
 """Attention that goes by the distance between tokens."""
 
 from hfcount.parts.attention import gqa
+from hfcount.parts.layers import altered
 from hfcount.parts.mixers import conv1d
-from hfcount.parts.variants import altered
 from hfcount.spec import GQA
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

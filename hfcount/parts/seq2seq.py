@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hfcount.parts.classic import fc, mha, positions
 from hfcount.parts.encoders import dense_classifier
-from hfcount.parts.frames import embedding, lm_head, stack
+from hfcount.parts.model import embedding, lm_head, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, buffer, obsolete

@@ -1,8 +1,8 @@
 """Blocks of attention that several layers share, as Zamba has them."""
 
 from hfcount.parts.attention import gqa
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import rms_norm
-from hfcount.parts.variants import altered
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hfcount.parts.ffn import correction_bias, experts
-from hfcount.parts.frames import embedding, lm_head
+from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer

@@ -1,7 +1,7 @@
 """Vision towers: the transformers that turn an image's patches into tokens for a language model."""
 
 from hfcount.parts.ffn import mlp, swiglu
-from hfcount.parts.frames import embedding
+from hfcount.parts.model import embedding
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import Vision
 from hfcount.tree.indices import Indices

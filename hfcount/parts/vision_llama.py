@@ -1,7 +1,7 @@
 """The vision towers of Llama's models."""
 
 from hfcount.parts.ffn import mlp
-from hfcount.parts.frames import embedding
+from hfcount.parts.model import embedding
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.vision import class_token, own_attention, patches, tower
 from hfcount.spec import Vision

@@ -1,7 +1,7 @@
 """The vision towers of Qwen's models, and of those that go by them."""
 
 from hfcount.parts.ffn import mlp, swiglu
-from hfcount.parts.frames import embedding
+from hfcount.parts.model import embedding
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.vision import fused_attention, patches, tower
 from hfcount.spec import Vision

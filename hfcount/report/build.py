@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.shards import Shard
 from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
 from hfcount.report.model import (

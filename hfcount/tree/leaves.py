@@ -1,5 +1,6 @@
 """The tree unfolded: leaves that stand for all tensors of one kind, and how a name finds its leaf."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -92,15 +93,18 @@ class Leaf:
 
     def names(self) -> list[str]:
         """Every name, `count` of them."""
-        names, text = [""], ""
-        for segment in self.segments:
-            if isinstance(segment, str):
-                text += f"{segment}."
-            else:
-                middles = [f"{text}{number}." for number in segment]
-                names, text = [name + middle for name in names for middle in middles], ""
-        last = text[:-1]
-        return [name + last for name in names] if last else [name[:-1] for name in names]
+        *texts, end = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
+        names = [end]
+        # From the end on, so that each whole name is put together but once.
+        for text, numbers in zip(reversed(texts), reversed(self.indices), strict=True):
+            starts = [f"{text}{number}" for number in numbers]
+            names = [start + name for start in starts for name in names]
+        return names
+
+    @property
+    def indices(self) -> list[Indices]:
+        """The numbers in its name, one set for each place."""
+        return [part for part in self.segments if isinstance(part, Indices)]
 
 
 def leaves(tree: Block) -> list[Leaf]:
@@ -177,25 +181,29 @@ class Finder:
     """Finds the leaf that a tensor's name belongs to, in constant time per name."""
 
     def __init__(self, candidates: Iterable[Leaf]) -> None:
-        self._by_template: dict[tuple[str | None, ...], list[Leaf]] = {}
+        self._by_text: dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]] = {}
         for leaf in candidates:
-            template = tuple(segment if isinstance(segment, str) else None for segment in leaf.segments)
-            self._by_template.setdefault(template, []).append(leaf)
+            text, _ = split(".".join(part if isinstance(part, str) else "0" for part in leaf.segments))
+            self._by_text.setdefault(text, []).append((leaf, leaf.indices))
 
     def find(self, name: str) -> Leaf | None:
         """The leaf, or None when no tensor of the blueprint has that name."""
-        segments = name.split(".")
-        template = tuple(None if is_index(segment) else segment for segment in segments)
-        for leaf in self._by_template.get(template, ()):
-            if all(
-                int(found) in expected
-                for found, expected in zip(segments, leaf.segments, strict=True)
-                if isinstance(expected, Indices)
-            ):
+        text, numbers = split(name)
+        for leaf, sets in self._by_text.get(text, ()):
+            if all(map(Indices.__contains__, sets, numbers)):
                 return leaf
         return None
 
 
+_INDEX = re.compile(r"\.(0|[1-9][0-9]{0,18})(?![^.])")
+
+
+def split(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The text around the indices of a name, which begins with a dot, and the indices."""
+    parts = _INDEX.split(f".{name}")
+    return tuple(parts[::2]), tuple(map(int, parts[1::2]))
+
+
 def is_index(segment: str) -> bool:
     """Whether a segment of a name is a number as a module list writes it: `0`, `12`, not `01`."""
-    return segment.isdecimal() and segment.isascii() and (segment[0] != "0" or len(segment) == 1) and len(segment) < 20
+    return _INDEX.fullmatch(f".{segment}") is not None

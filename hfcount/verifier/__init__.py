@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from hfcount.fetcher.shards import Shard
 from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import scheme_of_names
 from hfcount.tree.leaves import Finder

@@ -3,25 +3,23 @@
 from collections.abc import Iterable, Sequence
 
 from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import is_index
+from hfcount.tree.leaves import split
 
 _INDICES = 8  # a name with more numbers is no module's, and stands for itself
 
 
 def fold(names: Iterable[str]) -> list[str]:
     """Names that differ only in indices, each group as one, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
-    groups: dict[tuple[str | None, ...], list[tuple[int, ...]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
     for name in names:
-        segments = name.split(".")
-        if sum(map(is_index, segments)) > _INDICES:
-            groups[(name,)] = [()]
-            continue
-        template = tuple(None if is_index(segment) else segment for segment in segments)
-        groups.setdefault(template, []).append(tuple(int(segment) for segment in segments if is_index(segment)))
+        text, numbers = split(name)
+        if len(numbers) > _INDICES:
+            text, numbers = (f".{name}",), ()
+        groups.setdefault(text, []).append(numbers)
     return [
-        ".".join(segment if segment is not None else next(filled) for segment in template)
-        for template, places in groups.items()
-        for filled in map(iter, _ranges(places))
+        first[1:] + "".join(f".{number}{text}" for number, text in zip(ranges, rest, strict=True))
+        for (first, *rest), places in groups.items()
+        for ranges in _ranges(places)
     ]
 
 

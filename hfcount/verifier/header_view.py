@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from hfcount.fetcher.shards import Shard
 from hfcount.formats.index import Index
-from hfcount.formats.safetensors import Entry
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.storage.dtypes import BITS
 
 

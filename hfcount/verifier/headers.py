@@ -2,8 +2,8 @@
 
 from math import prod
 
-from hfcount.fetcher.shards import Shard
 from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf

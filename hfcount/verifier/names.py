@@ -1,9 +1,11 @@
 """Names: what the blueprint has, what the checkpoint lists, and how they match."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from itertools import filterfalse
 
+from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Label, Leaf
 from hfcount.verifier.folding import fold
 
@@ -64,17 +66,17 @@ def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[s
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
-        names: a set or mapping.
-        undescribed: prefixes of parts that are not described, whose names are ignored.
+        names: a set or mapping; its order is that of what is unexpected.
+        undescribed: prefixes of parts that are not described; names under them are ignored.
     """
     if undescribed:
-        names = {name for name in names if not name.startswith(undescribed)}
+        names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
     found = _match(leaves, names)
     if found.missing_count and found.unexpected:
-        renamed = _prefixes(leaves, found)
+        renamed = _prefixes(found)
         if renamed:
             spelling = dict(renamed)
-            found = _match(leaves, {spelling.get(name, name) for name in names})
+            found = _match(leaves, dict.fromkeys(spelling.get(name, name) for name in names))
             found.renamed = renamed
     return found
 
@@ -117,7 +119,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             count = len(result._few[id(leaf)])
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
         else:
-            absent = [name for name in leaf.names() if name not in names]
+            absent = list(filterfalse(names.__contains__, leaf.names()))
             count = int(leaf.count) - len(absent)
             missing = fold(absent) if absent and required else []
         known += count
@@ -127,25 +129,29 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             result.missing_count += int(leaf.count) - count
             result.missing_elements += (int(leaf.count) - count) * leaf.size
     if known < len(names):
-        finder = Finder(leaves)
-        result.unexpected = [name for name in names if finder.find(name) is None]
+        rest = set(names).difference(*result._few.values())
+        for leaf in leaves:
+            if id(leaf) not in large:
+                rest.difference_update(leaf.names())
+        result.unexpected = [name for name in names if name in rest]
     return result
 
 
-def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
+def _prefixes(found: Match) -> list[tuple[str, str]]:
     """Pairs of a listed and an expected name that differ in their prefix or in an old spelling alone.
 
     A part is renamed as a whole or not at all, as loaders do it: once some of its names are right, the others are
     not looked for under another prefix.
     """
     right = {_prefix(leaf.name) for leaf, count in found.listed if count}
-    bare = {}
+    bare: dict[tuple[str | Indices, ...], tuple[Leaf, str]] = {}
     for leaf, count in found.listed:
         prefix = _prefix(leaf.name)
         if not count and (not prefix or prefix not in right):
-            bare[id(leaf)] = prefix
-    finder = Finder([_without(leaf, bare[id(leaf)]) for leaf in leaves if id(leaf) in bare])
-    prefixes = {_without(leaf, bare[id(leaf)]).segments: bare[id(leaf)] for leaf in leaves if id(leaf) in bare}
+            stripped = replace(leaf, segments=leaf.segments[prefix.count(".") :])
+            bare[stripped.segments] = stripped, prefix
+    prefixes = {id(leaf): prefix for leaf, prefix in bare.values()}
+    finder = Finder(leaf for leaf, _ in bare.values())
     pairs = []
     for name in found.unexpected:
         stem = name[len(_prefix(name)) :].replace(*_INNER, 1)
@@ -153,13 +159,9 @@ def _prefixes(leaves: Iterable[Leaf], found: Match) -> list[tuple[str, str]]:
         stem = f"{module}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else stem
         known = finder.find(stem)
         if known is not None:
-            pairs.append((name, prefixes[known.segments] + stem))
+            pairs.append((name, prefixes[id(known)] + stem))
     # Two names for one tensor is not another spelling.
     return pairs if len({expected for _, expected in pairs}) == len(pairs) else []
-
-
-def _without(leaf: Leaf, prefix: str) -> Leaf:
-    return replace(leaf, segments=leaf.segments[prefix.count(".") :])
 
 
 def _prefix(name: str) -> str:

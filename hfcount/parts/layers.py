@@ -1,16 +1,31 @@
-"""What some architectures change about the common parts."""
+"""What layers of many architectures have in common."""
 
+from collections.abc import Callable
 from math import isqrt
 
-from hfcount.parts.ffn import mlp, stacked
-from hfcount.parts.frames import embedding, stack
-from hfcount.parts.norms import layer_norm
+from hfcount.parts.ffn import mlp, stacked, swiglu
+from hfcount.parts.model import embedding, stack
+from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 
+def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
+    """A layer of two branches, a mixer and a network, each of which reads normalised inputs (arXiv:2002.04745).
+
+    Tensors: input_layernorm (d), the first of `branches`, post_attention_layernorm (d), the second.
+    """
+    (mixer, attention), (network, ffn) = branches.items()
+    return Block({"input_layernorm": norm(d), mixer: attention, "post_attention_layernorm": norm(d), network: ffn})
+
+
+def network(d: int, one: Layer, experts: Callable[[MoE], Block]) -> Block:
+    """The feed-forward network of a layer: what `experts` makes of an MoE, SwiGLU otherwise."""
+    return experts(one.moe) if isinstance(one.ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias)
+
+
 def altered(common: Block, /, **children: Node | None) -> Block:
-    """A part with further children; one that is already there is replaced, and None takes it away."""
+    """A part with further children; a child of the same name is replaced, and None removes it."""
     merged = {**common.children, **children}
     return Block({name: child for name, child in merged.items() if child is not None}, common.component)
 

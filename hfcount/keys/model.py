@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.keys.attention import multi_head
@@ -11,7 +11,7 @@ from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.provenance import Sourced
-from hfcount.spec import Dense, Head, Layer, Layers, Spec
+from hfcount.spec import Dense, Head, Layer, Layers, Spec, Vision, Window
 from hfcount.text import printable
 from hfcount.tree.indices import Indices
 
@@ -28,33 +28,44 @@ HEADS: Mapping[str, Head] = {
     "ForPreTraining": "pretraining",
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
-    "DoubleHeadsModel": "double_heads",
-    "RewardModel": "reward",
     "EncoderModel": "encoder",
     "ForMaskedImageModeling": "masked_image",
-    "GenerationDecoder": "causal_lm",
-    "GenerationEncoder": "base",
     "MTModel": "conditional_generation",
-    "ModelWithLMHead": "causal_lm",
-    "ForQuestionAnsweringSimple": "question_answering",
     "MiniCPMV": "causal_lm",
 }
-"""How the name of a class ends, and which head it has; the longest that fits counts."""
+"""How the names of classes end in many architectures, and which head each means; the longest that fits counts."""
 
+Heads = Sequence[str] | Mapping[str, Head]
+"""Endings of HEADS, or endings of any kind, each with the head that it means."""
 
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
-
 GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
-"""Of the early decoders, whose generative class is called so."""
+"""Endings of the early decoders, whose generative class is called LMHeadModel."""
+
+ENCODER_HEADS = ("ForMaskedLM", *_DECODER_HEADS, "ForMultipleChoice")
+"""Endings of encoders in the manner of BERT."""
+
+# Classes of these names are no base models, whatever they end in.
+_NO_BASE = re.compile("For[A-Z]|(DoubleHeads|Encoder|Reward)$")
 
 
-ENCODER_HEADS = (
-    "ForMaskedLM",
-    *_DECODER_HEADS,
-    "ForMultipleChoice",
-)
-"""Of the encoders in the manner of BERT."""
+class Fields(TypedDict, total=False):
+    """Fields of a Spec that a family may give."""
+
+    vocab: int
+    hidden: int
+    causal: bool
+    windows: tuple[Window, ...]
+    uncounted: str
+    positions: int | None
+    mtp: tuple[Layers, ...]
+    mtp_announced: bool
+    encoder: tuple[Layers, ...]
+    languages: tuple[str, ...]
+    traits: Mapping[str, int]
+    vision: Vision | None
+    text: Spec | None
 
 
 ACROSS = "its layers also keep what they see of an encoder's output, whose length no context tells"
@@ -66,17 +77,17 @@ def decoder_spec(
     layers: Layer | Sequence[Layers],
     *,
     tied: bool = False,
-    heads: Sequence[str] = _DECODER_HEADS,
+    heads: Heads = _DECODER_HEADS,
     whole: Config | None = None,
     default_labels: int = 2,
-    **more: Any,
+    **more: Unpack[Fields],
 ) -> Spec:
     """What stands around the layers: vocabulary, width, head, ties, dtype.
 
     Args:
         layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
         tied: what an absent tie_word_embeddings means.
-        heads: endings of class names that this architecture has, from HEADS.
+        heads: endings of class names that this architecture has; the first is meant where the config names no class.
         whole: the config that `c` is a part of, where a composite model nests its language model.
         default_labels: the width of a classification head where the config does not say.
         more: further fields of the Spec.
@@ -84,25 +95,30 @@ def decoder_spec(
     whole = whole or c
     if isinstance(layers, Layer):
         layers = [Layers(indices=Indices.below(layer_count(c)), layer=layers)]
-    architecture, head = _head(whole, heads)
-    fields: dict[str, Callable[[], Any]] = {
-        "vocab": lambda: c.int("vocab_size"),
-        "hidden": lambda: c.int("hidden_size"),
-        "tied": lambda: _tied(whole, c, tied),
-    }
+    known = named(heads)
+    architecture, head = _head(whole, known)
+    if "vocab" not in more:
+        more["vocab"] = c.int("vocab_size")
+    if "hidden" not in more:
+        more["hidden"] = c.int("hidden_size")
+    labelled = head.endswith(("_classification", "question_answering", "pretraining"))
     return Spec(
         family=whole.str("model_type"),
         architecture=architecture,
         dtype=whole.dtype() or c.dtype(),
         layers=tuple(layers),
         head=head,
-        heads=tuple(dict.fromkeys(HEADS[ending] for ending in heads)),
-        labels=_labels(whole, default_labels)
-        if head.endswith(("_classification", "question_answering", "pretraining"))
-        else 2,
-        **{name: read() for name, read in fields.items() if name not in more},
+        heads=tuple(dict.fromkeys(known.values())),
+        labels=_labels(whole, default_labels) if labelled else 2,
+        tied=_tied(whole, c, tied),
         **more,
     )
+
+
+def named(heads: Heads = (), **own: Head) -> dict[str, Head]:
+    """The heads that endings of class names mean, with those of `own`, endings that one architecture alone has."""
+    given = heads if isinstance(heads, Mapping) else {ending: HEADS[ending] for ending in heads}
+    return {**given, **own}
 
 
 def _tied(whole: Config, c: Config, default: bool) -> bool:
@@ -116,19 +132,17 @@ def tied_anywhere(whole: Config, part: Config) -> bool:
     return any(config.bool("tie_word_embeddings", default=False) for config in (whole, part))
 
 
-def _head(c: Config, heads: Sequence[str]) -> tuple[str, Head]:
+def _head(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
     names = c.strs("architectures")
     if not names:
-        return "", HEADS[heads[0]]
-    for ending in sorted(HEADS, key=len, reverse=True):
+        return "", next(iter(heads.values()))
+    for ending in sorted({**HEADS, **heads}, key=len, reverse=True):
         stem = names[0].removesuffix(ending)
         if stem == names[0]:
             continue
-        if ending not in heads:
+        if ending not in heads or _NO_BASE.search(stem):
             break
-        # `XForCausalLMY` and `XForRewardModel` are other classes, whatever they end in.
-        if not re.search("For[A-Z]", stem):
-            return names[0], HEADS[ending]
+        return names[0], heads[ending]
     raise UnknownArchitecture(
         f"{c.where}: no head of {c.family} is called {printable(names[0])}. Known are names that end in"
         f" {', '.join(heads)}."
@@ -147,7 +161,7 @@ def _labels(c: Config, default: int) -> int:
 def encoder(
     c: Config,
     *,
-    heads: Sequence[str] = ENCODER_HEADS,
+    heads: Heads = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
     traits: Mapping[str, int] | None = None,
@@ -168,11 +182,13 @@ def encoder(
     )
     sizes = {"type_vocab_size": c.int("type_vocab_size"), **(traits or {})}
     rows = c.int("max_position_embeddings")
-    seen: dict[str, Any] = {"causal": c.bool("is_decoder", default=False), "uncounted": ACROSS if crossed else ""}
-    return decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes, **seen)
+    whole = decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes)
+    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 
 
-def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **more: Any) -> Spec:
+def sequence_to_sequence(
+    c: Config, *, heads: Heads, offset: int = 0, default_labels: int = 2, **more: Unpack[Fields]
+) -> Spec:
     """An encoder and a decoder in the manner of BART, each with its own depth, heads and width.
 
     Args:
@@ -187,8 +203,8 @@ def sequence_to_sequence(c: Config, *, heads: Sequence[str], offset: int = 0, **
 
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
-    fields = {"hidden": d, "encoder": layers("encoder"), "tied": True, "uncounted": ACROSS, **more}
-    return decoder_spec(c, layers("decoder"), heads=heads, **fields)
+    fields: Fields = {"hidden": d, "encoder": layers("encoder"), "uncounted": ACROSS, **more}
+    return decoder_spec(c, layers("decoder"), heads=heads, tied=True, default_labels=default_labels, **fields)
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
@@ -207,11 +223,19 @@ def drafts(c: Config, key: str, layer: Layer, default: int = 0) -> tuple[Layers,
     return (Layers(indices=Indices.below(count), layer=layer),) if count else ()
 
 
-def around(c: Config, part: Config, text: Spec, **more: Any) -> Spec:
+def around(c: Config, part: Config, inner: Spec, *, heads: Heads, tied: bool = False, **more: Unpack[Fields]) -> Spec:
     """What stands around a language model of any architecture, whose own config is the `part` of `c`.
 
     Args:
-        more: further arguments of decoder_spec() and fields of the Spec.
+        more: further fields of the Spec.
     """
-    inner = {name: getattr(text, name) for name in ("vocab", "hidden", "causal", "windows", "uncounted")}
-    return decoder_spec(part, text.layers, whole=c, text=text, **{**inner, **more})
+    fields: Fields = {
+        "vocab": inner.vocab,
+        "hidden": inner.hidden,
+        "causal": inner.causal,
+        "windows": inner.windows,
+        "uncounted": inner.uncounted,
+        "text": inner,
+        **more,
+    }
+    return decoder_spec(part, inner.layers, whole=c, heads=heads, tied=tied, **fields)

@@ -1,0 +1,110 @@
+"""Recorded checkpoints: a tree of folders that --save writes and --fixtures reads."""
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import files
+from hfcount.fetcher.folder import local_path, read_folder
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, label
+from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
+from hfcount.formats.safetensors import Shard
+from hfcount.text import printable
+
+
+def takes(request: Request) -> bool:
+    """Whether a tree is named; then MODEL is a path below it, whatever else is called so."""
+    return request.fixtures is not None
+
+
+def read(request: Request) -> Documents:
+    """The recording of one checkpoint."""
+    model, root = request.path, request.fixtures or Path()
+    shown = printable(str(root))
+    if not os.path.isdir(root):
+        raise FetchError("NoSuchFolder", f"{shown} is not a folder. Check --fixtures.")
+    path = PurePosixPath(model)
+    if path.is_absolute() or ".." in path.parts or "\0" in model:
+        raise FetchError("BadName", f"{printable(model)} is not a path below {shown}. Leave out `..` and `/`.")
+    folder = root / path
+    if not os.path.isdir(folder):
+        raise FetchError(
+            "NoSuchFolder",
+            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {shown} --all` reads every checkpoint there"
+            " is.",
+        )
+    headers = files.read(folder / HEADERS)
+    try:
+        recorded = read_recording(headers) if headers else Recording()
+    except DocumentError as error:
+        raise FetchError("UnreadableFile", str(error)) from None
+    # Messages name a recorded document as the run did that recorded it.
+    documents = read_folder(folder, model, "fixtures", recorded.revision, label(model, recorded.revision))
+    return replace(
+        documents,
+        shards=documents.shards if recorded.files is None else RecordedShards(recorded.files),
+        files=[*documents.files, *recorded.others],
+    )
+
+
+def all_fixtures(root: Path) -> list[str]:
+    """Every path below `root` that holds a config.json.
+
+    Raises:
+        FetchError: NoSuchFolder or NoConfig.
+    """
+    if not os.path.isdir(root):
+        raise FetchError("NoSuchFolder", f"{printable(str(root))} is not a folder. Check --fixtures.")
+    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(CONFIG))
+    if not found:
+        raise FetchError("NoConfig", f"no {CONFIG} anywhere below {printable(str(root))}.")
+    return found
+
+
+class RecordedShards:
+    """Weight files whose headers an earlier run wrote down."""
+
+    local = True
+
+    def __init__(self, recorded: Mapping[str, Any]) -> None:
+        self._recorded = recorded
+        self.names: Collection[str] | None = recorded.keys()
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        """The shards of those names; a file that is not recorded is left out."""
+        del done
+        return {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
+
+
+def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path) -> Path:
+    """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
+
+    Raises:
+        FetchError: NotSaved, when a file cannot be written or an earlier recording of other files is in the way.
+    """
+    from_folder = documents.source == "folder"
+    folder = root / (local_path(documents.model).resolve().name if from_folder else documents.model)
+    others = documents.files if documents.source == "hub" and documents.index is None and not shards else ()
+    recorded = {
+        CONFIG: documents.config.raw,
+        INDEX: documents.index.raw if documents.index else None,
+        HEADERS: recording(documents.revision, shards, others),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, raw in recorded.items():
+            if raw is None and (folder / name).exists():
+                raise FetchError(
+                    "NotSaved",
+                    f"{printable(str(folder / name))} is from another recording, and"
+                    f" {label(documents.model, documents.revision)} has no such file. Remove it, or save elsewhere.",
+                )
+        for name, raw in recorded.items():
+            if raw is not None:
+                files.write(folder / name, raw)
+    except OSError as error:
+        raise FetchError("NotSaved", f"cannot record to {printable(str(folder))}: {error.strerror}.") from None
+    return folder
