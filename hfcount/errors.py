@@ -10,7 +10,7 @@
 Could not look is an exception; looked and found a difference is a finding in the report.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 FetchKind = Literal[
     "NoSuchRepo",
@@ -40,6 +40,10 @@ class FetchError(HfcountError):
     def __init__(self, kind: FetchKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled: `kind` is no part of `args`, by which it would be made anew."""
+        return type(self), (self.kind, *self.args), self.__dict__
 
 
 class UnknownArchitecture(HfcountError):

@@ -1,52 +1,30 @@
 """The whole way: MODEL, documents, config, spec, blueprint, evidence, findings, report."""
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import INDEX, Documents, label
+from hfcount.fetcher.interface import INDEX, label
 from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
-from hfcount.formats.index import Index, read_index
+from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
-from hfcount.formats.safetensors import Shard
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import compose
-from hfcount.report.model import Depth, Extra, Failure, Report
-from hfcount.report.serving import Workload
+from hfcount.report.inspection import AskedDepth, Inspection, Options
+from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import scheme
-from hfcount.text import printable
+from hfcount.text import printable, typed
 from hfcount.verifier import count_only, verify_headers, verify_index
-from hfcount.verifier.findings import Outcome
-from hfcount.verifier.rules import Policy
 
-AskedDepth = Literal["auto", "config", "index", "headers"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How far to look, how to take what is found, and what else to do.
-
-    Args:
-        save: a folder to record below what was read.
-        extras: what else the report should hold.
-        load: what is asked of the model when it is served.
-        progress: called with the number of files to read, and returns what to call for each that is done.
-    """
-
-    depth: AskedDepth = "auto"
-    policy: Policy = field(default_factory=Policy)
-    save: Path | None = None
-    extras: Collection[Extra] = ()
-    load: Workload = field(default_factory=Workload)
-    progress: Callable[[int], Callable[[], None]] = lambda files: lambda: None
+__all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
 
 
 def verify(
@@ -57,7 +35,7 @@ def verify(
     offline: bool = False,
     depth: AskedDepth = "auto",
 ) -> Report:
-    """Holds a checkpoint against its config.
+    """Verifies a checkpoint against its config.
 
     Args:
         model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
@@ -71,8 +49,15 @@ def verify(
     Raises:
         FetchError: the documents could not be had.
         UnknownArchitecture: no family describes the config.
+        TypeError: an argument is of another type.
         ValueError: there is no such depth.
     """
+    if not isinstance(model, str):
+        raise TypeError(f"model is {typed(model)}, and must be a str: a folder, a config's .json file or a repo id.")
+    if not isinstance(revision, str | None):
+        raise TypeError(f"revision is {typed(revision)}, and must be a str (a branch, tag or commit) or None.")
+    if not isinstance(fixtures, str | Path | None):
+        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or Path (a folder) or None.")
     if depth not in get_args(AskedDepth):
         raise ValueError(f"depth is {depth!r}, and must be one of {', '.join(get_args(AskedDepth))}.")
     where = Path(fixtures) if fixtures is not None else None
@@ -86,16 +71,14 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         FetchError: the documents could not be had, or not be recorded.
         UnknownArchitecture: no family describes the config.
     """
-    options = options or Options()
-    documents = fetch(request)
-    run = _Run(documents, options)
+    run = Inspection(fetch(request), options or Options())
     try:
         with _no_collection():
-            run.look()
+            _look(run)
     finally:
-        if options.save is not None:
-            record(documents, run.shards, options.save)
-    return _report(run)
+        if run.options.save is not None:
+            record(run.documents, run.shards, run.options.save)
+    return compose(run)
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -107,25 +90,17 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         BadSetting: neither the config has a key that is set, nor its family reads it; or its value cannot be.
     """
     documents, options = fetch(request), replace(options, depth="config")
-    runs = [_Run(documents, options, change) for change in ({}, *changes)]
+    runs = [Inspection(documents, options, change) for change in ({}, *changes)]
     for run in runs:
         try:
-            run.look()
+            _look(run)
         except UnknownArchitecture as error:
             if run is runs[0]:
                 raise
             raise BadSetting(str(error)) from None
         if run.blueprint is None and runs[0].blueprint is not None:
             raise BadSetting(run.outcome.findings[0].message)
-    return [_report(run) for run in runs]
-
-
-def _report(run: "_Run") -> Report:
-    report = compose(
-        run.documents, run.blueprint, run.index, run.shards, run.outcome, run.depth, run.why, run.options.policy,
-        run.unseen, run.options.extras, run.options.load, run.quant_method,
-    )  # fmt: skip
-    return report.model_copy(update={"overrides": dict(run.changes)}) if run.changes else report
+    return [compose(run) for run in runs]
 
 
 def failed(model: str, error: HfcountError) -> Report:
@@ -145,79 +120,74 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@dataclass(slots=True)
-class _Run:
-    """One checkpoint on its way: it climbs from the config to the index to the headers, as far as it must."""
+def _look(run: Inspection) -> None:
+    """From the config to the index to the headers, as far as it must; a document that breaks its format is a finding.
 
-    documents: Documents
-    options: Options
-    changes: Changes = field(default_factory=dict)
-    blueprint: Blueprint | None = None
-    index: Index | None = None
-    shards: Mapping[str, Shard] | None = None
-    outcome: Outcome = field(default_factory=Outcome)
-    depth: Depth = "config"
-    why: str | None = None
-    unseen: Failure | None = None
-    quant_method: str | None = None
+    Raises:
+        UnknownArchitecture: no family describes the config.
+    """
+    document, changes = run.documents.config, run.changes
+    try:
+        values = parse_object(document)
+        given = changed(values, changes)
+        run.quant_method = scheme(given)
+        where = f"{document.where} with {written(changes)}" if changes else document.where
+        config = Config(given, where=where, chosen=changes)
+        run.blueprint = build(config)
+        check_known(config, document.where, values, changes)  # only now have all keys been read
+        run.outcome = count_only(run.blueprint)
+        _compare(run, run.blueprint)
+    except (DocumentError, ConfigError) as error:
+        run.outcome.report(error.code, str(error))
 
-    def look(self) -> None:
-        try:
-            values = parse_object(self.documents.config)
-            given = changed(values, self.changes)
-            self.quant_method = scheme(given)
-            config = Config(given, where=self._where(), chosen=self.changes)
-            self.blueprint = build(config)
-            check_known(config, self.documents.config.where, values, self.changes)  # only now have all keys been read
-            self.outcome = count_only(self.blueprint)
-            if self.documents.alone and self.options.depth in ("index", "headers"):
-                self.unseen = Failure(kind="NoIndex", message=config_alone(self.documents))
-            elif self.options.depth != "config" and not self.documents.alone:
-                self._look_at_the_index(self.blueprint, self.quant_method)
-        except (DocumentError, ConfigError) as error:
-            self.outcome.report(error.code, str(error))
 
-    def _where(self) -> str:
-        where = self.documents.config.where
-        return f"{where} with {written(self.changes)}" if self.changes else where
+def _compare(run: Inspection, blueprint: Blueprint) -> None:
+    """Holds the blueprint against the index, and against the headers where the index does not settle it."""
+    documents, asked = run.documents, run.options.depth
+    if documents.alone:
+        if asked in ("index", "headers"):
+            run.unseen = Failure(kind="NoIndex", message=config_alone(documents))
+        return
+    if asked == "config":
+        return
+    if documents.index is not None:
+        run.index, run.depth = read_index(documents.index), "index"
+        run.outcome = verify_index(blueprint, run.index, run.quant_method)
+    need = _need_of_headers(run)
+    if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
+        run.depth_reason = need
+        _look_at_the_headers(run, blueprint)
+    elif run.index is None:
+        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents))
 
-    def _look_at_the_index(self, blueprint: Blueprint, quant_method: str | None) -> None:
-        if self.documents.index is not None:
-            self.index, self.depth = read_index(self.documents.index), "index"
-            self.outcome = verify_index(blueprint, self.index, quant_method)
-        need, asked = self._need_of_headers(), self.options.depth
-        if asked == "headers" or (asked == "auto" and (need or self.documents.shards.local)):
-            self.why = need
-            self._look_at_the_headers(blueprint, quant_method)
-        elif self.index is None:
-            self.unseen = Failure(kind="NoIndex", message=nothing_to_compare(self.documents))
 
-    def _need_of_headers(self) -> str | None:
-        """Why the index does not settle it; None when it does."""
-        if self.index is None:
-            return "there is no index"
-        if any(finding.rule.code == "HF501" for finding in self.outcome.findings):
-            return "the weights are quantised"
-        return None if self.outcome.settled else "the index alone does not add up"
+def _need_of_headers(run: Inspection) -> str | None:
+    """Why the index does not settle it; None when it does."""
+    if run.index is None:
+        return "there is no index"
+    if any(finding.rule.code == "HF501" for finding in run.outcome.findings):
+        return "the weights are quantised"
+    return None if run.outcome.settled else "the index alone does not add up"
 
-    def _look_at_the_headers(self, blueprint: Blueprint, quant_method: str | None) -> None:
-        reader, asked = self.documents.shards, self.options.depth == "headers"
-        wanted = self.index.shards if self.index else without_index(self.documents)
-        try:
-            shards = reader.read(sorted(wanted), self.options.progress(len(wanted)))
-        except FetchError as error:  # what the index says still stands
-            self.unseen = Failure(kind=error.kind, message=str(error))
-            return
-        if not shards and (reader.local or self.index is None):
-            self.why = None
-            if asked or self.index is None:
-                self.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(self.documents, asked))
-            return
-        self.shards, self.depth = shards, "headers"
-        self.outcome = verify_headers(blueprint, self.index, shards, quant_method, self.outcome.match)
-        if self.index is None and wanted != {SINGLE}:
-            self.outcome.report(
-                "HF001",
-                f"{label(self.documents.model, self.documents.revision)} has {len(wanted):,} weight files and no"
-                f" {INDEX} to say which tensor is where. Write the index.",
-            )
+
+def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
+    reader, asked = run.documents.shards, run.options.depth == "headers"
+    wanted = run.index.shards if run.index else without_index(run.documents)
+    try:
+        shards = reader.read(sorted(wanted), run.options.progress(len(wanted)))
+    except FetchError as error:  # what the index says still stands
+        run.unseen = Failure(kind=error.kind, message=str(error))
+        return
+    if not shards and (reader.local or run.index is None):
+        run.depth_reason = None
+        if asked or run.index is None:
+            run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(run.documents, asked))
+        return
+    run.shards, run.depth = shards, "headers"
+    run.outcome = verify_headers(blueprint, run.index, shards, run.quant_method, run.outcome.match)
+    if run.index is None and wanted != {SINGLE}:
+        run.outcome.report(
+            "HF001",
+            f"{label(run.documents.model, run.documents.revision)} has {len(wanted):,} weight files and no"
+            f" {INDEX} to say which tensor is where. Write the index.",
+        )

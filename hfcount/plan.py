@@ -9,6 +9,7 @@ from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
+from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
 from hfcount.tree.nodes import Block, Component
 
@@ -199,7 +200,10 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     Raises:
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key or contradicts itself.
+        TypeError: it is no dict.
     """
+    if not isinstance(config, Mapping):
+        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
     return build(Config(config))
 
 

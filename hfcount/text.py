@@ -30,3 +30,8 @@ def shown(value: Any) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 tensor`, `2 tensors`."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def typed(value: Any) -> str:
+    """A wrong argument as an error repeats it: `3 (int)`."""
+    return f"{shown(value)} ({type(value).__name__})"

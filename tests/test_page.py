@@ -8,6 +8,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import fields, replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -54,7 +56,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
         found[name] = inspect(Request(f"org/{name}", fixtures=root), Options("config", extras=EXTRAS))
     for place, name in enumerate(DEFECTS):
         folder = write(name, root / str(place))
-        found[name] = inspect(Request(str(folder)), Options(extras=EXTRAS)).model_copy(update={"model": name})
+        found[name] = replace(inspect(Request(str(folder)), Options(extras=EXTRAS)), model=name)
     found["failed"] = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
     return {**{name: [report] for name, report in found.items()}, "all": list(found.values()), "none": []}
 
@@ -142,7 +144,7 @@ def test_a_page_asks_for_nothing_and_allows_nothing(pages: Pages) -> None:
 
 
 def test_the_same_reports_make_the_same_page(pages: Pages) -> None:
-    assert render(pages["all"]) == render([report.model_copy(deep=True) for report in pages["all"]])
+    assert render(pages["all"]) == render([deepcopy(report) for report in pages["all"]])
 
 
 def test_a_page_is_small(pages: Pages) -> None:
@@ -156,8 +158,8 @@ def test_a_page_is_small(pages: Pages) -> None:
 def test_long_lists_are_cut_and_say_so(pages: Pages) -> None:
     (report,) = pages[DENSE]
     assert report.tensors and report.formula
-    rows = tuple(report.tensors[0].model_copy(update={"name": f"row.{number}"}) for number in range(100_000))
-    text = render([report.model_copy(update={"tensors": rows})])
+    rows = tuple(replace(report.tensors[0], name=f"row.{number}") for number in range(100_000))
+    text = render([replace(report, tensors=rows)])
     assert len(text) < 300_000
     assert f"row.{ROWS - 1}<" in text
     assert f"row.{ROWS}<" not in text
@@ -543,8 +545,13 @@ _CHOSEN = ("verdict", "source", "depth", "severity", "schema_version")
 def _poison(value: Any, text: str) -> Any:
     """A dumped report with every text that is not one of a few replaced, keys of dictionaries too."""
     if isinstance(value, dict):
-        fields = set(value) & set(Report.model_fields) or "name" in value or "kind" in value or "component" in value
-        known = fields or set(value) & {"total", "weights", "parts", "message", "tensors", "per_token"}
+        field = (
+            set(value) & {one.name for one in fields(Report)}
+            or "name" in value
+            or "kind" in value
+            or "component" in value
+        )
+        known = field or set(value) & {"total", "weights", "parts", "message", "tensors", "per_token"}
         return {
             key if known else f"{text}{number}": one if key in _CHOSEN else _poison(one, text)
             for number, (key, one) in enumerate(value.items())
@@ -556,10 +563,13 @@ def _poison(value: Any, text: str) -> Any:
 
 def _poisoned(pages: Pages) -> list[Report]:
     (hybrid,), (broken,) = pages[HYBRID], pages["the last layer is missing"]
-    told = hybrid.model_copy(
-        update={name: getattr(broken, name) for name in ("checks", "findings", "evidence", "verdict")}
-        | {"overrides": {"key": "value"}, "asides": {"tower": "reason"}, "auxiliary": {"mtp": 1}}
-        | {"error": failed("m", FetchError("kind", "message")).error}
+    told = replace(
+        hybrid,
+        **{name: getattr(broken, name) for name in ("checks", "findings", "evidence", "verdict")},
+        overrides={"key": "value"},
+        asides={"tower": "reason"},
+        auxiliary={"mtp": 1},
+        error=failed("m", FetchError("kind", "message")).error,
     ).model_dump()
     return [Report.model_validate(_poison(told, text)) for text in HOSTILE]
 
@@ -568,9 +578,7 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, pages: Pages) 
     reports = _poisoned(pages)
     browser.driver.get_log("browser")
     browser.show(reports)
-    sane = Counter(
-        tag for tag, _ in Reader(render([report.model_copy(update={"model": "m"}) for report in reports])).elements
-    )
+    sane = Counter(tag for tag, _ in Reader(render([replace(report, model="m") for report in reports])).elements)
     browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
     for tile in browser.run("return [...document.querySelectorAll('.tile')].map(t => t.id)")[::20]:
         browser.run("document.getElementById(arguments[0]).focus()", tile)

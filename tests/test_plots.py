@@ -311,7 +311,7 @@ assert "matplotlib.pyplot" not in sys.modules
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
-        input="\n".join(report.model_dump_json() for report in (TINY, EVERY)),
+        input="\n".join(report.to_json() for report in (TINY, EVERY)),
         env=os.environ | {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7"},
         capture_output=True,
         encoding="utf-8",

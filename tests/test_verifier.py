@@ -1,6 +1,7 @@
 """One defect at a time, put into a good small checkpoint: each is named by its rule and nothing else is said."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ DETAILS: dict[str, tuple[str, Fields, list[str]]] = {
 def test_a_finding_says_what_where_and_both_numbers(tmp_path: Path, case: str) -> None:
     code, fields, parts = DETAILS[case]
     (finding,) = (one for one in _verify(tmp_path, *CASES[case][:2]).findings if one.code == code)
-    dumped = {**finding.model_dump(), "tensors": tuple(sorted(finding.tensors))}
+    dumped = {**asdict(finding), "tensors": tuple(sorted(finding.tensors))}
     assert {name: dumped[name] for name in fields} == fields
     assert [part for part in parts if part not in finding.message] == []
 

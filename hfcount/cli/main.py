@@ -3,8 +3,9 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import Any, NoReturn, get_args
 
 import click
 
@@ -16,8 +17,9 @@ from hfcount.mapper.whatif import Changes
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report.model import Extra, Report, worst
 from hfcount.report.serving import CACHE_DTYPES, Workload
+from hfcount.reporters import FORMATS, Format
 from hfcount.reporters.progress import Bar
-from hfcount.verifier.rules import RULES, Policy
+from hfcount.verifier.rules import Policy
 
 _EPILOG = """
 \b
@@ -35,30 +37,12 @@ Examples:
 
 \b
 Exit codes: 0 verified or explained, 1 mismatch, 2 wrong usage, 3 unverified or
-could not look. With several models 1 goes before 3.
+could not look. With several models the worst result decides: 1, then 3, then 0.
 
 \b
 Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 (zsh_source in ~/.zshrc; for fish, fish_source | source).
 """
-
-
-def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        for rule in RULES.values():
-            click.echo(
-                f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
-            )
-        context.exit()
-
-
-def _print_families(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from hfcount import families
-
-        for family in families.everyone():
-            click.echo(f"{', '.join(family.MODEL_TYPES)}: {' '.join((family.__doc__ or '').split())}")
-        context.exit()
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -80,10 +64,10 @@ def _print_families(context: click.Context, _option: click.Parameter, wanted: bo
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["table", "json", "markdown"]),
+    type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="For people, for programs (one object a line), for a model card or a pull request.",
+    help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
 @click.option("--formula", is_flag=True, help="The closed form: by component, by kind of layer, and in all.")
 @click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
@@ -118,20 +102,12 @@ def _print_families(context: click.Context, _option: click.Parameter, wanted: bo
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
-    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Take an error as a note (repeatable)."
+    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Downgrade an error to a note (repeatable)."
 )
-@click.option("--strict", is_flag=True, help="Take every note but HF102 as an error.")
-@click.option(
-    "--families",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_families,
-    help="List the architectures.",
-)
-@click.option(
-    "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_print_rules, help="Explain every finding."
-)
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
+@read.printing("--families", read.architectures, "List the architectures.")
+@read.printing("--rules", read.rules, "Explain every finding.")
+@read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")
 def main(
     models: tuple[str, ...],
@@ -162,6 +138,7 @@ def main(
     byte; where the index does not settle it, the headers of the safetensors files are read, too. No weights are
     downloaded.
     """
+    format = FORMATS[style]
     if everything:
         if fixtures is None or models:
             raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
@@ -169,9 +146,8 @@ def main(
             models = _all_models(fixtures)
         except HfcountError as error:
             report = failed(str(fixtures), error)
-            if style == "json":
-                _echo(report.to_json())
-            return _print([report], style)
+            _echo(format.render([report]))
+            return report.exit_code
     if batch > 1 and context is None:
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and plot is None:
@@ -184,7 +160,7 @@ def main(
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     extras = [name for name, wanted in asked.items() if wanted or page]
-    unasked: dict[str, None] = {name: None for name in extras if not asked[name]}  # only the page wants these
+    unasked: dict[str, Any] = {name: None for name in extras if not asked[name]}  # only the page wants these
     gone = False
     whole: list[Report] = []
     reports: list[Report] = []
@@ -200,14 +176,11 @@ def main(
             except HfcountError as error:
                 found = [failed(model, error)]
             whole += found
-            reports += [report.model_copy(update=unasked) for report in found]
-            if style == "json" and not gone:
-                gone = not _print_json(reports[-len(found) :])
-    code = 0
-    try:
-        code = _print(reports, style)
-    except _ReaderGone:
-        gone = True  # what was asked for besides is still wanted
+            reports += [replace(report, **unasked) for report in found]
+            if format.streamed and not gone:
+                gone = not _print(format, reports[-len(found) :])
+    if not format.streamed:
+        gone = not _print(format, reports)  # what was asked for besides is still wanted
     if plot:
         from hfcount.reporters import plots
 
@@ -218,7 +191,7 @@ def main(
         _write(page, lambda: render(whole).encode())
     if gone:
         raise _ReaderGone
-    return code
+    return worst([report.exit_code for report in reports])
 
 
 def _write(path: Path, make: Callable[[], bytes]) -> None:
@@ -245,11 +218,10 @@ def _echo(text: str) -> None:
         raise _ReaderGone from None
 
 
-def _print_json(reports: Sequence[Report]) -> bool:
-    """One object a line; whether anybody still reads them."""
+def _print(format: Format, reports: Sequence[Report]) -> bool:
+    """Prints the reports; whether anybody still reads them."""
     try:
-        for report in reports:
-            _echo(report.to_json())
+        _echo(format.render(reports))
     except _ReaderGone:
         return False
     return True
@@ -279,12 +251,3 @@ def _all_models(fixtures: Path) -> tuple[str, ...]:
     from hfcount.fetcher.fixtures import all_fixtures
 
     return tuple(all_fixtures(fixtures))
-
-
-def _print(reports: Sequence[Report], style: str) -> int:
-    """Prints what is not printed yet, and returns the exit code."""
-    if style != "json":
-        from hfcount.reporters import text
-
-        _echo(text.markdown(reports) if style == "markdown" else text.table(reports))
-    return worst([report.exit_code for report in reports])

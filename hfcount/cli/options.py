@@ -1,15 +1,49 @@
 """What the options of the command line are read as; a wrong one raises click.BadParameter."""
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import click
 
 from hfcount.errors import BadSetting
 from hfcount.mapper.whatif import Changes, parsed, variants
-from hfcount.verifier.rules import lookup
+from hfcount.verifier.rules import RULES, lookup
+
+
+def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callable[[Any], Any]:
+    """An option that prints something else in place of a run."""
+
+    def callback(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            for line in lines():
+                click.echo(line)
+            context.exit()
+
+    return click.option(name, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)
+
+
+def rules() -> Iterator[str]:
+    """Every finding, explained."""
+    for rule in RULES.values():
+        yield f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
+
+
+def architectures() -> Iterator[str]:
+    """Every architecture, with what it is built of."""
+    from hfcount import families
+
+    for family in families.everyone():
+        yield f"{', '.join(family.MODEL_TYPES)}: {' '.join((family.__doc__ or '').split())}"
+
+
+def schema() -> Iterator[str]:
+    """The JSON Schema of --format json."""
+    from hfcount.report.model import Report
+
+    yield json.dumps(Report.model_json_schema(), indent=2)
 
 
 def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:

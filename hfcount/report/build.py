@@ -1,20 +1,16 @@
 """Makes the report of what was read and found."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hfcount.fetcher.interface import Documents
-from hfcount.formats.index import Index
-from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
+from hfcount.report.inspection import Inspection
 from hfcount.report.model import (
     ClosedForm,
     ComponentCount,
-    Depth,
     Evidence,
     Extra,
-    Failure,
     FormulaPart,
     LayerKind,
     Parameters,
@@ -24,46 +20,28 @@ from hfcount.report.model import (
     TensorRow,
     Verdict,
 )
-from hfcount.report.serving import Workload
 from hfcount.text import printable
 from hfcount.tree.dims import Polynomial, evaluate
-from hfcount.verifier.findings import Finding, Outcome
+from hfcount.verifier.findings import Finding
 from hfcount.verifier.rules import Policy
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
 
 
-def compose(
-    documents: Documents,
-    blueprint: Blueprint | None,
-    index: Index | None,
-    shards: Mapping[str, Shard] | None,
-    outcome: Outcome,
-    depth: Depth,
-    why: str | None,
-    policy: Policy,
-    unseen: Failure | None,
-    extras: Collection[Extra],
-    load: Workload,
-    quant_method: str | None,
-) -> Report:
-    """The report of one checkpoint.
-
-    Args:
-        why: why headers were read; unseen: what could not be looked at; extras: what else is wanted.
-        load: what is asked of the model when it is served; quant_method: the scheme its weights are quantised with.
-    """
-    findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    report = Report(
-        model=printable(documents.model),
-        revision=documents.revision,
-        source=documents.source,
-        depth=depth,
-        depth_reason=why,
-        verdict=_verdict(
-            findings, blueprint is not None and outcome.proven and unseen is None and not blueprint.asides
-        ),
+def compose(run: Inspection) -> Report:
+    """The report of one checkpoint."""
+    blueprint, outcome = run.blueprint, run.outcome
+    findings = tuple(_finding(finding, run.options.policy) for finding in outcome.findings)
+    evidence = _evidence(run)
+    proven = blueprint is not None and outcome.proven and run.unseen is None and not blueprint.asides
+    return Report(
+        model=printable(run.documents.model),
+        revision=run.documents.revision,
+        source=run.documents.source,
+        depth=run.depth,
+        depth_reason=run.depth_reason,
+        verdict=_verdict(findings, proven),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -71,39 +49,33 @@ def compose(
             for check in outcome.checks
         ),
         findings=findings,
-        error=unseen,
-        evidence=_evidence(documents, index, shards, outcome),
-    )
-    return (
-        report
-        if blueprint is None
-        else report.model_copy(
-            update=_counts(blueprint, outcome, extras) | _costs(blueprint, report, load, quant_method)
-        )
+        error=run.unseen,
+        evidence=evidence,
+        overrides=dict(run.changes) or None,
+        **(_counts(run, blueprint) | _costs(run, blueprint, evidence) if blueprint else {}),
     )
 
 
-def _evidence(
-    documents: Documents, index: Index | None, shards: Mapping[str, Shard] | None, outcome: Outcome
-) -> Evidence | None:
+def _evidence(run: Inspection) -> Evidence | None:
+    index, shards = run.index, run.shards
     if index is None and shards is None:
         return None
     headers = [shard.header for shard in (shards or {}).values() if shard.header]
-    visible = documents.shards.names
+    visible = run.documents.shards.names
     named = index.shards if index else (shards or {}).keys()
     return Evidence(
         total_size=index.total_size if index else None,
         total_parameters=index.total_parameters if index else None,
         tensors=len(index.weight_map) if index else sum(len(header.tensors) for header in headers),
         shards=len(named),
-        dtypes=outcome.dtypes,
+        dtypes=run.outcome.dtypes,
         unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
     )
 
 
-def _counts(blueprint: Blueprint, outcome: Outcome, extras: Collection[Extra]) -> dict[str, Any]:
-    spec, whole = blueprint.spec, not blueprint.asides
-    stored = any(finding.rule.code == "HF208" for finding in outcome.findings)
+def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
+    spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
+    stored = any(finding.rule.code == "HF208" for finding in run.outcome.findings)
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
@@ -112,7 +84,7 @@ def _counts(blueprint: Blueprint, outcome: Outcome, extras: Collection[Extra]) -
             total=blueprint.total if whole else None,
             active=blueprint.active if whole else None,
             active_without_embedding=blueprint.active_without_embedding if whole else None,
-            stored=outcome.stored,
+            stored=run.outcome.stored,
         ),
         "components": tuple(
             ComponentCount(name=component, total=measure.total, active=measure.active)
@@ -199,8 +171,8 @@ def _closed_form(formula: "Formula") -> ClosedForm:
     )
 
 
-def _costs(blueprint: Blueprint, report: Report, load: Workload, quant_method: str | None) -> dict[str, Any]:
-    memory, compute = costs(blueprint, report.evidence, load, quant_method)
+def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> dict[str, Any]:
+    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method)
     return {"memory": memory, "compute": compute}
 
 

@@ -2,21 +2,28 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.mapper.whatif import written
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Verdict = Literal["verified", "explained", "mismatch", "unverified"]
 Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Part:
+    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters(_Part):
     """Elements. `stored` is what the checkpoint holds, copies and buffers included; null when nothing tells it."""
 
@@ -26,6 +33,7 @@ class Parameters(_Part):
     stored: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentCount(_Part):
     """Parameters of one component, in elements."""
 
@@ -34,6 +42,7 @@ class ComponentCount(_Part):
     active: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(_Part):
     """What was published: bytes, elements, numbers of tensors and shards, elements by dtype.
 
@@ -48,6 +57,7 @@ class Evidence(_Part):
     unlisted: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCheck(_Part):
     """One number that was expected and observed; `text` says how the expected one comes about."""
 
@@ -58,6 +68,7 @@ class ReportedCheck(_Part):
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding(_Part):
     """One difference: `tensors` folded into rows, `count` of them, their `parameters` (elements) and `bytes`."""
 
@@ -71,6 +82,7 @@ class ReportedFinding(_Part):
     bytes: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorRow(_Part):
     """All tensors of the blueprint whose names differ only in indices; `elements` is their sum."""
 
@@ -82,6 +94,7 @@ class TensorRow(_Part):
     elements: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaPart(_Part):
     """The closed form of one component or the whole: with symbols, with numbers, and its value in elements."""
 
@@ -91,6 +104,7 @@ class FormulaPart(_Part):
     value: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedForm(_Part):
     """The formula of every component, the whole last, and what each symbol stands for.
 
@@ -103,9 +117,10 @@ class ClosedForm(_Part):
     active: tuple[FormulaPart, ...] = ()
     layers: tuple[FormulaPart, ...] = ()
     active_layers: tuple[FormulaPart, ...] = ()
-    keys: dict[str, str] = {}
+    keys: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerKind(_Part):
     """Layers that have the same parameters: what they are made of, which, and their components, of all together."""
 
@@ -115,6 +130,7 @@ class LayerKind(_Part):
     components: tuple[ComponentCount, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CachePart(_Part):
     """What mixers of one kind keep, each of them.
 
@@ -130,6 +146,7 @@ class CachePart(_Part):
     picked: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(_Part):
     """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
 
@@ -150,6 +167,7 @@ class Memory(_Part):
     why: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compute(_Part):
     """Multiply-adds of a forward pass for one token, each of them two floating-point operations.
 
@@ -163,6 +181,7 @@ class Compute(_Part):
     at_context: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(_Part):
     """Why a run could not look."""
 
@@ -170,6 +189,7 @@ class Failure(_Part):
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report(_Part):
     """What hfcount says of one checkpoint.
 
@@ -178,7 +198,7 @@ class Report(_Part):
     the config that were set to other values.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
     source: Literal["hub", "cache", "folder", "fixtures"] | None = None
@@ -190,7 +210,7 @@ class Report(_Part):
     verdict: Verdict
     parameters: Parameters | None = None
     components: tuple[ComponentCount, ...] = ()
-    auxiliary: dict[str, int] = {}
+    auxiliary: dict[str, int] = field(default_factory=dict)
     evidence: Evidence | None = None
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
@@ -218,10 +238,45 @@ class Report(_Part):
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
-        seldom = ("overrides", "asides", "tensors", "formula", "layers", "error")
-        absent = {name for name in seldom if getattr(self, name) is None}
-        fields = self.model_dump(exclude=absent)
-        return json.dumps({"schema": fields.pop("schema_version"), **fields})
+        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _SELDOM}
+        return json.dumps({"schema": said.pop("schema_version"), **said}, default=_fields)
+
+    def model_dump(self) -> dict[str, Any]:
+        """The report as nested dicts, by the names of its fields."""
+        return asdict(self)
+
+    @classmethod
+    def model_validate(cls, value: object) -> "Report":
+        """A report from nested dicts.
+
+        Raises:
+            ValueError: pydantic's, which says which field is missing, unknown or of another type.
+        """
+        return _adapter().validate_python(value)
+
+    @classmethod
+    def model_validate_json(cls, text: str | bytes) -> "Report":
+        """A report from what `to_json` wrote; raises as `model_validate` does."""
+        return _adapter().validate_json(text)
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of what `to_json` writes."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+
+
+_SELDOM = ("overrides", "asides", "tensors", "formula", "layers", "error")
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    return {one.name: getattr(part, one.name) for one in fields(part)}
+
+
+@cache
+def _adapter() -> "TypeAdapter[Report]":
+    from pydantic import TypeAdapter  # its import takes longer than a run without it
+
+    return TypeAdapter(Report)
 
 
 def worst(codes: Sequence[int]) -> int:

@@ -5,10 +5,20 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.report.model import ClosedForm, Report
 from hfcount.reporters.latex import latex
+from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
+
+
+def render(reports: Sequence[Report]) -> str:
+    """All that is said of one or several reports."""
+    parts = [summary(reports)] if judged(reports) else []
+    parts += [details(report) for report in in_full(reports)]
+    if comparable(reports):
+        parts.append(comparison(reports))
+    return "\n\n".join(parts)
 
 
 def details(report: Report) -> str:

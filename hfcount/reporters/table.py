@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hfcount.report.model import ClosedForm, Report
+from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
@@ -16,6 +17,23 @@ _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unver
 _BAR = 10  # columns
 _ROOM = 64  # a narrower table has none for bars
 _ROWS = 8  # folded names under a finding
+
+
+def render(reports: Sequence[Report]) -> str:
+    """All that is printed of one or several reports, in the terminal's width and colours."""
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        if judged(reports):
+            console.print(summary(reports))
+        for report in in_full(reports):
+            if len(reports) > 1:
+                console.print()
+            for part in details(report, console.width):
+                console.print(part)
+        if comparable(reports):
+            for part in comparison(reports, console.width):
+                console.print(part)
+    return "\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n")
 
 
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
