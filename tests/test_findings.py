@@ -64,6 +64,8 @@ def _unfold(segment: str) -> list[int]:
 
 def test_a_finding_lists_a_hundred_rows_and_counts_the_others() -> None:
     outcome = Outcome()
-    outcome.report("HF202", "message", [f"name{chr(97 + n % 26)}{n}" for n in range(150)], 150)
-    assert len(outcome.findings[0].tensors) == 101
-    assert (outcome.findings[0].tensors[-1], outcome.findings[0].count) == ("... and 50 more rows", 150)
+    outcome.report("HF202", "Model", tensors=[f"name{chr(97 + n % 26)}{n}" for n in range(150)], count=150)
+    (finding,) = outcome.findings
+    assert len(finding.rows) == 101
+    assert (finding.rows[-1], finding.count) == ("... and 50 more rows", 150)
+    assert "namea0, nameb1, namec2 and 147 more rows." in finding.message

@@ -26,7 +26,7 @@ INNER = {
     "auxiliary": "mtp",
     "evidence": "total_size total_parameters tensors shards dtypes unlisted",
     "checks": "name expected observed agrees text",
-    "findings": "code name severity message tensors count parameters bytes",
+    "findings": "code name severity message tensors count parameters bytes expected observed key file fix",
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"

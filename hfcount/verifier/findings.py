@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hfcount.errors import Value
+from hfcount.fetcher.interface import CONFIG
 from hfcount.text import printable
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
@@ -126,6 +127,7 @@ class Outcome:
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
-        key = hint.key if hint else key
+        if hint:
+            key, file = hint.key, CONFIG
         values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, hint, facts
         self.findings.append(Finding(rule, subject, *values))

@@ -18,8 +18,8 @@ _KEYS = {
 }
 
 
-def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> str:
-    """A sentence on the number of layers, when the checkpoint's differs from the config's; else nothing."""
+def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> tuple[str, int, int] | None:
+    """The key of the number of layers, as it was read and as the checkpoint has it; None when they agree."""
     stacks = {leaf.segments[: _place(leaf)] for leaf in leaves if _place(leaf)}
     read = sum(int(count) for count in {_first(leaf): _count(leaf) for leaf in leaves if _place(leaf)}.values())
     found = 0
@@ -30,12 +30,12 @@ def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> str:
         if listed and len(listed) == max(listed) + 1:  # without a gap, so that it could be a model
             found = max(found, len(listed))
     if found and found != read:
-        return f" num_hidden_layers was read as {read:,}, and {found:,} would fit."
-    return ""
+        return "num_hidden_layers", read, found
+    return None
 
 
-def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> str:
-    """A sentence on the one config value that would fit every shape that was found; nothing when there is none.
+def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> tuple[str, int, int] | None:
+    """The one key whose value does not fit the shapes that were found, as it was read and as it would fit.
 
     Args:
         leaf_shapes: leaves whose stored tensors have another shape, with that shape.
@@ -47,9 +47,8 @@ def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterabl
         if all(_shape(leaf, swap) == found for leaf, found in leaf_shapes) and all(
             _shape(leaf, swap) == leaf.shape for leaf in settled
         ):
-            key = _KEYS.get(atom.symbol, atom.symbol)
-            return f" {key} was read as {atom.value:,}, and {value:,} would fit."
-    return ""
+            return _KEYS.get(atom.symbol, atom.symbol), atom.value, value
+    return None
 
 
 def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterable[tuple[Atom, int]]:
