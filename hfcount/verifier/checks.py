@@ -8,7 +8,7 @@ from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
 from hfcount.verifier import hints, sizes
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Hint, Outcome
+from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 
 TOTAL_SIZE = "metadata.total_size"
@@ -26,7 +26,10 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     lacking, beyond = match.missing_count, len(match.unexpected)
     outcome.checks.append(Check("tensors", expected, expected - lacking + beyond))
-    hint = _layers(c) if lacking or beyond else None
+    hint = None
+    if lacking or beyond:
+        hint = hints.layers(c.blueprint.leaves, c.index.weight_map if c.index else c.headers.entries)
+    fitting = [hint] if hint else []
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
         untied = not hint and _untied(c)
@@ -41,7 +44,7 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=lacking,
             parameters=match.missing_elements,
             bytes=match.missing_elements * width if width else None,
-            hint=hint,
+            hints=fitting,
             untied=untied,
         )
     if beyond:
@@ -55,7 +58,7 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=beyond,
             parameters=elements,
             bytes=size,
-            hint=hint,
+            hints=fitting,
         )
     if match.renamed:
         found, wanted = match.renamed[0]
@@ -205,12 +208,6 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
             claim=claim,
             width=reading.width,
         )
-
-
-def _layers(c: Comparison) -> Hint | None:
-    listed = c.index.weight_map if c.index else c.headers.entries
-    found = hints.layers(c.blueprint.leaves, listed)
-    return Hint(*found) if found else None
 
 
 def _untied(c: Comparison) -> bool:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from hfcount.errors import Value
 from hfcount.fetcher.interface import CONFIG
 from hfcount.text import printable
+from hfcount.verifier.hints import Hint
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
 from hfcount.verifier.rules import RULES, Rule
@@ -29,14 +30,6 @@ class Check:
         return self.expected == self.observed
 
 
-class Hint(NamedTuple):
-    """A key of the config, the value it was read as, and the one that would fit what is stored."""
-
-    key: str
-    read: int
-    fits: int
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One difference, explained.
@@ -50,7 +43,7 @@ class Finding:
         parameters: their elements; None when they cannot be known.
         bytes: their size; None when it cannot be known.
         fix: what to do, as the last sentences of the message.
-        hint: the value of the config that would fit.
+        hints: values of the config that would fit.
         facts: what else the message says.
     """
 
@@ -65,17 +58,15 @@ class Finding:
     parameters: int | None = 0
     bytes: int | None = 0
     fix: str | None = None
-    hint: Hint | None = None
+    hints: tuple[Hint, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
-        """What, where, both values, which value of the config would fit, and what to do."""
+        """What, where, both values, which values of the config would fit, and what to do."""
         own = {name: getattr(self, name) for name in self.__slots__}
         said = [render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])]
-        if self.hint:
-            said.append(f"{self.hint.key} was read as {self.hint.read:,}, and {self.hint.fits:,} would fit.")
-        return " ".join([*said, self.fix] if self.fix else said)
+        return " ".join([*said, *map(str, self.hints), *([self.fix] if self.fix else [])])
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -120,14 +111,16 @@ class Outcome:
         parameters: int | None = 0,
         bytes: int | None = 0,
         fix: str | None = "",
-        hint: Hint | None = None,
+        hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
         """Adds a finding; without a `fix` of its own it has that of its rule."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
-        if hint:
-            key, file = hint.key, CONFIG
-        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, hint, facts
+        fitting = tuple(hints)
+        for hint in fitting[:1]:  # arithmetic over keys, which has spaces, is no place in the config
+            own = hint.key.removesuffix(", by default")
+            key, file = (None if " " in own else own), CONFIG
+        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, fitting, facts
         self.findings.append(Finding(rule, subject, *values))

@@ -11,7 +11,7 @@ from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
 from hfcount.verifier.checks import difference, report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Hint, Outcome
+from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 
@@ -120,15 +120,15 @@ def _report_shapes(
     outcome: Outcome,
 ) -> None:
     leaf, found = wrong[0]
-    hint = hints.shape(wrong, agreeing)
+    fitting = hints.shape(wrong, agreeing)
     outcome.report(
         "HF301",
         c.subject,
         expected=tuple(map(int, leaf.shape)),
         observed=found,
         **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
-        hint=Hint(*hint) if hint else None,
-        partitioned=not hint and any(0 in shape for _, shape in wrong),
+        hints=fitting,
+        partitioned=not fitting and any(0 in shape for _, shape in wrong),
     )
 
 

@@ -1,6 +1,7 @@
 """Which config value would fit what was found."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
 from hfcount.tree.leaves import Leaf, is_index
@@ -18,8 +19,19 @@ _KEYS = {
 }
 
 
-def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> tuple[str, int, int] | None:
-    """The key of the number of layers, as it was read and as the checkpoint has it; None when they agree."""
+class Hint(NamedTuple):
+    """A key of the config, the value it was read as, and the one that would fit what was found."""
+
+    key: str
+    read: int
+    fits: int
+
+    def __str__(self) -> str:
+        return f"{self.key} was read as {self.read:,}, and {self.fits:,} would fit."
+
+
+def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> Hint | None:
+    """The number of layers, where the checkpoint has another than the config; else None."""
     stacks = {leaf.segments[: _place(leaf)] for leaf in leaves if _place(leaf)}
     read = sum(int(count) for count in {_first(leaf): _count(leaf) for leaf in leaves if _place(leaf)}.values())
     found = 0
@@ -30,12 +42,12 @@ def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> tuple[str, int, int]
         if listed and len(listed) == max(listed) + 1:  # without a gap, so that it could be a model
             found = max(found, len(listed))
     if found and found != read:
-        return "num_hidden_layers", read, found
+        return Hint("num_hidden_layers", read, found)
     return None
 
 
-def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> tuple[str, int, int] | None:
-    """The one key whose value does not fit the shapes that were found, as it was read and as it would fit.
+def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> list[Hint]:
+    """The one config value that would fit every shape that was found; none when there is none.
 
     Args:
         leaf_shapes: leaves whose stored tensors have another shape, with that shape.
@@ -47,8 +59,8 @@ def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterabl
         if all(_shape(leaf, swap) == found for leaf, found in leaf_shapes) and all(
             _shape(leaf, swap) == leaf.shape for leaf in settled
         ):
-            return _KEYS.get(atom.symbol, atom.symbol), atom.value, value
-    return None
+            return [Hint(_KEYS.get(atom.symbol, atom.symbol), atom.value, value)]
+    return []
 
 
 def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterable[tuple[Atom, int]]:
