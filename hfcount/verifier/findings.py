@@ -119,8 +119,8 @@ class Outcome:
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
         fitting = tuple(hints)
-        for hint in fitting[:1]:  # arithmetic over keys, which has spaces, is no place in the config
-            own = hint.key.removesuffix(", by default")
+        if fitting:  # arithmetic over keys, which has spaces, is no place in the config
+            own = fitting[0].key.removesuffix(", by default")
             key, file = (None if " " in own else own), CONFIG
         values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, fitting, facts
         self.findings.append(Finding(rule, subject, *values))
