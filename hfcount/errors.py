@@ -1,13 +1,13 @@
-"""Every exception of hfcount, one tree:
+"""Every exception of hfcount:
 
     HfcountError
-    ├── FetchError            could not look: no network, no access, nothing there
+    ├── FetchError            the documents cannot be read: no network, no access, nothing there
     ├── UnknownArchitecture   no family describes this config
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
-    └── BadSetting            a what-if sets a key that nobody knows, or to a value that cannot be
+    └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
 
-Could not look is an exception; looked and found a difference is a finding in the report.
+A run that cannot look raises an exception; one that looks and finds a difference reports a finding.
 """
 
 from typing import Any, Literal
@@ -38,7 +38,7 @@ class HfcountError(Exception):
 
 
 class FetchError(HfcountError):
-    """The documents could not be had; `kind` says why in one word."""
+    """The documents could not be read; `kind` says why in one word."""
 
     def __init__(self, kind: FetchKind, message: str) -> None:
         super().__init__(message)
@@ -98,6 +98,6 @@ class ConfigError(_BrokenRule):
 
 
 class BadSetting(HfcountError):
-    """A what-if sets a key that neither the config has nor its family reads, or to a value that cannot be."""
+    """A what-if sets a key that is neither in the config nor read by its family, or sets it to an impossible value."""
 
     kind = "BadSetting"

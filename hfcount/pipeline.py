@@ -47,7 +47,7 @@ def verify(
             reads headers where the index does not settle it.
 
     Raises:
-        FetchError: the documents could not be had.
+        FetchError: the documents could not be read.
         UnknownArchitecture: no family describes the config.
         TypeError: an argument is of another type.
         ValueError: there is no such depth.
@@ -68,7 +68,7 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     """One checkpoint, from its name to the report.
 
     Raises:
-        FetchError: the documents could not be had, or not be recorded.
+        FetchError: the documents could not be read, or not be recorded.
         UnknownArchitecture: no family describes the config.
     """
     run = Inspection(fetch(request), options or Options())
@@ -82,12 +82,12 @@ def inspect(request: Request, options: Options | None = None) -> Report:
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
-    """One checkpoint as its config has it, and then with each of the changes made; counted, not compared.
+    """One checkpoint as published, then with each of the changes to its config; counted, not compared.
 
     Raises:
-        FetchError: the documents could not be had.
+        FetchError: the documents could not be read.
         UnknownArchitecture: no family describes the config.
-        BadSetting: neither the config has a key that is set, nor its family reads it; or its value cannot be.
+        BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
     documents, options = fetch(request), replace(options, depth="config")
     runs = [Inspection(documents, options, change) for change in ({}, *changes)]
@@ -110,7 +110,7 @@ def failed(model: str, error: HfcountError) -> Report:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """A hundred thousand tuples, none of them garbage: the collector would walk them over and over."""
+    """Switches the garbage collector off, which would walk a hundred thousand tuples over and over to find none."""
     on = gc.isenabled()
     gc.disable()
     try:

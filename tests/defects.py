@@ -418,7 +418,7 @@ CASES: dict[str, Case] = {
     "a name twice in a header": Case(
         "mismatch",
         "HF003",
-        (SECOND, "twice"),
+        (SECOND, "duplicate key"),
         spoil=file(lambda content: with_header(content, b'{"__metadata__":{},' + header_of(content)[1:])),
     ),
     # Index and headers
@@ -450,7 +450,7 @@ CASES: dict[str, Case] = {
     "a name twice in the index": Case(
         "mismatch",
         "HF001",
-        ("twice",),
+        ("duplicate key",),
         spoil=file(
             lambda content: content.replace(b'"weight_map": {', b'"weight_map": {"lm_head.weight": "x",'), INDEX
         ),

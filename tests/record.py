@@ -1,18 +1,22 @@
 """Records architectures: `python tests/record.py TYPE [TYPE ...]`, or with a config.json in place of a TYPE.
 
-For a model_type it takes transformers' default config, asks transformers (extra `oracle`) which tensors it saves, and,
-if hfcount names the same, writes fixtures/architectures/<type>.json: the facts of the config that bear on shapes, the
-folded rows, the counts, and who judged. A config.json is judged the same way or, where transformers does not know its
-type, by the published count that `--published N --source URL` gives: hfcount must count as many stored elements. With
-`--unjudged WHY` nobody judges, and the file says so.
+For a model_type it takes transformers' default config, makes its sizes distinct (tests/distinct.py), asks transformers
+(extra `oracle`) which tensors it saves, and, if hfcount names the same, writes fixtures/architectures/<type>.json: the
+facts of the config that bear on shapes, the sizes that are alike and why they have to be, the folded rows, the counts,
+and who judged. A config.json, or a file of fixtures/architectures, is judged the same way or, where transformers does
+not know its type, by the published count that `--published N --source URL` gives: hfcount must count as many stored
+elements. With `--unjudged WHY` nobody judges, and the file says so.
 """
 
 import argparse
 import json
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from distinct import distinct
 
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint, build
@@ -22,7 +26,7 @@ FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 Json = dict[str, Any]
 
 
-def record(values: Json, judge: str) -> Json:
+def record(values: Json, judge: str, alike: Mapping[str, str] | None = None) -> Json:
     """What a file of fixtures/architectures holds."""
     config = Config(values)
     build(config)
@@ -34,6 +38,7 @@ def record(values: Json, judge: str) -> Json:
         "active": blueprint.active if not blueprint.asides else None,
         "asides": dict(blueprint.reasons),
         "judge": judge,
+        **({"alike": alike} if alike else {}),
         "rows": rows(blueprint),
     }
 
@@ -50,28 +55,61 @@ def text(recorded: Json) -> str:
     return json.dumps(head, indent=1)[:-2] + f',\n "rows": [\n{lines}\n ]\n}}\n'
 
 
-def _judged(model_type: str) -> tuple[Json, str] | str:
-    """A default config and who says so, or why not."""
+class Differs(Exception):
+    """hfcount and transformers name other tensors, or other shapes."""
+
+
+def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
+    """A config with sizes made distinct, who says what it saves, and the sizes that are alike all the same, and why.
+
+    Raises:
+        Differs: what transformers saves is not what hfcount describes.
+    """
     import transformers
-    from test_oracle import described
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as NAMES
 
-    if model_type.endswith(".json"):
-        values, which = json.loads(Path(model_type).read_text()), "a config of its type"
+    judge = f"transformers {transformers.__version__}"
+    if one.endswith(".json"):
+        values, which = _read(Path(one)), "a config of its type"
     else:
         which = "its default config"
-        values = transformers.CONFIG_MAPPING[model_type]().to_dict() | {"model_type": model_type}
-        name = NAMES[model_type]
+        values = transformers.CONFIG_MAPPING[one]().to_dict() | {"model_type": one}
+        name = NAMES[one]
         values["architectures"] = [name if isinstance(name, str) else name[0]]
         values = json.loads(json.dumps(values, default=str))
+    config = Config(values)
+    build(config)
+    facts, beyond = config.facts(), ""
+    if _refuses(facts):
+        judge, beyond = f"when recorded, {judge}", ", with keys beside these facts, which bear on no shape"
+        refused = _refuses(values)
+        if refused:
+            raise Differs(refused)
+    changed, alike = distinct(values if beyond else facts, _refuses)
+    return changed, f"{judge}: {which} with sizes made distinct, and what it saves{beyond}", alike
+
+
+def _refuses(values: Json) -> str | None:
+    """Why transformers builds no model of a config, or None."""
+    from test_oracle import described
+
+    try:
+        theirs = described(values)
+    except Exception as error:  # whatever its models raise
+        return f"transformers: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
     blueprint = build(Config(values))
     mine = {tensor.name: tuple(map(int, tensor.shape)) for tensor in blueprint.tensors()}
-    theirs = described(values)
     theirs = {name: shape for name, shape in theirs.items() if not name.startswith(blueprint.asides or "\0")}
-    if mine != theirs:
-        odd = sorted(set(mine.items()) ^ set(theirs.items()))
-        return f"differs in {len(odd)}, such as {odd[:3]}"
-    return values, f"transformers {transformers.__version__}: {which} and what it saves"
+    odd = sorted(set(mine.items()) ^ set(theirs.items()))
+    if odd:
+        raise Differs(f"differs in {len(odd)}, such as {odd[:3]}, of {json.dumps(values)}")
+    return None
+
+
+def _read(path: Path) -> Json:
+    """A config.json, or the config in a recorded file."""
+    values: Json = json.loads(path.read_text())
+    return values["config"] if "judge" in values else values
 
 
 def main() -> int:
@@ -86,16 +124,16 @@ def main() -> int:
     for one in options.types:
         try:
             if options.unjudged:
-                recorded, outcome = record(json.loads(Path(one).read_text()), f"nobody: {options.unjudged}"), None
+                recorded, outcome = record(_read(Path(one)), f"nobody: {options.unjudged}"), None
             elif options.published:
-                values = json.loads(Path(one).read_text())
+                values = _read(Path(one))
                 recorded = record(values, f"{options.source}: {options.published:,} elements")
                 found = sum(row[1] * _product(row[2]) for row in recorded["rows"] if row[4] != "legacy")
                 outcome = None if options.published in (recorded["total"], found) else f"counts {found:,}"
             else:
-                judged = _judged(one)
-                outcome = judged if isinstance(judged, str) else None
-                recorded = record(*judged) if not isinstance(judged, str) else {}
+                recorded, outcome = record(*_judged(one)), None
+        except Differs as error:
+            outcome = str(error)
         except Exception as error:  # a tool for developers: say it and go on with the next
             outcome = f"{type(error).__name__}: {str(error)[:200]}"
         print(f"{one}: {outcome or 'recorded'}", flush=True)

@@ -2,10 +2,12 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from distinct import distinct, sizes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record import rows
@@ -30,6 +32,34 @@ def test_the_facts_give_the_rows(name: str) -> None:
     assert dict(blueprint.reasons) == recorded["asides"]
     if not blueprint.asides:
         assert (blueprint.total, blueprint.active) == (recorded["total"], recorded["active"])
+
+
+JUDGED = [name for name, recorded in RECORDED.items() if re.match("(when recorded, )?transformers", recorded["judge"])]
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_no_two_sizes_are_alike(name: str) -> None:
+    """So that a key read in place of another shows; where two have to be alike, the file says why."""
+    recorded = RECORDED[name]
+    alike: dict[int, set[str]] = {}
+    for way, size in sizes(recorded["config"]).items():
+        alike.setdefault(size, set()).add(".".join(way))
+    several = [ways for ways in alike.values() if len(ways) > 1]
+    assert set().union(*several) == {way for way, why in recorded.get("alike", {}).items() if why}
+
+
+def test_sizes_are_made_distinct_as_far_as_nobody_refuses() -> None:
+    alike = {"hidden_size": 128, "intermediate_size": 128, "vocab_size": 128, "head_dim": 128, "num_hidden_layers": 32}
+    config = {"model_type": "llama", **alike, "num_attention_heads": 32, "num_key_value_heads": 32}
+    free, none = distinct(config, lambda changed: None)
+    found = [free[key] for key in (*alike, "num_attention_heads", "num_key_value_heads")]
+    assert len(set(found)) == len(found)
+    assert free["num_hidden_layers"] == 3
+    assert free["num_attention_heads"] == 2 * free["num_key_value_heads"]
+    assert none == {}
+    kept, told = distinct(config, lambda changed: "nothing may change")
+    assert (kept, set(told)) == (config, set(config) - {"model_type"})
+    assert told["vocab_size"] == "nothing may change"
 
 
 @pytest.mark.parametrize("name", RECORDED)

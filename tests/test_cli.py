@@ -7,13 +7,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
+import click
 import pytest
 from build import COMMIT, FAMILIES, TINY, Json, config, index, raw, save, save_tiny
 
 import hfcount
 from hfcount.cli.main import main, run
+from hfcount.reporters import FORMATS, Format
 from hfcount.verifier.rules import RULES
 
 
@@ -68,7 +71,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 FIXTURES = ("--fixtures", "fixtures")
 
 
-@pytest.mark.parametrize("style", ["table", "json", "markdown"])
+@pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize(
     ("model", "code"),
     [
@@ -140,7 +143,7 @@ def test_wrong_usage(command: Command, args: list[str], said: str) -> None:
         (["./nowhere"], "nowhere is not a folder"),
         (["./empty"], "empty has no config.json"),
         (["--offline", "org/name"], "not in the cache"),
-        (["--offline", "no repo id"], "no repo id"),
+        (["--offline", "no repo id"], "not a valid repo id"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -266,10 +269,28 @@ def test_families_names_each(command: Command) -> None:
     assert [family for family in FAMILIES if not re.search(rf"^(\w+, )*{family}\b.*: \S", result.out, re.M)] == []
 
 
+def test_schema_is_that_of_the_report(command: Command) -> None:
+    result = command("--schema")
+    assert (result.code, json.loads(result.out)) == (0, hfcount.Report.model_json_schema())
+
+
+def test_a_format_is_a_file_and_a_row(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in the table is offered, explained, and printed by its own `render`."""
+    reported = ModuleType("hfcount.reporters.reported")
+    monkeypatch.setattr(reported, "render", lambda reports: " ".join(report.verdict for report in reports), False)
+    monkeypatch.setitem(sys.modules, reported.__name__, reported)
+    for name, streamed in (("whole", False), ("lines", True)):
+        monkeypatch.setitem(FORMATS, name, Format("reported", "for a test", streamed))
+        (style,) = (option for option in main.params if option.name == "style")
+        monkeypatch.setattr(style, "type", click.Choice(list(FORMATS)))
+        result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", name)
+        assert (result.code, result.out) == (1, f"verified{chr(10) if streamed else ' '}mismatch\n")
+
+
 HOSTILE = "\x1b[31mred\x1b[0m\u202e\u2028\r\x08"
 
 
-@pytest.mark.parametrize("style", ["table", "json", "markdown"])
+@pytest.mark.parametrize("style", FORMATS)
 def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) -> None:
     listed = index(TINY["llama"])
     listed["weight_map"][HOSTILE] = "model.safetensors"
@@ -279,7 +300,7 @@ def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) 
     assert [line for line in (result.out + result.err).split("\n") if not line.isprintable()] == []
 
 
-_NETWORK = {"httpx", "httpx2", "requests", "urllib3", "aiohttp"}
+_NETWORK = {"httpx", "httpx2", "requests", "urllib3", "aiohttp", "http", "ssl", "pydantic", "pydantic_core"}
 _DRAWING = {"matplotlib", "numpy", "jinja2", "markupsafe"}
 
 _TELL = """
@@ -311,7 +332,7 @@ def _cached(home: Path) -> None:
     [["--fixtures", ".", "m"], ["./m"], ["--offline", "org/name"], ["--fixtures", ".", "m", "--save", "saved"]],
     ids=["fixtures", "folder", "cache", "save"],
 )
-def test_an_offline_run_imports_no_http_client(
+def test_an_offline_run_imports_neither_an_http_client_nor_a_validator(
     tmp_path: Path, args: list[str], style: str, forbidden: set[str]
 ) -> None:
     save_tiny(tmp_path / "m")
@@ -324,7 +345,8 @@ def test_an_offline_run_imports_no_http_client(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stderr)) & forbidden == set()
+    unneeded = forbidden if "--offline" in args else forbidden | {"huggingface_hub"}
+    assert set(json.loads(done.stderr)) & unneeded == set()
 
 
 def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Checkpoints on disk: a local folder, a fixture tree, the cache; and what is in their place instead."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,33 @@ def test_fixtures_win_over_a_folder_of_that_name(tmp_path: Path, monkeypatch: py
     save_tiny(tmp_path / "fixtures" / "org" / "name", "qwen2")
     documents = fetch(Request("org/name", fixtures=Path("fixtures")))
     assert (documents.source, documents.config.raw) == ("fixtures", raw(TINY["qwen2"]))
+
+
+CLIENTS = {"huggingface_hub", "requests", "urllib3", "httpx2", "http.client"}
+
+_FETCH = """
+import sys
+from pathlib import Path
+from hfcount.fetcher import Request, fetch
+
+folder = Path(sys.argv[1])
+for request in (Request(str(folder)), Request(str(folder / "config.json")), Request("m", fixtures=folder.parent)):
+    documents = fetch(request)
+    documents.shards.read(documents.shards.names, lambda: None)
+print(*sys.modules)
+try:
+    fetch(Request("org/name", offline=True))
+except Exception as error:
+    print(type(error), *sys.modules)
+"""
+
+
+def test_what_is_on_disk_is_read_without_an_http_client(tmp_path: Path) -> None:
+    (save_tiny(tmp_path / "m") / "model.safetensors").write_bytes(shard({"x": (2,)}))
+    command = [sys.executable, "-c", _FETCH, str(tmp_path / "m")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    local, cached = ({*line.split()} & CLIENTS for line in done.stdout.splitlines())
+    assert (local, cached) == (set(), {"huggingface_hub"})
 
 
 def test_a_subfolder(tmp_path: Path) -> None:

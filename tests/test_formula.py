@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import hfcount
 from hfcount import Blueprint, families
 from hfcount.formula.closed_form import Formula
 from hfcount.reporters.latex import latex
-from hfcount.tree.dims import Monomial, Polynomial, evaluate, render
+from hfcount.tree.dims import Monomial, Polynomial, evaluate, polynomial, render
 
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]
@@ -84,9 +85,10 @@ def test_active_experts_are_k_of_n_and_the_router_stays_whole() -> None:
 
 @pytest.mark.parametrize("part", ["gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"])
 def test_stacked_experts_are_k_of_n_too(part: str) -> None:
-    blueprint = hfcount.blueprint(RECORDED["gpt_oss"])
+    values = RECORDED["gpt_oss"]
+    blueprint, top_k, experts = hfcount.blueprint(values), values["num_experts_per_tok"], values["num_local_experts"]
     (leaf,) = [leaf for leaf in blueprint.leaves if leaf.name.endswith(f".{part}")]
-    assert int(leaf.active_formula) == leaf.active_elements == leaf.elements * 4 // 128
+    assert int(leaf.active_formula) == leaf.active_elements == leaf.elements * top_k // experts
     (before,), (after,) = ([re.findall(r"\b[nk]\b", _text(value))] for value in (leaf.formula, leaf.active_formula))
     assert (before, after) == (["n"], ["k"])
 
@@ -105,14 +107,15 @@ def _worked_out(text: str, legend: Mapping[str, int]) -> int:
     return value
 
 
-def _holds(blueprint: Blueprint) -> None:
-    formula, components = blueprint.formula(), blueprint.by_component
-    for found, counts in (
-        (formula.components, {role: measure.total for role, measure in components.items()}),
-        (formula.active_components, {role: measure.active for role, measure in components.items()}),
-    ):
-        assert {role: _both(formula, terms) for role, terms in found.items()} == counts
-    assert (_both(formula, formula.total), _both(formula, formula.active)) == (blueprint.total, blueprint.active)
+def _holds(blueprint: Blueprint, formula: Formula | None = None) -> None:
+    formula, components = formula or blueprint.formula(), blueprint.by_component
+    for active in (False, True):
+        found = formula.active_components if active else formula.components
+        counts = {name: measure.active if active else measure.total for name, measure in components.items()}
+        for name, terms in found.items():
+            _gives(blueprint, formula, name, terms, counts[name], active)
+        _gives(blueprint, formula, None, formula.active if active else formula.total, sum(counts.values()), active)
+        assert list(found) == list(counts)
     inside = [(kind, _worked_out(formula.plain(kind.terms), formula.legend)) for kind in formula.kinds]
     assert all(value == evaluate(kind.terms) for kind, value in inside)
     assert sum(kind.layers for kind in formula.kinds) == blueprint.spec.depth
@@ -120,15 +123,58 @@ def _holds(blueprint: Blueprint) -> None:
     assert sum(kind.layers * value for kind, value in inside) + around == blueprint.total
 
 
+def _gives(
+    blueprint: Blueprint, formula: Formula, component: str | None, terms: Polynomial, count: int, active: bool
+) -> None:
+    """The printed formula gives the count, with symbols and with numbers; where not, it is said why."""
+    text, numbers = formula.text(terms), formula.numbers(terms)
+    value = _worked_out(text, formula.legend)
+    if value == _worked_out(numbers, {}) == count:
+        return
+    own = [
+        (leaf, leaf.active_formula, leaf.active_elements) if active else (leaf, leaf.formula, leaf.elements)
+        for leaf in blueprint.leaves
+        if leaf.kind == "parameter" and component in (None, leaf.component)
+    ]
+    wrong = [
+        f"{leaf.name} has {size:,}, and its own formula {_text(made)} gives {evaluate(polynomial(made)):,}"
+        for leaf, made, size in own
+        if evaluate(polynomial(made)) != size
+    ]
+    sums = (some for many in (1, 2, 3) for some in combinations(own, many))
+    gone = next((some for some in sums if sum(size for *_, size in some) == count - value), ())
+    unlike = [
+        f"{name} is {atom.value:,} and {formula.legend[name]:,}"
+        for atom, name in formula.names.items()
+        if atom.value != formula.legend[name]
+    ]
+    which = f"{component or 'the whole'}{', active' if active else ''}"
+    pytest.fail(
+        f"{which}: {text} = {numbers} gives {value:,}, and the tensors have"
+        f" {count:,}, which is {count - value:+,}."
+        + "".join(f"\n{line}" for line in wrong)
+        + "".join(f"\nleft out: {leaf.name}, {_text(made)} = {size:,}" for leaf, made, size in gone)
+        + "".join(f"\none symbol for two values: {line}" for line in unlike)
+    )
+
+
+def test_a_formula_that_lacks_a_tensor_says_which() -> None:
+    """As it would read for whoever breaks it."""
+    blueprint = hfcount.blueprint(TINY["mixtral"])
+    leaves = [leaf for leaf in blueprint.leaves if leaf.kind == "parameter"]
+    lacking = Formula(blueprint.spec, [leaf for leaf in leaves if ".w1." not in leaf.name])
+    with pytest.raises(pytest.fail.Exception) as raised:
+        _holds(blueprint, lacking)
+    (name,) = [leaf.name for leaf in leaves if ".w1." in leaf.name]
+    assert str(raised.value).splitlines() == [
+        "experts: 2·N·n·d·d_ff = 2·3·8·12·20 gives 11,520, and the tensors have 17,280, which is +5,760.",
+        f"left out: {name}, N·n·d·d_ff = 5,760",
+    ]
+
+
 def _in_layers(formula: Formula, term: Monomial) -> bool:
     """Whether a term is multiplied by a number of the model's own layers: N, N1, N2, ..."""
     return any(re.fullmatch(r"N\d*", formula.names[atom]) for atom in term)
-
-
-def _both(formula: Formula, terms: Polynomial) -> int:
-    value, numbers = _worked_out(formula.text(terms), formula.legend), _worked_out(formula.numbers(terms), {})
-    assert value == numbers
-    return value
 
 
 @pytest.mark.parametrize("values", RECORDED.values(), ids=RECORDED)
@@ -178,24 +224,27 @@ def test_the_keys_of_a_part_are_named_with_the_way_to_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kinds"),
+    ("name", "changes", "kinds"),
     [
-        ("qwen3", [("MHA + MLP", "layers 0-31")]),
-        ("deepseek_v3", [("MLA + MLP", "layers 0-2"), ("MLA + MoE", "layers 3-60")]),
+        ("qwen3", {}, [("GQA + MLP", "layers 0-2")]),
+        ("qwen3", {"num_key_value_heads": None}, [("MHA + MLP", "layers 0-2")]),
+        ("deepseek_v3", {}, [("MLA + MLP", "layers 0-2"), ("MLA + MoE", "layer 3")]),
+        ("deepseek_v3", {"num_hidden_layers": 61}, [("MLA + MLP", "layers 0-2"), ("MLA + MoE", "layers 3-60")]),
         (
             "jamba",
+            {"num_hidden_layers": 32, "attn_layer_period": 8, "expert_layer_period": 2},
             [
                 ("GQA + MLP", "layers 4-28 step 8"),
                 ("Mamba + MoE", "layers 1-31 step 2"),
                 ("Mamba + MLP", "layers 0,2,6,8,10,14,16,... (12 in all)"),
             ],
         ),
-        ("falcon", [("MQA + MLP", "layers 0-31")]),
-        ("falcon_h1", [("GQA + Mamba-2 + MLP", "layers 0-31")]),
+        ("falcon", {}, [("MQA + MLP", "layers 0-2")]),
+        ("falcon_h1", {}, [("GQA + Mamba-2 + MLP", "layers 0-2")]),
     ],
 )
-def test_layers_by_kind(name: str, kinds: list[tuple[str, str]]) -> None:
-    formula = hfcount.blueprint(RECORDED[name]).formula()
+def test_layers_by_kind(name: str, changes: Json, kinds: list[tuple[str, str]]) -> None:
+    formula = hfcount.blueprint(RECORDED[name] | changes).formula()
     assert [(kind.name, kind.where) for kind in formula.kinds] == kinds
 
 

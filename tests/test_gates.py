@@ -1,7 +1,11 @@
-"""Formatting, linting, types and the direction of imports."""
+"""Formatting, linting, types, and what is imported from where."""
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +23,31 @@ GATES = {
 def test_gate(gate: str) -> None:
     done = subprocess.run([sys.executable, *GATES[gate]], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+DEVELOPERS = {"test", "oracle", "bench"}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Modules that a file imports, here or there, and the names it takes from them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_what_is_imported_is_declared_and_public() -> None:
+    """By the dependencies, or by an extra that is not for developers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {name: lines for name, lines in project["optional-dependencies"].items() if name not in DEVELOPERS}
+    lines = sum(extras.values(), project["dependencies"])
+    declared = {re.split(r"[^\w.-]", line)[0].replace("-", "_") for line in lines}
+    foreign = {
+        name
+        for path in (ROOT / "hfcount").rglob("*.py")
+        for name in imported(ast.parse(path.read_text()))
+        if name.partition(".")[0] not in sys.stdlib_module_names | {"hfcount"}
+    }
+    assert {name.partition(".")[0] for name in foreign} == declared
+    assert [name for name in foreign if "._" in name] == []

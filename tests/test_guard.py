@@ -3,21 +3,31 @@
 import json
 
 import pytest
-from guard import FIXTURES, RECORDED, digests
+from guard import FIXTURES, RECORDED, Json, digest, reports
+from schema import problems, recorded
+
+from hfcount import Report
 
 EXPECTED: dict[str, dict[str, str]] = json.loads(RECORDED.read_text())
+SCHEMA = recorded()
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, dict[str, str]]:
-    return digests([FIXTURES])
+def found() -> dict[str, Json]:
+    return dict(reports([FIXTURES]))
 
 
-def test_the_same_cases(found: dict[str, dict[str, str]]) -> None:
+def test_the_same_cases(found: dict[str, Json]) -> None:
     assert list(found) == list(EXPECTED)
 
 
 @pytest.mark.parametrize("case", EXPECTED)
-def test_every_field_is_as_recorded(case: str, found: dict[str, dict[str, str]]) -> None:
-    now = found[case]
+def test_every_field_is_as_recorded(case: str, found: dict[str, Json]) -> None:
+    now = digest(found[case])
     assert sorted(name for name in now.keys() | EXPECTED[case] if now.get(name) != EXPECTED[case].get(name)) == []
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_every_report_is_as_the_schema_says_and_is_read_back(case: str, found: dict[str, Json]) -> None:
+    assert problems(SCHEMA, found[case], SCHEMA) == []
+    assert json.loads(Report.model_validate(found[case]).to_json()) == found[case]

@@ -58,14 +58,14 @@ def test_dense_models_and_experts(name: str, context: int) -> None:
 
 def test_latent_attention_which_it_takes_for_heads() -> None:
     config = _recorded("deepseek_v3")
-    layers, heads = config["num_hidden_layers"], config["num_attention_heads"]
-    assert _ours(config, 10) == 2 * 10 * layers * (512 + 64)
-    assert _theirs(config, 10) == 2 * 2 * 10 * layers * heads * (config["hidden_size"] // heads)
+    layers, heads = config["num_hidden_layers"], config["num_key_value_heads"]
+    assert _ours(config, 10) == 2 * 10 * layers * (config["kv_lora_rank"] + config["qk_rope_head_dim"])
+    assert _theirs(config, 10) == 2 * 2 * 10 * layers * heads * (config["hidden_size"] // config["num_attention_heads"])
 
 
 def test_linear_layers_which_it_charges_for_every_token() -> None:
     config = _recorded("qwen3_next")
-    full, heads, width = 12, config["num_key_value_heads"], config["head_dim"]
+    full, heads, width = 1, config["num_key_value_heads"], config["head_dim"]  # one of four layers
     growth = _ours(config, 1001) - _ours(config, 1000)
     assert growth == 2 * full * 2 * heads * width
     assert _theirs(config, 1001) - _theirs(config, 1000) == 4 * growth

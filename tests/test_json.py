@@ -53,15 +53,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a comment": (b'{"a": 1} // it', "not JSON"),
     "single quotes": (b"{'a': 1}", "not JSON"),
     "a raw control character": (b'{"a": "\x01"}', "not JSON"),
-    "a name twice": (b'{"a": 1, "a": 1}', '"a" stands twice'),
-    "a name twice, deep": (b'{"x": [{"y": {"a": 1, "a": 2}}]}', '"a" stands twice'),
-    "a name twice, escaped": (rb'{"a": 1, "\u0061": 2}', '"a" stands twice'),
-    "a name twice, with colons": (b'{"a:b": 1, "a:b": 2}', '"a:b" stands twice'),
-    "a name twice, colons escaped": (rb'{"a\u003a": 1, "a:": 2}', '"a:" stands twice'),
-    "a name twice, beside colons": (b'{"a": ":", "a": "::", "b:": 1}', '"a" stands twice'),
-    "an empty name twice": (b'{"": 1, "": 2}', '"" stands twice'),
-    "an object as a value twice": (b'{"a": {"b": 1}, "a": {"c": 1}}', '"a" stands twice'),
-    "a surrogate twice": (rb'{"\ud800": 1, "\ud800": 2}', "stands twice"),
+    "a key twice": (b'{"a": 1, "a": 1}', 'duplicate key "a"'),
+    "a key twice, deep": (b'{"x": [{"y": {"a": 1, "a": 2}}]}', 'duplicate key "a"'),
+    "a key twice, escaped": (rb'{"a": 1, "\u0061": 2}', 'duplicate key "a"'),
+    "a key twice, with colons": (b'{"a:b": 1, "a:b": 2}', 'duplicate key "a:b"'),
+    "a key twice, colons escaped": (rb'{"a\u003a": 1, "a:": 2}', 'duplicate key "a:"'),
+    "a key twice, among colons": (b'{"a": ":", "a": "::", "b:": 1}', 'duplicate key "a"'),
+    "an empty key twice": (b'{"": 1, "": 2}', 'duplicate key ""'),
+    "an object as a value twice": (b'{"a": {"b": 1}, "a": {"c": 1}}', 'duplicate key "a"'),
+    "a surrogate twice": (rb'{"\ud800": 1, "\ud800": 2}', "duplicate key"),
     "NaN": (b'{"a": NaN}', "NaN is not a JSON number"),
     "Infinity": (b'{"a": Infinity}', "Infinity is not a JSON number"),
     "-Infinity": (b'{"a": [-Infinity]}', "-Infinity is not a JSON number"),
@@ -112,7 +112,7 @@ class _Refused(Exception):
 
 
 def _reference(raw: bytes) -> dict[str, Any]:
-    """What the standard library reads, if it is an object, no name stands twice, and all numbers are JSON's."""
+    """What the standard library reads, if it is an object, no key is duplicate, and all numbers are JSON's."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
@@ -179,5 +179,5 @@ def _text(value: object) -> str:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(_NAMES, _VALUES), max_size=4).map(tuple))
-def test_a_document_is_read_as_the_standard_library_reads_it_unless_a_name_stands_twice(value: object) -> None:
+def test_a_document_is_read_as_the_standard_library_reads_it_unless_a_key_is_duplicate(value: object) -> None:
     _same(_text(value).encode())

@@ -44,7 +44,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 HUB = ("Qwen/Qwen3-32B", "Qwen/Qwen3-235B-A22B", "mistralai/Mixtral-8x7B-v0.1", "meta-llama/Llama-3.1-8B")
-ARCHITECTURES = ("deepseek_v3", "jamba", "kimi_linear", "qwen3_5", "mllama", "llama4", "gpt2", "kimi_k25", "gemma4")
+CONFIGS = ("deepseek_v3", "jamba", "kimi_linear", "qwen3_5", "mllama", "llama4", "gpt2", "gemma4")
 
 
 def _report(
@@ -88,9 +88,10 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     folder = tmp_path_factory.mktemp("configs")
-    for name in ARCHITECTURES:
-        save(folder / name, json.loads((FIXTURES / "architectures" / f"{name}.json").read_text())["config"])
-    places = [*((model, FIXTURES) for model in HUB), *((name, folder) for name in ARCHITECTURES)]
+    for name in CONFIGS:
+        save(folder / name, json.loads((FIXTURES / "configs" / f"{name}.json").read_text()))
+    save(folder / "kimi_k25", json.loads((FIXTURES / "architectures" / "kimi_k25.json").read_text())["config"])
+    places = [*((model, FIXTURES) for model in HUB), *((name, folder) for name in (*CONFIGS, "kimi_k25"))]
     return {name: inspect(Request(name, fixtures=place), Options("config")) for name, place in places}
 
 

@@ -196,12 +196,12 @@ REFUSED = {
     "metadata that is a text": (metadata("pt"), "__metadata__"),
     "metadata that is a number": (metadata(0), "__metadata__"),
     "metadata that is false": (metadata(False), "__metadata__"),
-    # Names that stand twice
-    "a tensor twice": (b'{"x":%s,"x":%s}' % (GOOD[6:-1], GOOD[6:-1]), "twice"),
-    "a field twice": (GOOD.replace(b'"shape": [4]', b'"shape": [9], "shape": [4]'), "twice"),
-    "metadata twice": (metadata({}).replace(b"{", b'{"__metadata__": {}, ', 1), "twice"),
-    "a name within metadata twice": (metadata({"a": "1"}).replace(b'"a": "1"', b'"a": "1", "a": "2"'), "twice"),
-    "one name, spelt in two ways": (b'{"x":%s,"\\u0078":%s}' % (GOOD[6:-1], GOOD[6:-1]), "twice"),
+    # Duplicate keys
+    "a tensor twice": (b'{"x":%s,"x":%s}' % (GOOD[6:-1], GOOD[6:-1]), "duplicate key"),
+    "a field twice": (GOOD.replace(b'"shape": [4]', b'"shape": [9], "shape": [4]'), "duplicate key"),
+    "metadata twice": (metadata({}).replace(b"{", b'{"__metadata__": {}, ', 1), "duplicate key"),
+    "a name within metadata twice": (metadata({"a": "1"}).replace(b'"a": "1"', b'"a": "1", "a": "2"'), "duplicate key"),
+    "one name, spelt in two ways": (b'{"x":%s,"\\u0078":%s}' % (GOOD[6:-1], GOOD[6:-1]), "duplicate key"),
     # What is no JSON object in UTF-8
     "nothing": (b"", "empty"),
     "spaces": (b"        ", "empty"),

@@ -77,7 +77,8 @@ FITTED: dict[str, Json] = {
     "gpt_neo": {"attention_types": [[["global", "local"], 3]]},
     "gptj": {"rotary_dim": 8},
     "granitemoehybrid": {"layer_types": ["linear_attention", "full_attention"] * 3},
-    "hrm_text": {"num_layers_per_stack": 2, "num_hidden_layers": 16},
+    "hrm_text": {"num_layers_per_stack": 2, "num_hidden_layers": 16, "H_cycles": 2, "L_cycles": 3},
+    "llama4_text": {"moe_layers": list(range(LAYERS))},
     "mamba2": {"num_heads": 4, "head_dim": 32},
     "phi4_multimodal": {"vision_config": TOWER, "audio_config": TOWER | {"num_blocks": 1}},
     "qwen2_5_vl_text": SECTIONS,
@@ -86,7 +87,7 @@ FITTED: dict[str, Json] = {
     "xmod": {"default_language": "en_XX"},
     "xlstm": {"hidden_size": 128, "embedding_dim": 128},
     "zamba": {"layers_block_type": HYBRID},
-    "zamba2": {"layers_block_type": HYBRID, "n_mamba_heads": 4},
+    "zamba2": {"layers_block_type": HYBRID, "n_mamba_heads": 4, "mamba_ngroups": 2},
     "zaya": {"num_experts_per_tok": 1},
 }
 
@@ -101,7 +102,7 @@ def small(values: Json, kind: str) -> Json:
         elif isinstance(value, list) and key in ("num_attention_heads_per_layer", "moe_layers"):
             result[key] = [4] * LAYERS if key.startswith("num") else [one for one in value if one < LAYERS]
         elif isinstance(value, list) and key.endswith(("_types", "_type")):
-            result[key] = value[:LAYERS]
+            result[key] = (value * LAYERS)[:LAYERS]
         elif key == "first_k_dense_replace":
             result[key] = min(value, 1)
         else:
@@ -255,7 +256,7 @@ def comparable(name: str) -> bool:
     """Whether torch counts all that hfcount does: products of elements, as states have, and convolutions are not."""
     spec = hfcount.blueprint(RECORDED[name]).spec
     return spec.text is None and "text_config" not in RECORDED[name] and not any(
-        part.step or part.state for part in cost(hfcount.blueprint(RECORDED[name])).kept
+        part.per_step or part.state for part in cost(hfcount.blueprint(RECORDED[name])).kept
     )  # fmt: skip
 
 

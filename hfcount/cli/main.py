@@ -13,6 +13,7 @@ from hfcount.cli import options as read
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.files import write
+from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.mapper.whatif import Changes
 from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
 from hfcount.report.model import Extra, Report, worst
@@ -40,7 +41,7 @@ Examples:
 
 \b
 Exit codes: 0 verified or explained, 1 mismatch, 2 wrong usage, 3 unverified or
-could not look. With several models the worst result decides: 1, then 3, then 0.
+could not look. With several models the worst decides: 1, then 3, then 0.
 
 \b
 Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
@@ -80,12 +81,12 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     multiple=True,
     metavar="KEY=VALUE",
     callback=read.settings,
-    help="Count, too, what a config with this value would be (repeatable; a KEY given twice makes two of them).",
+    help="Also count the config with this value set (repeatable; a KEY given twice makes two what-ifs).",
 )
-@click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this length.")
-@click.option("--batch", type=read.COUNT, default=1, metavar="N", help="That many sequences of --context tokens.")
+@click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this context length.")
+@click.option("--batch", type=read.COUNT, default=1, metavar="N", help="Number of sequences of --context tokens.")
 @click.option(
-    "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="What keys and values are kept in; else the config's dtype."
+    "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="The dtype of cached keys and values (default: the config's)."
 )
 @click.option(
     "--plot",
@@ -94,14 +95,14 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     callback=read.drawable,
     help="Draw the components of all models: .svg, .png or .pdf.",
 )
-@click.option("--dark", is_flag=True, help="Draw it on a dark ground.")
+@click.option("--dark", is_flag=True, help="Draw it on a dark background.")
 @click.option(
     "--html",
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     callback=read.renderable,
-    help="Write it all as one page, which a browser opens from disk.",
+    help="Write everything as one self-contained page.",
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
@@ -146,7 +147,7 @@ def main(
         if fixtures is None or models:
             raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
         try:
-            models = _all_models(fixtures)
+            models = tuple(all_fixtures(fixtures))
         except HfcountError as error:
             report = failed(str(fixtures), error)
             _echo(format.render([report]))
@@ -156,9 +157,7 @@ def main(
     if dark and plot is None:
         raise click.UsageError("--dark goes with --plot.")
     if settings and (depth in ("index", "headers") or save):
-        raise click.UsageError(
-            "--set counts what is nowhere published: it goes without --depth index, headers and --save."
-        )
+        raise click.UsageError("--set counts what was never published: leave out --depth index or headers, and --save.")
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
@@ -211,7 +210,7 @@ class _NotWritten(click.ClickException):
 
 
 class _ReaderGone(Exception):
-    """Whoever reads the output has had enough, as in `hfcount ... | head`."""
+    """Nobody reads the output any more, as in `hfcount ... | head`."""
 
 
 def _echo(text: str) -> None:
@@ -248,9 +247,3 @@ def run() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
-
-
-def _all_models(fixtures: Path) -> tuple[str, ...]:
-    from hfcount.fetcher.fixtures import all_fixtures
-
-    return tuple(all_fixtures(fixtures))

@@ -1,4 +1,4 @@
-"""What the options of the command line are read as; a wrong one raises click.BadParameter."""
+"""How options of the command line are parsed; a wrong value raises click.BadParameter."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
 
 
 def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
-    """The what-ifs that KEY=VALUE pairs make."""
+    """The what-ifs that KEY=VALUE pairs ask for."""
     pairs = [value.partition("=") for value in values]
     for (key, equals, _), value in zip(pairs, values, strict=True):
         if not key or not equals:
@@ -75,18 +75,18 @@ def _needs(module: str, extra: str) -> None:
 
 
 def _ready(path: Path, *suffixes: str) -> Path:
-    """A path that can be written; by its name it is no input, and no output of another kind."""
+    """A path that can be written and has one of the suffixes, so that no input is overwritten by mistake."""
     if path.suffix.lower() not in suffixes:
-        raise click.BadParameter(f"{path} must end in {' or '.join(suffixes)}, by which it is told what to write.")
+        raise click.BadParameter(f"{path} must end in {' or '.join(suffixes)}: the suffix says what to write.")
     if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise click.BadParameter(f"{path} is there, and is no file that may be written.")
+        raise click.BadParameter(f"{path} exists and is not a writable file.")
     return path
 
 
 def drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Where a figure goes, whose name says what kind it is."""
+    """Where to write a figure; the suffix says its kind."""
     if path is None:
         return None
     path = _ready(path, ".svg", ".png", ".pdf")
@@ -95,7 +95,7 @@ def drawable(_context: click.Context, _option: click.Parameter, path: Path | Non
 
 
 def renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Where a page goes."""
+    """Where to write a page."""
     if path is None:
         return None
     path = _ready(path, ".html", ".htm")
@@ -104,7 +104,7 @@ def renderable(_context: click.Context, _option: click.Parameter, path: Path | N
 
 
 def picture(path: Path) -> Literal["svg", "png", "pdf"]:
-    """What kind of figure a file's name asks for."""
+    """The kind of figure, by the file's suffix."""
     return cast(Literal["svg", "png", "pdf"], path.suffix[1:].lower())
 
 

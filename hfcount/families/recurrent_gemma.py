@@ -12,16 +12,13 @@ MODEL_TYPES = ("recurrent_gemma",)
 
 def spec(c: Config) -> Spec:
     hidden, heads = c.int("hidden_size"), c.int("num_attention_heads")
-    own, width = (
-        keys.divides(c, "num_attention_heads", heads, "hidden_size", hidden),
-        c.int("lru_width", default=hidden),
-    )
+    width = c.int("lru_width", default=hidden)
     keys.divides(c, "num_attention_heads", heads, "lru_width", width)
     full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True, kv_heads_optional=True)
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
     kinds = {
-        "attention": Layer(mixer=full.but(head_dim=own), ffn=ffn),
+        "attention": Layer(mixer=full, ffn=ffn),
         "recurrent": Layer(mixer=lru, ffn=ffn),
     }
     pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]

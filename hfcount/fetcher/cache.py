@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.folder import read_folder
-from hfcount.fetcher.interface import Documents, Request, label
+from hfcount.fetcher.interface import Documents, Request, is_commit, label
 from hfcount.text import printable
 
 
@@ -30,9 +30,9 @@ def read(request: Request) -> Documents:
         raise FetchError("BadName", not_a_repo_id(request.model))
     revision = request.revision or "main"
     repo = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *request.model.split("/")))
-    commit = revision if _is_commit(revision) else _commit_of(repo / "refs", revision)
+    commit = revision if is_commit(revision) else _commit_of(repo / "refs", revision)
     snapshot = repo / "snapshots" / commit
-    if not _is_commit(commit) or not os.path.isdir(snapshot):
+    if not is_commit(commit) or not os.path.isdir(snapshot):
         raise FetchError(
             "NotCached",
             f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
@@ -48,10 +48,6 @@ def not_a_repo_id(model: str) -> str:
         f"{printable(model)} is not a valid repo id (`org/name`, at most 96 letters, digits, `-`, `_` and `.`), and"
         " there is no local folder or file of that name."
     )
-
-
-def _is_commit(revision: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
 def _commit_of(refs: Path, revision: str) -> str:

@@ -75,7 +75,6 @@ class RecordedShards:
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """The shards of those names; a file that is not recorded is left out."""
-        del done
         return {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
 
 

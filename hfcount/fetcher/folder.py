@@ -56,7 +56,8 @@ def read_folder(
             "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
         )
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
-    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_file())
     if config is None:
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
     shards = FolderShards(folder, [name for name in names if name.endswith(".safetensors")])
@@ -69,15 +70,14 @@ class FolderShards:
     local = True
 
     def __init__(self, folder: Path, names: Collection[str]) -> None:
-        self._folder = folder
+        self._folder = str(folder)
         self.names: Collection[str] | None = names
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """The shards of those names; a file that does not exist is left out."""
         found = {}
         for name in wanted:
-            one = self._read(name)
-            if one is not None:
+            if (one := self._read(name)) is not None:
                 found[name] = one
             done()
         return found
@@ -85,7 +85,7 @@ class FolderShards:
     def _read(self, name: str) -> Shard | None:
         try:
             # O_NONBLOCK: opening a FIFO would wait for a writer.
-            handle = os.open(self._folder / name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            handle = os.open(os.path.join(self._folder, name), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         except FileNotFoundError:
             return None
         except OSError as error:

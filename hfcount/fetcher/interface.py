@@ -116,6 +116,11 @@ class Source(Protocol):
 
 def label(model: str, revision: str | None) -> str:
     """A model with its revision, as messages call it; of a commit the first 7 digits."""
-    if revision and re.fullmatch(r"[0-9a-f]{40}", revision):
-        revision = revision[:7]
-    return printable(f"{model}@{revision}" if revision else model)
+    if not revision:
+        return printable(model)
+    return printable(f"{model}@{revision[:7] if is_commit(revision) else revision}")
+
+
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a full commit."""
+    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None

@@ -1,4 +1,4 @@
-"""Ranged reads of remote files: a few kilobytes of each, at most, and never a token for another host."""
+"""Headers of remote files, read by ranges of bytes; the token goes to the endpoint's own origin alone."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,13 +10,12 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.interface import TRANSIENT, Progress
-from hfcount.fetcher.retry import SECONDS, Deadline, HubRetry
+from hfcount.fetcher.retry import SECONDS, Deadline, retries
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
 
@@ -44,13 +43,13 @@ class RangeReader:
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=HubRetry(self._deadline))
+        adapter = HTTPAdapter(pool_connections=2, pool_maxsize=WORKERS, max_retries=retries(self._deadline))
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
 
     def read(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
-        """The shards behind `urls` (name to URL); one that is not there is left out.
+        """The shards behind `urls` (name to URL); a file that does not exist is left out.
 
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges.
@@ -60,10 +59,11 @@ class RangeReader:
             found = {}
             try:
                 for future in as_completed(futures):
+                    name = futures.pop(future)  # and with it the bytes
                     with suppress(_Absent):
                         # Parsed here: workers that parse would take the interpreter's lock from those that wait.
                         first, size = future.result()
-                        found[futures[future]] = read_shard(futures[future], size, first)
+                        found[name] = read_shard(name, size, first)
                     done()
             except BaseException:
                 self._deadline.stop()
@@ -78,7 +78,8 @@ class RangeReader:
         except _Empty:
             return b"", 0
         end = header_end(first, size)
-        return (first + self._get(name, url, len(first), end)[0] if end > len(first) else first), size
+        rest = self._get(name, url, len(first), end)[0] if end > len(first) else b""
+        return first[:end] + rest, size
 
     def _get(self, name: str, url: str, begin: int, end: int) -> tuple[bytes, int]:
         """Bytes `begin` to `end` of a file (fewer where it ends before), and the size of the whole."""
@@ -165,8 +166,9 @@ class _Absent(Exception):
 
 
 def _body(name: str, response: requests.Response, begin: int, end: int, check: Callable[[], None]) -> tuple[bytes, int]:
+    """The bytes of an answer and the size of the whole file; `check` is called before each read."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise FetchError("HubError", f"{printable(name)}: the server compresses ranges, which cannot be read as such.")
+        raise FetchError("HubError", f"{printable(name)}: the server compresses ranges, so they cannot be read.")
     skip = 0
     if response.status_code == 206:
         size = _content_range(name, response.headers.get("Content-Range", ""), begin, end)
@@ -175,19 +177,14 @@ def _body(name: str, response: requests.Response, begin: int, end: int, check: C
         if not re.fullmatch(r"\d{1,19}", length):
             raise FetchError("HubError", f"{printable(name)}: the server ignores Range and gives no Content-Length.")
         size, skip = int(length), begin
-    wanted = min(end, size) - begin + skip
-    return _exactly(response.raw, wanted, check)[skip:], size
-
-
-def _exactly(raw: BaseHTTPResponse, wanted: int, check: Callable[[], None]) -> bytes:
-    body = bytearray()
+    wanted, body = min(end, size) - begin + skip, bytearray()
     while len(body) < wanted:
         check()
-        piece = raw.read1(min(wanted - len(body), 1 << 20))
+        piece = response.raw.read1(min(wanted - len(body), 1 << 20))
         if not piece:
             raise _BrokenOff(f"the answer broke off after {len(body):,} of {wanted:,} bytes")
         body += piece
-    return bytes(body)
+    return bytes(body[skip:]), size
 
 
 def _content_range(name: str, value: str, begin: int, end: int) -> int:

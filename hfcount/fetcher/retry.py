@@ -48,20 +48,7 @@ class Deadline:
 class HubRetry(Retry):
     """urllib3's Retry, told of the Hub's RateLimit header and of the time that is left."""
 
-    def __init__(self, deadline: Deadline | None = None, **settings: Any) -> None:
-        usual: dict[str, Any] = {
-            "total": 5,
-            "connect": 2,
-            "read": 1,
-            "backoff_factor": 0.5,
-            "backoff_max": 8,
-            "status_forcelist": TRANSIENT,
-            "allowed_methods": {"GET"},
-            "raise_on_status": False,
-            "redirect": False,
-        }
-        super().__init__(**(usual | settings))
-        self.deadline = deadline or Deadline(SECONDS)
+    deadline: Deadline
 
     def new(self, **settings: Any) -> "HubRetry":
         """The attempts that are left after one more failure."""
@@ -80,11 +67,17 @@ class HubRetry(Retry):
             asked = super().get_retry_after(response)
         except (ValueError, HTTPError):  # more digits than a number may have, or none
             asked = float("inf")
-        if asked is None:
-            limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))
-            asked = float(limit[1]) + 1 if limit else None
-        if asked is None:
-            return None
-        if asked > min(self.deadline.left(), _MAX_WAIT):
+        if asked is None and (limit := re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", response.headers.get("RateLimit", ""))):
+            asked = float(limit[1]) + 1
+        if asked is not None and asked > min(self.deadline.left(), _MAX_WAIT):
             raise FetchError("HubError", f"the Hub asks to wait {asked:,.0f} seconds. Try again then, or set HF_TOKEN.")
         return asked
+
+
+def retries(deadline: Deadline) -> HubRetry:
+    """How often one request is repeated, and how long waited in between."""
+    attempts = HubRetry(
+        total=5, connect=2, read=1, backoff_factor=0.5, backoff_max=8, status_forcelist=TRANSIENT, raise_on_status=False
+    )
+    attempts.deadline = deadline
+    return attempts

@@ -1,4 +1,4 @@
-"""What was published, read with suspicion: the index's names, shards and claims."""
+"""The index of a checkpoint: which tensor is in which shard, and what it claims of their sum."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,11 @@ def read_index(document: Document) -> Index:
         if weight_map == {}:
             found = "an empty weight_map"
         raise DocumentError(f"{where} has {found}, so it names no tensor. Write the index again.")
-    if set(map(type, weight_map.values())) != {str}:
+    try:
+        shards = frozenset(weight_map.values())
+    except TypeError:  # a list or an object is among them
+        shards = frozenset()
+    if set(map(type, shards)) != {str}:
         name, value = next((name, value) for name, value in weight_map.items() if type(value) is not str)
         raise DocumentError(
             f"{where}: weight_map gives {shown(value)} for {printable(name)}, and must give a file name."
@@ -47,12 +51,11 @@ def read_index(document: Document) -> Index:
     if max(map(len, weight_map)) > MAX_NAME:
         longest = max(weight_map, key=len)
         raise DocumentError(
-            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); {MAX_NAME:,} are"
-            " the most that is read."
+            f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); at most"
+            f" {MAX_NAME:,} are read."
         )
-    shards = frozenset(weight_map.values())
     if len(shards) > MAX_SHARDS:
-        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; {MAX_SHARDS:,} are the most that is read.")
+        raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; at most {MAX_SHARDS:,} are read.")
     for shard in sorted(shards):
         if not is_safe(shard):
             raise DocumentError(
@@ -60,9 +63,7 @@ def read_index(document: Document) -> Index:
                 " inside the repo. Nothing was requested for it. Write the index again.",
                 "HF002",
             )
-    metadata = index.get("metadata")
-    if metadata is None:
-        metadata = {}
+    metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.")
     return Index(

@@ -22,45 +22,40 @@ class Document:
 def parse_object(document: Document) -> dict[str, Any]:
     """The JSON object that a document holds.
 
-    Stricter than the standard library: UTF-8 without a byte order mark, no name twice in one object, no NaN or
+    Stricter than the standard library: UTF-8 without a byte order mark, no duplicate keys, no NaN or
     Infinity, nothing after the end, at most 64 levels.
 
     Raises:
         DocumentError: HF001, with what is wrong and where.
     """
     value = parse_loosely(document)
-    try:
-        names = _names(value)
-    except RecursionError:
-        raise _too_deep(document) from None
-    check_names(document, names)
+    check_keys(document, _count_keys(document.where, value))
     return value
 
 
 def parse_loosely(document: Document) -> dict[str, Any]:
-    """As `parse_object`, but a name may stand twice and nesting is limited by the parser alone."""
+    """As `parse_object`, but keys may be duplicate, and only the parser limits the nesting."""
     where, raw = document.where, document.raw
-    if not raw.strip():
+
+    def refuse(constant: str) -> None:
+        raise DocumentError(f"{where}: {constant} is not a JSON number.")
+
+    if not raw or raw.isspace():
         raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
     if raw.startswith(b"\xef\xbb\xbf"):
-        raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without.")
-    if raw.startswith(b"version https://git-lfs"):
-        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.")
-    if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
-        raise DocumentError(f"{where} is an HTML page, not JSON: some server answered with an error page.")
+        raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without one.")
+    check_substitute(where, raw, "HF001")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+        value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{where} is not UTF-8: byte {error.start:,} is 0x{raw[error.start]:02x}.") from None
     except RecursionError:
-        raise _too_deep(document) from None
+        raise _too_deep(where) from None
     except json.JSONDecodeError as error:
         raise DocumentError(
             f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes."
             " Download it again, or correct it there."
         ) from None
-    except _NotANumber as error:
-        raise DocumentError(f"{where}: {error} is not a JSON number.") from None
     except ValueError:  # Python reads no number of more than 4,300 digits
         raise DocumentError(f"{where} has a number of more than 4,300 digits.") from None
     if not isinstance(value, dict):
@@ -68,40 +63,40 @@ def parse_loosely(document: Document) -> dict[str, Any]:
     return value
 
 
-def check_names(document: Document, names: int) -> None:
-    """Refuses a document in which a name stands twice in one object, given how many names were read from it.
+def check_substitute(where: str, raw: bytes, code: str) -> None:
+    """Raises DocumentError, with this code, for what Git or a server may give in the place of a file."""
+    if raw.startswith(b"version https://git-lfs"):
+        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.", code)
+    if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
+        raise DocumentError(f"{where} is an HTML page, probably a server's error page. Download it again.", code)
 
-    Each name has its colon, so as many of both means that no name was lost; only then is no second look needed.
+
+def check_keys(document: Document, keys: int) -> None:
+    """Raises DocumentError for a document with a duplicate key, given how many keys were read from it.
+
+    Each key has its colon: where there are as many of both, no key was lost, and a second look is saved.
     """
-    if document.raw.count(b":") != names:
+    if document.raw.count(b":") != keys:
         try:
             json.loads(document.raw.decode("utf-8"), object_pairs_hook=_once)
         except ValueError as error:
             raise DocumentError(f"{document.where}: {printable(str(error))}.") from None
 
 
-def _too_deep(document: Document) -> DocumentError:
-    return DocumentError(f"{document.where} is nested more than {_DEPTH} levels deep.")
+def _too_deep(where: str) -> DocumentError:
+    return DocumentError(f"{where} is nested more than {_DEPTH} levels deep.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f'the name "{printable(twice, 60)}" stands twice in one object')
+        raise ValueError(f'duplicate key "{printable(twice, 60)}" in one object')
     return result
 
 
-class _NotANumber(ValueError):
-    """NaN or Infinity, which the standard library's parser would take."""
-
-
-def _no_constant(text: str) -> None:
-    raise _NotANumber(text)
-
-
-def _names(value: Any) -> int:
-    """How many names its objects have, in all; RecursionError when they are nested too deep."""
+def _count_keys(where: str, value: Any) -> int:
+    """How many keys its objects have, in all; DocumentError when they are nested too deep."""
     count, level = 0, [value]
     for _ in range(_DEPTH):
         count += sum(len(one) for one in level if isinstance(one, dict))
@@ -111,4 +106,4 @@ def _names(value: Any) -> int:
         level = [inner for values in nesting for inner in values if isinstance(inner, (dict, list))]
         if not level:
             return count
-    raise RecursionError
+    raise _too_deep(where)

@@ -1,7 +1,7 @@
-"""The safetensors header: bytes in, tensors out, every rule of the format held.
+"""The safetensors header: bytes in, tensors out, every rule of the format checked.
 
-Source of the rules: the format's README and safetensors 0.8, safetensors/src/tensor.rs (`validate`). A name that
-stands twice is refused here, as the README asks and the reference reader does not.
+Source of the rules: the format's README and safetensors 0.8, safetensors/src/tensor.rs (`validate`). Duplicate keys
+are an error here, as the README asks; the reference reader accepts them.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.formats.json import Document, check_names, parse_loosely, parse_object
+from hfcount.formats.json import Document, check_keys, check_substitute, parse_loosely, parse_object
 from hfcount.storage.dtypes import BITS
 from hfcount.text import printable, shown
 
@@ -99,17 +99,14 @@ def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
     Raises:
         DocumentError: HF003, it cannot be a safetensors file.
     """
-    if first.startswith(b"version https://git-lfs"):
-        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.", "HF003")
-    if first.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
-        raise DocumentError(f"{where} is an HTML page: some server answered with an error page.", "HF003")
+    check_substitute(where, first, "HF003")
     if len(first) < LENGTH_BYTES:
         raise DocumentError(f"{where} has {len(first)} bytes, and a header's length alone takes 8.", "HF003")
     length = int.from_bytes(first[:LENGTH_BYTES], "little")
     if length > MAX_HEADER:
         raise DocumentError(
-            f"{where} gives its header {length:,} bytes, and {MAX_HEADER:,} are the most: it is no safetensors file,"
-            " or its first bytes are damaged.",
+            f"{where} declares a header of {length:,} bytes; at most {MAX_HEADER:,} are allowed. It is not a"
+            " safetensors file, or its first bytes are damaged.",
             "HF003",
         )
     if file_bytes is not None and LENGTH_BYTES + length > file_bytes:
@@ -130,10 +127,10 @@ def parse_header(where: str, raw: bytes) -> Header:
         fields = parse_loosely(document)
         metadata = fields.pop("__metadata__", None)
         if metadata is not None and not (isinstance(metadata, dict) and {str}.issuperset(map(type, metadata.values()))):
-            raise DocumentError(f"{where}: __metadata__ must map texts to texts.")
+            raise DocumentError(f"{where}: __metadata__ must map strings to strings.")
         tensors = _entries(where, fields)
         if sum(map(len, fields.values())) == 3 * len(fields):
-            check_names(document, 4 * len(fields) + (0 if metadata is None else 1 + len(metadata)))
+            check_keys(document, 4 * len(fields) + (0 if metadata is None else 1 + len(metadata)))
         else:  # fields beyond the format's are allowed, and may nest
             parse_object(document)
     except DocumentError as error:

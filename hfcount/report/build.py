@@ -1,4 +1,4 @@
-"""Makes the report of what was read and found."""
+"""Writes the report of an inspection."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Memory and compute, as the report says them."""
+"""Memory and compute of the report, in bytes and multiply-adds."""
 
 from hfcount.plan import Blueprint
 from hfcount.report.model import CachePart, Compute, Evidence, Memory
@@ -10,7 +10,12 @@ from hfcount.text import printable
 def costs(
     blueprint: Blueprint, evidence: Evidence | None, load: Workload, quant_method: str | None
 ) -> tuple[Memory, Compute]:
-    """What serving a model takes; `quant_method` is the scheme that its weights are quantised with."""
+    """What serving a model takes.
+
+    Args:
+        load: the context, batch and cache dtype that are asked about.
+        quant_method: the scheme its weights are quantised with, None for none.
+    """
     found = cost(blueprint)
     return _memory(blueprint, found, evidence, load, quant_method), _compute(found, load.context)
 
@@ -18,14 +23,14 @@ def costs(
 def _memory(
     blueprint: Blueprint, found: Cost, evidence: Evidence | None, load: Workload, quant_method: str | None
 ) -> Memory:
-    """Bytes of the weights as they are stored, and of what a model keeps of earlier tokens."""
+    """Bytes of the weights as stored, and of the cache and states."""
     dtype = load.dtype or blueprint.spec.dtype
     cell = cache_width(dtype)
     weights, by_dtype, why = _weights(blueprint, evidence, quant_method)
     keeps = any(part.per_token or part.state for part in found.kept)
 
     def size(elements: int) -> int | None:
-        """In bytes; nothing takes none in any dtype."""
+        """In bytes; None where the dtype is unknown and something is cached."""
         return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
 
     context = load.context
@@ -57,7 +62,7 @@ def _memory(
 
 
 def _compute(found: Cost, context: int | None) -> Compute:
-    """Multiply-adds of one token's way through the model."""
+    """Multiply-adds of one token's forward pass."""
     if found.unknown:
         return Compute(context=context)
     at_context = None if context is None else found.matrices + sum(part.multiply_adds(context) for part in found.kept)
@@ -72,7 +77,7 @@ def _compute(found: Cost, context: int | None) -> Compute:
 def _weights(
     blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None
 ) -> tuple[int | None, dict[str, int] | None, str | None]:
-    """Bytes of what is stored, the same by dtype, and why there are none: as seen, or else as the config has it."""
+    """Bytes of the weights, the same by dtype, and why they are unknown: by headers, else index, else config."""
     if evidence and evidence.dtypes is not None:
         by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
         return sum(by_dtype.values()), by_dtype, None

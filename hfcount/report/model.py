@@ -1,4 +1,4 @@
-"""The report: everything a run says, as one versioned value that every reporter renders and JSON carries."""
+"""The report: everything that is known of one checkpoint, as one versioned value that every reporter renders."""
 
 import json
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.errors import Value
+from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.verifier.rules import RULES, Rule
 
@@ -27,7 +28,10 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters(_Part):
-    """Elements. `stored` is what the checkpoint holds, copies and buffers included; null when nothing tells it."""
+    """Numbers of parameters, in elements.
+
+    `stored` is what the checkpoint holds, including copies and buffers; null when neither index nor headers tell.
+    """
 
     total: int | None
     active: int | None
@@ -46,9 +50,10 @@ class ComponentCount(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(_Part):
-    """What was published: bytes, elements, numbers of tensors and shards, elements by dtype.
+    """What was published.
 
-    `unlisted` are weight files beside the shards that the index does not name.
+    `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
+    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name.
     """
 
     total_size: int | None = None
@@ -61,7 +66,7 @@ class Evidence(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCheck(_Part):
-    """One number that was expected and observed; `text` says how the expected one comes about."""
+    """One number as expected and as observed; `text` says how the expected one was computed."""
 
     name: str
     expected: int
@@ -72,7 +77,7 @@ class ReportedCheck(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding(_Part):
-    """One difference: `tensors` folded into rows, `count` of them, their `parameters` (elements) and `bytes`.
+    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
     `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is that of the config or of the
     index's metadata, `file` is relative to the checkpoint, and both are the first where there are several. `fix` says
@@ -101,7 +106,7 @@ class ReportedFinding(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorRow(_Part):
-    """All tensors of the blueprint whose names differ only in indices; `elements` is their sum."""
+    """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
 
     name: str
     count: int
@@ -113,7 +118,7 @@ class TensorRow(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaPart(_Part):
-    """The closed form of one component or the whole: with symbols, with numbers, and its value in elements."""
+    """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
 
     component: str
     symbols: str
@@ -123,10 +128,10 @@ class FormulaPart(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedForm(_Part):
-    """The formula of every component, the whole last, and what each symbol stands for.
+    """The formula of every component, the total last, and the value of each symbol.
 
-    `active` has those of what one token passes through, where that is less; `layers` one layer of each kind,
-    and `active_layers` the same; `keys` says where a symbol's value is from.
+    `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
+    and `active_layers` its active parameters. `keys` names the config key that gave a symbol its value.
     """
 
     parts: tuple[FormulaPart, ...]
@@ -139,7 +144,10 @@ class ClosedForm(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerKind(_Part):
-    """Layers that have the same parameters: what they are made of, which, and their components, of all together."""
+    """Layers that have the same parameters.
+
+    `name` says what they are made of, `numbers` which layers they are; `components` counts all `count` layers together.
+    """
 
     name: str
     numbers: str
@@ -149,10 +157,10 @@ class LayerKind(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachePart(_Part):
-    """What mixers of one kind keep, each of them.
+    """What one layer of this kind caches.
 
-    `window` is in tokens, null when no token is dropped; `picked` is how many of those kept are looked at, null
-    for all.
+    `layers` is the number of such layers. `window` is in tokens, null when no token is dropped; `picked` is how many of
+    the cached tokens are attended to, null for all.
     """
 
     kind: str
@@ -165,10 +173,12 @@ class CachePart(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(_Part):
-    """Bytes: of the weights as they are stored, of the cache for one token, of it all for `batch` sequences.
+    """Memory for serving, in bytes.
 
-    `kv_bytes_per_token` is what one token adds in all layers, until windows are full. `kv_bytes` is cache and states of
-    `batch` sequences of `context` tokens. What nothing tells is null, and `weights_why` and `why` say why.
+    `weights_bytes` is the weights as they are stored, `weights` the same by dtype. `kv_bytes_per_token` is what one
+    token adds to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do
+    not grow. `kv_bytes` is cache and states of `batch` sequences of `context` tokens. What cannot be known is null, and
+    `weights_why` and `why` say why.
     """
 
     weights_bytes: int | None = None
@@ -186,10 +196,10 @@ class Memory(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compute(_Part):
-    """Multiply-adds of a forward pass for one token, each of them two floating-point operations.
+    """Multiply-adds of a forward pass for one token; each is two floating-point operations.
 
-    `per_token` is that of matrices and states, `per_position` that of attention for each token looked back at, until
-    windows are full or an indexer picks; `at_context` is both for the last token of a context.
+    `per_token` counts matrices and states, `per_position` attention per token of context, until windows are full or an
+    indexer's top k is reached; `at_context` is the sum for the last token of a context.
     """
 
     per_token: int | None = None
@@ -210,15 +220,15 @@ class Failure(_Part):
 class Report(_Part):
     """What hfcount says of one checkpoint.
 
-    The fields and their meaning are a promise under `schema` 1: fields may be added, none changes or goes. `asides`
-    are the parts of the model that are not described: the prefix of their names, and why. `overrides` are the keys of
-    the config that were set to other values.
+    Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
+    `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
+    described: the prefix of their names, and why. `overrides` are the config keys that were set to other values.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
     model: str
     revision: str | None = None
-    source: Literal["hub", "cache", "folder", "fixtures"] | None = None
+    source: SourceName | None = None
     family: str | None = None
     architecture: str | None = None
     dtype: str | None = None
@@ -254,8 +264,8 @@ class Report(_Part):
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON; what is seldom there is left out where it says nothing."""
-        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _SELDOM}
+        """The report as one line of ASCII JSON, without the rarer fields where they are null."""
+        said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
         return json.dumps({"schema": said.pop("schema_version"), **said}, default=_fields)
 
     def model_dump(self) -> dict[str, Any]:
@@ -282,7 +292,7 @@ class Report(_Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
-_SELDOM = ("overrides", "asides", "tensors", "formula", "layers", "error")
+_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error")
 
 
 def _fields(part: Any) -> dict[str, Any]:
@@ -297,5 +307,5 @@ def _adapter() -> "TypeAdapter[Report]":
 
 
 def worst(codes: Sequence[int]) -> int:
-    """The exit code of several reports: 1 before 3 before 0."""
+    """The exit code of several reports: the worst of theirs, 1, then 3, then 0."""
     return next((code for code in (1, 3) if code in codes), 0)

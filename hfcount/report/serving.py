@@ -1,4 +1,4 @@
-"""What a model costs to serve: bytes of its key/value cache and states, multiply-adds of a token's way through it.
+"""What a model costs to serve: elements of its key/value cache and states, multiply-adds of a token's forward pass.
 
 A cache is what a causal model must keep of earlier tokens. Softmax attention keeps keys and values, of h_kv heads
 (arXiv:2305.13245) or all tokens of a sliding window (arXiv:2310.06825); latent attention keeps r_kv + h_r elements, of
@@ -18,11 +18,11 @@ from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.leaves import Leaf
 
 CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")
-"""What keys and values may be kept in."""
+"""What keys and values may be cached in."""
 
 
 class Workload(NamedTuple):
-    """What is asked of a model: tokens of context of each of `batch` sequences, and the dtype of the cache."""
+    """What a model is to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's)."""
 
     context: int | None = None
     batch: int = 1
@@ -30,14 +30,14 @@ class Workload(NamedTuple):
 
 
 class MixerCost(NamedTuple):
-    """What alike mixers keep and do, each of them.
+    """What one mixer of this kind caches and computes.
 
     Args:
-        name: what they are, such as `GQA`; `layers` is how many.
-        per_token: elements that each token adds, and `state` those that no token adds to.
-        window: tokens beyond which the oldest goes for each new one; None when all stay.
-        top_k: how many of those that stay are looked at, where that is not all of them.
-        per_position: multiply-adds for each token that is looked at, and `per_step` those for the state.
+        name: the kind, such as `GQA`; `layers` is the number of such mixers.
+        per_token: elements cached per token, and `state` elements that do not grow with the context.
+        window: tokens that are cached at most; None for all.
+        top_k: cached tokens that are attended to; None for all.
+        per_position: multiply-adds per token attended to, and `per_step` those of the state.
     """
 
     name: str
@@ -50,19 +50,19 @@ class MixerCost(NamedTuple):
     per_step: int = 0
 
     def held(self, context: int) -> int:
-        """Tokens of a context that are kept."""
+        """Tokens of a context that are cached."""
         return context if self.window is None else min(context, self.window)
 
     def seen(self, context: int) -> int:
-        """Tokens that the last one of a context looks at, itself included."""
+        """Tokens that the last one of a context attends to, itself included."""
         return self.held(context) if self.top_k is None else min(self.held(context), self.top_k)
 
     def elements(self, context: int) -> int:
-        """Elements of all layers after `context` tokens."""
+        """Elements cached in all layers after `context` tokens."""
         return self.layers * (self.per_token * self.held(context) + self.state)
 
     def multiply_adds(self, context: int) -> int:
-        """Of all layers for the last token of a context, beside their matrices."""
+        """Of all layers for the last token of a context, without those of their matrices."""
         return self.layers * (self.per_position * self.seen(context) + self.per_step)
 
 
@@ -70,8 +70,8 @@ class Cost(NamedTuple):
     """What one token costs.
 
     Args:
-        kept: by kind of mixer; `unknown` says why that cannot be told, and is empty when it can.
-        matrices: multiply-adds of the matrices a token passes through, as often as it does.
+        kept: by kind of mixer; `unknown` says why it is unknown, and is empty otherwise.
+        matrices: multiply-adds of all matrices a token passes through, each counted as often as it does.
     """
 
     kept: Sequence[MixerCost] = ()
@@ -80,15 +80,15 @@ class Cost(NamedTuple):
 
 
 def cost(blueprint: Blueprint) -> Cost:
-    """What a token costs in a model: its cache, and its multiply-adds."""
+    """What one token costs: its cache and its multiply-adds."""
     unknown = _unknown(blueprint)
     if unknown:
         return Cost(unknown=unknown)
-    return Cost(_merged(_mixers(blueprint.spec)), matrices=sum(_multiplied(blueprint)))
+    return Cost(_merged(_mixers(blueprint.spec)), matrices=int(sum(_multiplied(blueprint))))
 
 
 def cache_width(name: str | None) -> int | None:
-    """Bytes of one element of a cache in the dtype that a config or a user calls `name`."""
+    """Bytes of one cached element, by the dtype's name in a config or on the command line; None if unknown."""
     if name == "int8":
         return 1
     known = dtypes.code(name)
@@ -114,12 +114,12 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
-    """The layers that a token repeats: of a model with an encoder and no decoder, the encoder's."""
+    """The layers that a token passes through: the encoder's where a model has no decoder."""
     return spec.encoder if spec.encoder and not spec.causal else spec.layers
 
 
 def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | None]]:
-    """How many of the layers have which window, and how many none."""
+    """Numbers of layers by window, in tokens; None for the layers without one."""
     rest, indices = int(part.indices.count), _plain(part.indices)
     for window in spec.windows if isinstance(mixer, GQA | MLA) else ():
         if some := int(intersection(indices, window.indices).count):
@@ -134,7 +134,7 @@ def _plain(indices: Indices) -> Indices:
 
 
 def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
-    """What one mixer keeps and does, in a causal model and without a window."""
+    """What one mixer caches and computes, in a causal model and without a window."""
     per_token = state = per_position = per_step = 0
     top_k = None
     match mixer:

@@ -33,7 +33,7 @@ def binary(size: int) -> str:
 
 
 def serving(report: Report) -> list[tuple[str, str, str]]:
-    """What serving a model takes: a name, a number, and how it comes about."""
+    """What serving a model takes, a row each: a name, a number, and its unit and origin."""
     rows = []
     memory, compute = report.memory, report.compute
     if memory and memory.weights_why and report.components:
@@ -44,9 +44,9 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
         said = f" {next(iter(memory.weights or ()))}" if one else f" = {stored}" if stored else ""
         rows.append(("weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"))
     if memory and memory.kv_bytes_per_token is not None:
-        rows.append(("cache", f"{memory.kv_bytes_per_token:,}", f"bytes for each token{_kept(memory)}"))
+        rows.append(("cache", f"{memory.kv_bytes_per_token:,}", f"bytes per token{_kept(memory)}"))
         if memory.state_bytes:
-            rows.append(("state", f"{memory.state_bytes:,}", f"bytes for each sequence{_kept(memory, states=True)}"))
+            rows.append(("state", f"{memory.state_bytes:,}", f"bytes per sequence{_kept(memory, states=True)}"))
         if memory.kv_bytes is not None:
             many = f"{plural(memory.batch, 'sequence')} of {memory.context:,} tokens"
             rows.append(("cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"))
@@ -55,16 +55,16 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
     if compute and compute.per_token is None and report.components:
         rows.append(("multiply-adds", "unknown", memory.why or "" if memory else ""))
     if compute and compute.per_token is not None:
-        near = f" + {compute.per_position:,} for each token looked back at" if compute.per_position else ""
+        near = f", plus {compute.per_position:,} per token of context" if compute.per_position else ""
         near += _limits(memory) if memory and near else ""
-        rows.append(("multiply-adds", f"{compute.per_token:,}", f"for a token{near}"))
+        rows.append(("multiply-adds", f"{compute.per_token:,}", f"per token{near}"))
         if compute.at_context is not None:
             rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
     return rows
 
 
 def _limits(memory: Memory) -> str:
-    """` (52 GQA: 1,024 at most)`: which layers look back at so many tokens only."""
+    """` (52 GQA: 1,024 at most)`: which layers attend to a limited number of tokens."""
     near = {
         part: min(size for size in (part.window, part.picked) if size)
         for part in memory.parts
@@ -75,7 +75,7 @@ def _limits(memory: Memory) -> str:
 
 
 def _kept(memory: Memory, states: bool = False) -> str:
-    """` (48 GQA × 4,096, 16 of them ...)`: which layers keep how much."""
+    """` (48 GQA × 4,096)`: how many layers of which kind store how many bytes each."""
     parts = [
         f"{part.layers:,} {part.kind} × {size:,}" + (f", {part.window:,} tokens at most" if part.window else "")
         for part in memory.parts
@@ -85,7 +85,7 @@ def _kept(memory: Memory, states: bool = False) -> str:
 
 
 def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
-    """All formulas, with what goes behind the name of each."""
+    """All formulas, with what follows the name of each."""
     return [
         ("", formula.parts),
         (", active", formula.active),
@@ -155,7 +155,7 @@ def annotation(finding: ReportedFinding) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """What a reader should know beside the findings: why headers were read, and files that nobody names."""
+    """What a reader should know besides the findings: why headers were read, and files that no index names."""
     found = []
     if report.depth == "headers" and report.depth_reason:
         found.append(f"The headers were read, since {report.depth_reason}.")

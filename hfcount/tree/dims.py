@@ -82,7 +82,7 @@ def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for a, x in left.items():
         for b, y in right.items():
-            monomial = tuple(sorted(a + b, key=_place))
+            monomial = tuple(sorted(a + b, key=_place)) if a and b else a or b
             result[monomial] = result.get(monomial, 0) + x * y
     return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
 

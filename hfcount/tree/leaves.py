@@ -1,9 +1,9 @@
 """The tree unfolded: leaves that stand for all tensors of one kind, and how a name finds its leaf."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain
 from math import prod
 from operator import mul
@@ -93,13 +93,22 @@ class Leaf:
 
     def names(self) -> list[str]:
         """Every name, `count` of them."""
-        *texts, end = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
-        names = [end]
-        # From the end on, so that each whole name is put together but once.
-        for text, numbers in zip(reversed(texts), reversed(self.indices), strict=True):
-            starts = [f"{text}{number}" for number in numbers]
-            names = [start + name for start in starts for name in names]
-        return names
+        starts, ends = self._halves()
+        return [start + end for start in starts for end in ends]
+
+    def names_beyond(self, known: Container[str]) -> list[str]:
+        """Every name that is not among the known; one at a time, which is what the processor's cache holds."""
+        starts, ends = self._halves()
+        return [name for start in starts for end in ends if (name := start + end) not in known]
+
+    def _halves(self) -> tuple[list[str], list[str]]:
+        """How its names begin and end: every beginning goes with every end."""
+        first, *texts = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
+        starts, ends = [""], [first]
+        for numbers, text in zip(self.indices, texts, strict=True):
+            starts = [start + end for start in starts for end in ends]
+            ends = [f"{number}{text}" for number in numbers]
+        return starts, ends
 
     @property
     def indices(self) -> list[Indices]:
@@ -109,7 +118,7 @@ class Leaf:
 
 def leaves(tree: Block) -> list[Leaf]:
     """The tree unfolded to its leaves, in the order of the tree."""
-    return list(_unfold(tree, (), None, 1, 1))
+    return _unfold(tree, (), None, 1, 1)
 
 
 def _unfold(
@@ -119,10 +128,10 @@ def _unfold(
     count: int,
     active: int,
     repeats: int = 1,
-) -> Iterable[Leaf]:
+) -> list[Leaf]:
     # One isinstance chain in one place reads better here than a method on each node.
     if isinstance(node, tuple):
-        return chain.from_iterable(_unfold(one, segments, component, count, active, repeats) for one in node)
+        return [leaf for one in node for leaf in _unfold(one, segments, component, count, active, repeats)]
     if isinstance(node, Repeat):
         numbers = node.indices
         chosen = numbers.count if node.active is None else node.active
@@ -132,10 +141,11 @@ def _unfold(
     component = component or node.component
     if isinstance(node, Block):
         often = repeats if node.repeats is None else node.repeats
-        return chain.from_iterable(
-            _unfold(child, (*segments, segment(name)), component, count, active, often)
+        return [
+            leaf
             for name, child in node.children.items()
-        )
+            for leaf in _unfold(child, (*segments, segment(name)), component, count, active, often)
+        ]
     known = component or "other"
     presence: Presence = "optional" if known == "mtp" else "required"
     part: Part = "prediction" if known == "mtp" else "model"
@@ -174,17 +184,22 @@ def _find_undescribed(node: Node, name: str) -> Iterable[tuple[str, str]]:
 
 def segment(name: str) -> "str | Indices":
     """A segment of a name; a number is a set of one, since names are looked up with their numbers taken out."""
-    return Indices.of((int(name),)) if is_index(name) else name
+    return Indices.of((int(name),)) if name.isdecimal() and is_index(name) else name
 
 
 class Finder:
     """Finds the leaf that a tensor's name belongs to, in constant time per name."""
 
     def __init__(self, candidates: Iterable[Leaf]) -> None:
-        self._by_text: dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]] = {}
-        for leaf in candidates:
+        self._candidates = candidates
+
+    @cached_property
+    def _by_text(self) -> dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]]:
+        found: dict[tuple[str, ...], list[tuple[Leaf, list[Indices]]]] = {}
+        for leaf in self._candidates:
             text, _ = split(".".join(part if isinstance(part, str) else "0" for part in leaf.segments))
-            self._by_text.setdefault(text, []).append((leaf, leaf.indices))
+            found.setdefault(text, []).append((leaf, leaf.indices))
+        return found
 
     def find(self, name: str) -> Leaf | None:
         """The leaf, or None when no tensor of the blueprint has that name."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from itertools import filterfalse
 
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Label, Leaf
@@ -119,7 +118,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             count = len(result._few[id(leaf)])
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
         else:
-            absent = list(filterfalse(names.__contains__, leaf.names()))
+            absent = leaf.names_beyond(names)
             count = int(leaf.count) - len(absent)
             missing = fold(absent) if absent and required else []
         known += count

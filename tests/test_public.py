@@ -1,0 +1,157 @@
+"""The package as others use it: what it exports, what it refuses, what crosses processes, what is installed with it."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from copy import copy
+from importlib.metadata import packages_distributions
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import TINY, save_tiny
+
+import hfcount
+from hfcount.errors import FetchError, HfcountError
+from hfcount.fetcher import Request
+from hfcount.pipeline import Options
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_dir_lists_what_is_public() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import hfcount; print(*dir(hfcount))"], capture_output=True, text=True, check=True
+    )
+    assert set(hfcount.__all__) <= set(done.stdout.split())
+    assert all(hasattr(hfcount, name) for name in hfcount.__all__)
+
+
+# Wrong arguments
+
+WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "a model that is a number": (lambda: hfcount.verify(3), TypeError, r"model is 3 \(int\).* must be a str"),
+    "a model that is a path": (lambda: hfcount.verify(Path("m")), TypeError, "model is .*Path.* must be a str"),
+    "a revision that is a number": (lambda: hfcount.verify("m", revision=3), TypeError, "revision is 3"),
+    "fixtures that are a number": (lambda: hfcount.verify("m", fixtures=3), TypeError, "fixtures is 3"),
+    "a depth that there is not": (lambda: hfcount.verify("m", depth="deep"), ValueError, "depth .*'deep'.*headers"),
+    "a config that is a list": (lambda: hfcount.blueprint([]), TypeError, r"config is a list \(list\).* dict"),
+    "a config that is a name": (lambda: hfcount.blueprint("config.json"), TypeError, '"config.json".* must be a dict'),
+    "a config that is nothing": (lambda: hfcount.blueprint(None), TypeError, "config is null"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_argument_is_named_with_what_it_must_be(case: str) -> None:
+    call, kind, said = WRONG[case]
+    with pytest.raises(kind, match=said):
+        call()
+
+
+# Other processes
+
+
+def _errors(kind: type[HfcountError] = HfcountError) -> Iterator[HfcountError]:
+    yield FetchError("NoNetwork", "no way out") if kind is FetchError else kind("it is wrong")
+    for one in kind.__subclasses__():
+        yield from _errors(one)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("value", [Request("m", fixtures=Path("f")), Options()], ids=lambda value: type(value).__name__)
+def test_what_is_asked_crosses_processes(pool: ProcessPoolExecutor, value: object) -> None:
+    assert pool.submit(copy, value).result() == value
+
+
+@pytest.mark.parametrize("error", [*_errors()], ids=lambda error: type(error).__name__)
+def test_errors_cross_processes(pool: ProcessPoolExecutor, error: HfcountError) -> None:
+    error.add_note("said by a worker")
+    back = pool.submit(copy, error).result()
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
+    assert back.kind == error.kind
+
+
+def test_answers_cross_processes(pool: ProcessPoolExecutor, tmp_path: Path) -> None:
+    save_tiny(tmp_path / "m")
+    assert pool.submit(hfcount.verify, "m", fixtures=tmp_path).result() == hfcount.verify("m", fixtures=tmp_path)
+    blueprint = pool.submit(hfcount.blueprint, TINY["llama"]).result()
+    assert (blueprint, blueprint.total) == (hfcount.blueprint(TINY["llama"]), 4740)
+    assert blueprint.formula().total == hfcount.blueprint(TINY["llama"]).formula().total
+    with pytest.raises(FetchError) as raised:
+        pool.submit(hfcount.verify, "gone", fixtures=tmp_path).result()
+    assert raised.value.kind == "NoSuchFolder"
+
+
+# What is loaded
+
+_TELL = """
+import json, sys, hfcount
+assert hfcount.verify("m", fixtures=sys.argv[1]).verdict == "verified"
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def test_verifying_a_fixture_loads_neither_a_validator_nor_a_client(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "m")
+    done = subprocess.run([sys.executable, "-c", _TELL, tmp_path], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout))
+    assert (
+        loaded
+        & {
+            *("pydantic", "pydantic_core", "huggingface_hub", "requests", "httpx", "httpx2", "urllib3", "http", "ssl"),
+            *("click", "rich", "concurrent", "tempfile"),
+        }
+        == set()
+    )
+    assert "hfcount" in loaded
+
+
+# What is installed
+
+
+def test_types_are_shipped() -> None:
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel == {"packages": ["hfcount"]}  # and so every file of that folder
+    assert (ROOT / "hfcount" / "py.typed").is_file()
+
+
+def _imported() -> set[str]:
+    """Every module that hfcount imports from elsewhere, with the names imported from it."""
+    found: set[str] = set()
+    for path in (ROOT / "hfcount").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    own = sys.stdlib_module_names | {"hfcount"}
+    return {name for name in found if name.partition(".")[0] not in own}
+
+
+def test_everything_imported_is_declared() -> None:
+    project: dict[str, Any] = PROJECT["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["plot"], *extras["html"]]
+    declared = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in wanted}
+    homes = packages_distributions()
+    used = {name.partition(".")[0] for name in _imported()}
+    assert "click" in used
+    assert {
+        name for name in used if declared.isdisjoint(home.lower().replace("_", "-") for home in homes.get(name, ()))
+    } == set()
+
+
+def test_nothing_private_is_imported() -> None:
+    assert [name for name in _imported() if re.search(r"(^|\.)_", name)] == []
