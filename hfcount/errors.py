@@ -65,7 +65,7 @@ class _BrokenRule(HfcountError):
         fix: what to do about it, with which the message ends.
     """
 
-    code: str
+    code = "HF001"
 
     def __init__(
         self,
@@ -87,7 +87,6 @@ class DocumentError(_BrokenRule):
     """A document breaks its format; `code` is the rule it breaks."""
 
     kind = "DocumentError"
-    code = "HF001"
 
 
 class ConfigError(_BrokenRule):

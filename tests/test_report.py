@@ -169,7 +169,7 @@ def test_what_the_config_says_of_itself(
         FetchError("GatedRepo", "org/name is gated."),
         UnknownArchitecture("no family"),
         DocumentError("cut off"),
-        ConfigError("no vocab_size"),
+        ConfigError("no vocab_size", fix="Add it."),
         HfcountError("other"),
     ],
     ids=lambda error: error.kind,

@@ -20,7 +20,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file is there, whole, and what it should be."""
     for _, shard in sorted(c.headers.shards.items()):
         if shard.problem is not None:
-            outcome.report("HF003", file=shard.name, said=shard.problem)
+            outcome.report("HF003", file=shard.name, fix=shard.fix, said=shard.problem)
         elif shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
             _report_size(shard, shard.size, outcome)
     absent = c.headers.absent

@@ -1,6 +1,6 @@
 """Findings in words: a rule says its message as a template, and a finding's facts fill it in.
 
-A template is a format string. `[...]` is left out unless all its facts are there, `[fact?...]` unless that one is;
+A template is a format string. `[...]` is left out unless all its facts are there, `[fact?...]` unless that one is true;
 one that begins with a semicolon loses it after a colon, as the first of a list. `{count:tensor}` is `2 tensors`,
 `{count:is|are}` a word in singular or plural, `{shape:shape}` `12×24`, `{name:120}` a text cut to 120 characters, and
 `{names}` the first three of a list, `{names:such}` the first.
@@ -31,8 +31,9 @@ def render(template: str, facts: Mapping[str, Any]) -> str:
 
 
 def _optional(condition: str | None, text: str, facts: Mapping[str, Any]) -> str:
-    needed = [condition] if condition else [name for _, name, _, _ in _FORMAT.parse(text) if name]
-    return "" if any(facts.get(name) in (None, False) for name in needed) else text
+    if condition:
+        return text if facts.get(condition) else ""
+    return "" if any(name and facts.get(name) is None for _, name, _, _ in _FORMAT.parse(text)) else text
 
 
 class _Format(Formatter):
