@@ -200,10 +200,13 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     Raises:
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key or contradicts itself.
-        TypeError: it is no dict.
+        TypeError: it is not a dict with str keys.
     """
     if not isinstance(config, Mapping):
         raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
+    for key in config:
+        if not isinstance(key, str):
+            raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
     return build(Config(config))
 
 

@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Any
 from hfcount.errors import Value
 from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
+from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import (
-    ClosedForm,
-    ComponentCount,
-    Evidence,
-    Extra,
-    FormulaPart,
-    LayerKind,
-    Parameters,
-    Report,
-    ReportedCheck,
-    ReportedFinding,
-    TensorRow,
-    Verdict,
-)
+from hfcount.report.model import Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.tree.dims import Polynomial, evaluate
 from hfcount.verifier.findings import Finding

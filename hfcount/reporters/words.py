@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from hfcount.mapper.whatif import written
-from hfcount.report.model import ClosedForm, FormulaPart, Memory, Report, ReportedFinding
+from hfcount.report.counts import ClosedForm, FormulaPart, Memory
+from hfcount.report.model import Report, ReportedFinding
 from hfcount.text import plural, printable
 from hfcount.tree.nodes import Component
 
