@@ -140,9 +140,7 @@ class Blueprint:
         return [leaf for leaf in found.values() if leaf.kind in ("parameter", "tied")]
 
     def _tree_with(self, head: Head) -> Block:
-        family = families.find(self.spec.family)
-        assert family is not None
-        return family.blueprint(self.spec.but(head=head))
+        return families.tree(self.spec.but(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
         """What a checkpoint stores: parameters and current buffers."""
@@ -212,5 +210,5 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
 def build(config: Config) -> Blueprint:
     """The blueprint of a config that knows where it is from."""
-    spec, tree = families.read(config)
-    return Blueprint(spec, tree, unread=tuple(config.unread()))
+    spec = families.read(config)
+    return Blueprint(spec, families.tree(spec), unread=tuple(config.unread()))

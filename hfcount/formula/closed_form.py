@@ -60,13 +60,14 @@ class Formula:
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
-        encoding = {
-            atom: f"{which(numbered([part.indices]), atom.value)} of the encoder"
-            for part in spec.encoder
+        within = {
+            atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
+            for name, one in spec.parts.items()
+            for part in one.layers
             if not has_key(part.indices.count)
             for atom in atoms(polynomial(part.indices.count))
         }
-        self.keys = {name: encoding.get(atom, atom.source) for atom, name in self.names.items()}
+        self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
 
     def text(self, terms: Polynomial) -> str:
         """A polynomial of this formula with symbols."""

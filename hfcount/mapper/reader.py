@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
@@ -35,6 +36,8 @@ class Config:
         chosen: keys, with the way to them, that go before their aliases.
 
     Attributes:
+        family: the model_type, for messages.
+        ignored: keys that bear on no shape in this family, here and in parts.
         layer_count: the number of layers, once it was read.
     """
 
@@ -55,6 +58,8 @@ class Config:
         self.where = where
         self.layer_count: Int | None = None
         self.family = family
+        self.ignored: Collection[Str] = ()
+        self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
@@ -143,13 +148,16 @@ class Config:
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or self._below(names[0], {})
-        for key, value in (defaults or {}).items():
-            if given._values.get(key) is None:
-                given._values = {**given._values, key: value}
-                given._assumed.add(key)
-            given._read.add(key)
-        return given
+        return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
+
+    def assuming(self, defaults: Mapping[Str, Any]) -> Config:
+        """The same config, which from now on takes an absent key to mean what `defaults` say."""
+        for key, value in defaults.items():
+            if self._values.get(key) is None:
+                self._values = {**self._values, key: value}
+                self._assumed.add(key)
+            self._read.add(key)
+        return self
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
@@ -164,6 +172,12 @@ class Config:
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    def as_part(self) -> Config:
+        """The same config, with its memory of what was read, as that of a part whose keys stand among the whole's."""
+        other = copy(self)
+        other.nested = True
+        return other
 
     def given(self, name: Str) -> Bool:
         """Whether the key is there with a value."""
@@ -189,17 +203,22 @@ class Config:
         own = {name: value for name, value in self._values.items() if name in self._read}
         return own | {name: part.facts() for name, part in self._parts.items()}
 
-    def unread(self) -> list[Str]:
+    def unread(self, ignored: Collection[Str] = ()) -> list[Str]:
         """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
 
         A switch that is off, a size of 0 and an empty list ask for nothing.
+
+        Args:
+            ignored: keys of this config and its parts that bear on no shape, besides the config's own `ignored`.
         """
+        known = {*self._read, *self.ignored, *ignored}
         own = [
             name
             for name, value in self._values.items()
-            if isinstance(value, (int, list)) and value and name not in self._read and not is_shapeless(name)
+            if isinstance(value, (int, list)) and value and name not in known and not is_shapeless(name)
         ]
-        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
+        below = {*self.ignored, *ignored}
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
     def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
         return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)

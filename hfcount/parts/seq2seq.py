@@ -66,7 +66,7 @@ def bart(
     decoding = side(s.layers, True, decoder)
     if alone:
         return block(model=block(decoder=decoding), lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
-    body = block(shared=None if apart else table, encoder=side(s.encoder, False, encoder), decoder=decoding)
+    body = block(shared=None if apart else table, encoder=side(s.stack("encoder"), False, encoder), decoder=decoding)
     if s.head == "base":
         return body
     if s.head == "sequence_classification":

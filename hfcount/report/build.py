@@ -78,7 +78,7 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
             ComponentCount(name=component, total=measure.total, active=measure.active)
             for component, measure in blueprint.by_component.items()
         ),
-        "auxiliary": {"mtp": blueprint.mtp if spec.mtp_announced or stored else 0},
+        "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(
             TensorRow(

@@ -115,7 +115,7 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
     """The layers that a token passes through: the encoder's where a model has no decoder."""
-    return spec.encoder if spec.encoder and not spec.causal else spec.layers
+    return spec.layers if spec.causal else spec.stack("encoder") or spec.layers
 
 
 def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | None]]:
@@ -197,8 +197,12 @@ def _multiplied(blueprint: Blueprint) -> Iterator[int]:
     for leaf in blueprint.leaves:
         if leaf.component == "lm_head" and leaf.kind == "tied" and _is_matrix(leaf):
             yield leaf.elements
-        elif leaf.kind == "parameter" and leaf.component != "vision" and _is_matrix(leaf) and not _is_table(leaf):
+        elif leaf.kind == "parameter" and leaf.component not in _ASIDE and _is_matrix(leaf) and not _is_table(leaf):
             yield leaf.active_elements * leaf.repeats
+
+
+_ASIDE = ("vision", "audio", "projector")
+"""Components through which no token of a text passes."""
 
 
 def _is_matrix(leaf: Leaf) -> bool:

@@ -34,6 +34,12 @@ class Dim(int):
         return dim
 
     @property
+    def symbol(self) -> str:
+        """What the number is called; empty where arithmetic gave it."""
+        how = self._made[0]
+        return how if isinstance(how, str) else ""
+
+    @property
     def terms(self) -> Polynomial:
         """The polynomial."""
         if self._terms is None:

@@ -22,6 +22,8 @@ Component = Literal[
     "lm_head",
     "mtp",
     "vision",
+    "audio",
+    "projector",
     "other",
 ]
 """The component a tensor is counted under."""

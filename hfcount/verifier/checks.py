@@ -107,7 +107,7 @@ def check_auxiliary(case: Comparison, outcome: Outcome) -> None:
             elements,
             _total_bytes(case, stored),
         )
-    elif announced and case.blueprint.spec.mtp_announced:
+    elif announced and case.blueprint.spec.announces("mtp"):
         names = [leaf.name for leaf in announced]
         outcome.report(
             "HF207",
