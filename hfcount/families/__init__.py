@@ -1,7 +1,11 @@
-"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names).
+"""The architectures, one file each.
 
-A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
-take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names); where they are needed,
+`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the
+blueprint of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+
+The comment on MODEL_TYPES cites the implementation that names are from; absent keys mean what the configuration file
+beside it says. A file is named after its model_type and found by that name; further types it serves by a scan.
 """
 
 import re
@@ -56,7 +60,7 @@ def read(c: Config, known_as: str = "") -> Spec:
         near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
         nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
         raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
-    c.family = model_type
+    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
 
 

@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-MODEL_TYPES = ("albert",)
+MODEL_TYPES = ("albert",)  # transformers 5.23: modeling_albert.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,8 @@ from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_no
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
-MODEL_TYPES = ("chatglm",)
+MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
+IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
 def spec(c: Config) -> Spec:

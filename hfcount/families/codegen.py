@@ -7,7 +7,7 @@ from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("codegen",)
+MODEL_TYPES = ("codegen",)  # transformers 5.23: modeling_codegen.py
 
 
 def spec(c: Config) -> Spec:

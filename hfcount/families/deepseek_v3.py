@@ -6,7 +6,7 @@ from hfcount.parts import decoder, mla, network, pre_norm, predicting, shared_mo
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v3", "kimi_k2")
+MODEL_TYPES = ("deepseek_v3", "kimi_k2")  # transformers 5.23: modeling_deepseek_v3.py
 
 
 def spec(c: Config) -> Spec:

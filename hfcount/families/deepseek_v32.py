@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v32",)
+MODEL_TYPES = ("deepseek_v32",)  # transformers 5.23: modeling_deepseek_v32.py
 
 
 def spec(c: Config) -> Spec:
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
         a = one.latent
         whole = pre_norm(
             d,
-            self_attn=Block({**mla(d, a).children, "indexer": indexer(d, a)}, "attention"),
+            self_attn=altered(mla(d, a), indexer=indexer(d, a)),
             mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
         return predicting(s, one, whole)

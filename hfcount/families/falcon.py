@@ -1,4 +1,4 @@
-"""Falcon 1B to 180B: attention with a head of keys and values for each, for some or for all (arXiv:2311.16867)."""
+"""Falcon 1B to 180B: multi-head, grouped-query or multi-query attention (arXiv:2311.16867)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -8,7 +8,7 @@ from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("falcon",)
+MODEL_TYPES = ("falcon",)  # transformers 5.23: modeling_falcon.py
 
 
 def spec(c: Config) -> Spec:

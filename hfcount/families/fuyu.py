@@ -2,12 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import lm_head
-from hfcount.parts.layers import persimmon
+from hfcount.parts import lm_head, persimmon
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("fuyu",)
+MODEL_TYPES = ("fuyu",)  # transformers 5.23: modeling_fuyu.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,8 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("gemma3",)
+MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
+IGNORED = ("mm_tokens_per_image",)
 
 # Published configs leave out of text_config what agrees with transformers' Gemma3TextConfig.
 _TEXT = {

@@ -8,7 +8,8 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
-MODEL_TYPES = ("gemma3n", "gemma3n_text")
+MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
+IGNORED = ("vision_soft_tokens_per_image",)
 
 
 def spec(c: Config) -> Spec:
@@ -24,7 +25,7 @@ def spec(c: Config) -> Spec:
         "streams": text.int("altup_num_inputs", default=4),
         "laurel_rank": keys.sized("r", text.int("laurel_rank", default=64)),
     }
-    windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), 512)
+    windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), default=512)
     if text is c:
         return keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     for name, width in (("vision", 2048), ("audio", 1536)):

@@ -9,7 +9,8 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-MODEL_TYPES = ("gemma4",)
+MODEL_TYPES = ("gemma4",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("vision_soft_tokens_per_image",)
 
 _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 

@@ -9,7 +9,8 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("gemma4_audio",)
+MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("attention_chunk_size",)
 
 # What absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
 _DEFAULTS = {"hidden_size": 1024, "num_hidden_layers": 12, "num_attention_heads": 8, "conv_kernel_size": 5}

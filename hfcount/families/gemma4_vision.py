@@ -8,7 +8,8 @@ from hfcount.parts.vision import patch_projection
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("gemma4_vision",)
+MODEL_TYPES = ("gemma4_vision",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("default_output_length", "pooling_kernel_size")
 
 # What absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4VisionConfig.
 _DEFAULTS = {

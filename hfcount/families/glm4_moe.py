@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, network, pre_norm, predicting, shared_mo
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("glm4_moe",)
+MODEL_TYPES = ("glm4_moe",)  # transformers 5.23: modeling_glm4_moe.py
 
 
 def spec(c: Config) -> Spec:

@@ -5,7 +5,7 @@ from hfcount.families.deepseek_v3 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("glm4_moe_lite",)
+MODEL_TYPES = ("glm4_moe_lite",)  # transformers 5.23: modeling_glm4_moe_lite.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("glm4v",)
+MODEL_TYPES = ("glm4v",)  # transformers 5.23: modeling_glm4v.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")
+MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")  # transformers 5.23: modeling_glm4v.py, modeling_glm4v_moe.py
 
 # What absent keys mean: transformers 5.23, configuration_glm4v.py.
 _DEFAULTS = {

@@ -6,7 +6,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
-MODEL_TYPES = ("got_ocr2",)
+MODEL_TYPES = ("got_ocr2",)  # transformers 5.23: modeling_got_ocr2.py
 
 
 def spec(c: Config) -> Spec:

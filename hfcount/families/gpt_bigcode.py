@@ -1,4 +1,4 @@
-"""SantaCoder and StarCoder: GPT-2 with one head of keys and values for all (arXiv:2301.03988, arXiv:2305.06161)."""
+"""SantaCoder and StarCoder: GPT-2 with multi-query attention (arXiv:2301.03988, arXiv:2305.06161)."""
 
 from hfcount import keys
 from hfcount.errors import ConfigError
@@ -9,7 +9,7 @@ from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_bigcode",)
+MODEL_TYPES = ("gpt_bigcode",)  # transformers 5.23: modeling_gpt_bigcode.py
 
 
 def spec(c: Config) -> Spec:

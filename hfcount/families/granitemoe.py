@@ -6,12 +6,12 @@ from hfcount.parts import decoder, gqa, rms_norm, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
+# transformers 5.23: modeling_granitemoe.py, modeling_granitemoeshared.py
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0) if c.family == "granitemoeshared" else 0
     ffn = keys.moe(c, "intermediate_size")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))

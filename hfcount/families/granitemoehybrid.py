@@ -8,12 +8,11 @@ from hfcount.spec import SSM, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("granitemoehybrid",)
+MODEL_TYPES = ("granitemoehybrid",)  # transformers 5.23: modeling_granitemoehybrid.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0))
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)

@@ -6,7 +6,7 @@ from hfcount.parts import correction_bias, decoder, experts, gqa, network, pre_n
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("hy_v3",)
+MODEL_TYPES = ("hy_v3",)  # transformers 5.23: modeling_hy_v3.py
 
 
 def spec(c: Config) -> Spec:

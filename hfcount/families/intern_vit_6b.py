@@ -7,7 +7,8 @@ from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("intern_vit_6b",)
+MODEL_TYPES = ("intern_vit_6b",)  # modeling_intern_vit.py of OpenGVLab/InternVL2-4B
+IGNORED = ("use_flash_attn",)
 
 
 def spec(c: Config) -> Spec:

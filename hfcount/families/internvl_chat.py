@@ -8,7 +8,8 @@ from hfcount.spec import Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("internvl_chat",)
+MODEL_TYPES = ("internvl_chat",)  # modeling_internvl_chat.py of OpenGVLab/InternVL2-4B
+IGNORED = ("dynamic_image_size", "max_dynamic_patch", "min_dynamic_patch", "select_layer", "use_thumbnail")
 
 
 def spec(c: Config) -> Spec:

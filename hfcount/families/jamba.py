@@ -8,7 +8,7 @@ from hfcount.spec import SSM, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("jamba",)
+MODEL_TYPES = ("jamba",)  # transformers 5.23: modeling_jamba.py
 
 
 def spec(c: Config) -> Spec:

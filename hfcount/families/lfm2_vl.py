@@ -7,7 +7,7 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("lfm2_vl",)
+MODEL_TYPES = ("lfm2_vl",)  # transformers 5.23: modeling_lfm2_vl.py
 
 
 def spec(c: Config) -> Spec:

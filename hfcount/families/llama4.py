@@ -7,7 +7,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("llama4",)
+MODEL_TYPES = ("llama4",)  # transformers 5.23: modeling_llama4.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.vision import patch_projection, square_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("llama4_vision_model",)
+MODEL_TYPES = ("llama4_vision_model",)  # transformers 5.23: modeling_llama4.py
 
 # What absent keys mean: transformers 5.23, configuration_llama4.py.
 _DEFAULTS = {

@@ -6,9 +6,9 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Kind, Tensor, block
 
-MODEL_TYPES = ("marian",)
+MODEL_TYPES = ("marian",)  # transformers 5.23: modeling_marian.py
 
-_HEADS = ("MTModel", "Model", "ForCausalLM")
+_HEADS = {**keys.named(MTModel="conditional_generation"), **keys.named(("Model", "ForCausalLM"))}
 
 
 def spec(c: Config) -> Spec:

@@ -6,14 +6,14 @@ from hfcount.parts import base, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("mimo",)
+MODEL_TYPES = ("mimo",)  # modeling_mimo.py of XiaomiMiMo/MiMo-7B-Base
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    ahead = keys.drafts(c, "num_nextn_predict_layers", layer)
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), parts=ahead, windows=keys.sliding_later(c, 28))
+    ahead, windows = keys.drafts(c, "num_nextn_predict_layers", layer), keys.sliding_later(c, first=28)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), parts=ahead, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

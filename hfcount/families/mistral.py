@@ -6,11 +6,11 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mistral",)
+MODEL_TYPES = ("mistral",)  # transformers 5.23: modeling_mistral.py
 
 
 def spec(c: Config) -> Spec:
-    windows = keys.sliding_everywhere(c, 4096)
+    windows = keys.sliding_everywhere(c, default=4096)
     return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 

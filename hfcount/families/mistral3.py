@@ -7,7 +7,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("mistral3",)
+MODEL_TYPES = ("mistral3",)  # transformers 5.23: modeling_mistral3.py
 
 
 def spec(c: Config) -> Spec:

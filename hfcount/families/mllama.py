@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("mllama", "mllama_text_model")
+MODEL_TYPES = ("mllama", "mllama_text_model")  # transformers 5.23: modeling_mllama.py
 
 
 def spec(c: Config) -> Spec:

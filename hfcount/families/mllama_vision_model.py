@@ -7,7 +7,7 @@ from hfcount.parts.vision import patch_convolution, square_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("mllama_vision_model",)
+MODEL_TYPES = ("mllama_vision_model",)  # transformers 5.23: modeling_mllama.py
 
 # What absent keys mean: transformers 5.23, configuration_mllama.py, MllamaVisionConfig.
 _DEFAULTS = {

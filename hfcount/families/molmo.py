@@ -8,7 +8,7 @@ from hfcount.parts.vision import pooling_attention
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("molmo",)
+MODEL_TYPES = ("molmo",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.vision import patch_projection, pooling_attention
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("molmo_vision",)
+MODEL_TYPES = ("molmo_vision",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Undescribed
 
-MODEL_TYPES = ("moss_transcribe_diarize",)
+MODEL_TYPES = ("moss_transcribe_diarize",)  # transformers 5.23: modeling_moss_transcribe_diarize.py
 
 
 def spec(c: Config) -> Spec:

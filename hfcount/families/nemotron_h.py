@@ -2,15 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import embedding, gqa, mlp, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, drafting, embedding, gqa, latent_moe, mlp, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.parts.prediction import drafting
-from hfcount.parts.sparse import latent_moe
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("nemotron_h",)
+MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
 
 
 def spec(c: Config) -> Spec:

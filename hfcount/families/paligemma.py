@@ -6,7 +6,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("paligemma",)
+MODEL_TYPES = ("paligemma",)  # transformers 5.23: modeling_paligemma.py
 
 
 def spec(c: Config) -> Spec:

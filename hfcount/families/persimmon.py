@@ -2,12 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import with_head
-from hfcount.parts.layers import persimmon
+from hfcount.parts import persimmon, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("persimmon",)
+MODEL_TYPES = ("persimmon",)  # transformers 5.23: modeling_persimmon.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.vision import patch_convolution, square_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("pixtral",)
+MODEL_TYPES = ("pixtral",)  # transformers 5.23: modeling_pixtral.py
 
 # What absent keys mean: transformers 5.23, configuration_pixtral.py.
 _DEFAULTS = {

@@ -6,7 +6,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen2_audio",)
+MODEL_TYPES = ("qwen2_audio",)  # transformers 5.23: modeling_qwen2_audio.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,9 @@ from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
+# transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
 MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision")
+IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
 
 # What absent keys mean: transformers 5.23, configuration_qwen2_vl.py and configuration_qwen2_5_vl.py.
 _DEFAULTS = {"depth": 32, "num_heads": 16, "patch_size": 14, "temporal_patch_size": 2, "spatial_merge_size": 2}

@@ -2,12 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, rms_norm, stacked, swiglu
+from hfcount.parts import base, gqa, network, pre_norm, stacked
 from hfcount.parts.composite import joined
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")
+MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")  # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -32,12 +32,6 @@ def blueprint(s: Spec) -> Block:
         return block(gate=Linear(d, m.experts, component="router"), experts=experts)
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=routed(ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
 
     return joined(s, base(s, layer), visual=families.tower(s, "vision"))

@@ -10,6 +10,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
+# transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision")
 
 # What absent keys mean: transformers 5.23, configuration_qwen3_vl.py, Qwen3VLVisionConfig.

@@ -10,9 +10,18 @@ from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tied, block
 
-MODEL_TYPES = ("t5",)
+MODEL_TYPES = ("t5",)  # transformers 5.23: modeling_t5.py
 
-_HEADS = ("ForConditionalGeneration", "Model", "EncoderModel", "ForSequenceClassification", "ForTokenClassification")
+_HEADS = keys.named(
+    (
+        "ForConditionalGeneration",
+        "Model",
+        "ForSequenceClassification",
+        "ForTokenClassification",
+        "ForQuestionAnswering",
+    ),
+    EncoderModel="encoder",
+)
 _ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
@@ -32,10 +41,16 @@ def spec(c: Config) -> Spec:
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
-    switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
     whole = keys.decoder_spec(
-        c, layers(decoding), layer_count=decoding, hidden=d, parts=parts, tied=True, heads=names, traits=switches
+        c,
+        layers(decoding),
+        layer_count=decoding,
+        hidden=d,
+        parts=parts,
+        tied=True,
+        heads=_HEADS,
+        traits={"gated": gated},
     )
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(**seen)

@@ -8,9 +8,9 @@ from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("vit",)
+MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
 
-_HEADS = ("Model", "ForImageClassification", "ForMaskedImageModeling")
+_HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 
 
 def spec(c: Config) -> Spec:

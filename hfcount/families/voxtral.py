@@ -6,7 +6,7 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("voxtral",)
+MODEL_TYPES = ("voxtral",)  # transformers 5.23: modeling_voxtral.py
 
 # What absent keys of text_config mean: transformers 5.23, configuration_voxtral.py.
 _TEXT = {

@@ -8,7 +8,7 @@ from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("whisper",)
+MODEL_TYPES = ("whisper",)  # transformers 5.23: modeling_whisper.py
 
 _HEADS = keys.named(("ForConditionalGeneration", "Model", "ForCausalLM"), Encoder="encoder")
 

@@ -24,11 +24,11 @@ def moe(
     active: Sequence[str] = ("num_experts_per_tok",),
     shared: Sequence[str] = (),
 ) -> MoE:
-    """Routed experts, each `width` wide.
+    """Routed experts; `width` is the key of the width of each.
 
     Args:
-        experts: what the number of experts may be called, and `active` how many of them a token passes.
-        shared: what the number of experts that all tokens pass may be called; together they are one wide network.
+        experts: keys that may hold the number of experts; active: how many of them a token is routed to.
+        shared: keys that may hold the number of experts that every token passes; they are stored as one wide network.
     """
     among, chosen = c.int(*experts), c.int(*active)
     if chosen > among:
@@ -52,6 +52,7 @@ def networks(
     experts: Callable[[], MoE],
     mixer: Mixer | None = None,
     *,
+    width: str = "intermediate_size",
     bias: bool = False,
 ) -> list[Layers]:
     """Layers with one network for all tokens at the first of `places`, and layers with experts at the second.
@@ -59,18 +60,15 @@ def networks(
     Args:
         experts: reads them; not called when no layer has any.
         mixer: that of all these layers, None when they get theirs elsewhere.
-        bias: whether the network for all tokens has one.
+        width: the key of the width of the network for all tokens; bias: whether it has one.
     """
-    few, many = places
-    return split(
-        c,
-        (few, lambda: Layer(mixer=mixer, ffn=dense(c, bias=bias))),
-        (many, lambda: Layer(mixer=mixer, ffn=experts())),
-    )
+    few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
+    many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
+    return split(c, few, many)
 
 
 def gated_moe(c: Config) -> MoE:
-    """Routed experts, and one for all tokens that a gate opens."""
+    """Routed experts, and one for all tokens, whose output a gate scales."""
     routed = moe(c, "moe_intermediate_size")
     return routed.but(shared=c.int("shared_expert_intermediate_size"))
 
@@ -101,7 +99,7 @@ def sparse_steps(
 
 
 def adjusted(c: Config) -> Dense:
-    """One network for all tokens, of two thirds of the width, scaled and rounded up to a multiple, unless told not to.
+    """One network for all tokens; with block_auto_adjust_ff_dim two thirds of the width, scaled and rounded up.
 
     Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
     """

@@ -8,7 +8,7 @@ from hfcount.text import printable
 from hfcount.tree.dims import round_up
 
 
-def expanded(c: Config, key: str, default: int | None = None) -> int:
+def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: `key` times the hidden size, rounded down."""
     inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
@@ -17,7 +17,7 @@ def expanded(c: Config, key: str, default: int | None = None) -> int:
 
 
 def step_rank(c: Config, key: str) -> int:
-    """The rank from which Mamba makes its steps; `auto`, or none, is a sixteenth of the hidden size, rounded up."""
+    """The rank of Mamba's step projection; `auto`, or no key, is a sixteenth of the hidden size, rounded up."""
     return c.int(key) if c.is_int(key) else _auto(c, key, (c.int("hidden_size") + 15) // 16)
 
 
@@ -29,7 +29,7 @@ def _auto(c: Config, key: str, value: int) -> int:
 
 
 def delta_net(c: Config) -> DeltaNet:
-    """Gated DeltaNet, whose key heads serve several value heads each."""
+    """Gated DeltaNet, in which several value heads share a key head."""
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
         raise ConfigError(
@@ -46,9 +46,9 @@ def delta_net(c: Config) -> DeltaNet:
 
 
 def mamba2(c: Config, inner: str | None = None) -> SSM:
-    """Mamba-2 by the keys that begin with mamba_; `inner` gives its width where the config has that key."""
+    """Mamba-2, read from keys that begin with mamba_; it is mamba_expand · hidden_size wide, or as `inner` says."""
     width = c.int(inner, default=None) if inner else None
-    width = expanded(c, "mamba_expand", 2) if width is None else width
+    width = expanded(c, "mamba_expand", default=2) if width is None else width
     heads = c.int("mamba_n_heads")
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
@@ -69,7 +69,7 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
 
 
 def wide_mamba2(c: Config) -> SSM:
-    """Mamba-2 as wide as its heads together."""
+    """Mamba-2 with an inner width of mamba_num_heads · mamba_head_dim."""
     heads = c.int("mamba_num_heads")
     return SSM(
         inner=heads * c.int("mamba_head_dim"),
@@ -83,7 +83,7 @@ def wide_mamba2(c: Config) -> SSM:
 
 
 def mlstm(c: Config, hidden: int) -> Layer:
-    """An LSTM with a matrix for its memory and the network behind it, both as wide as factors of the hidden size say.
+    """An LSTM with a matrix memory and the network behind it, whose widths are factors of the hidden size.
 
     Source of what absent keys mean: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
     """

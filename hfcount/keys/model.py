@@ -1,4 +1,4 @@
-"""What stands around the layers: vocabulary, width, head, ties, dtype; encoders; what predicts further tokens."""
+"""Whole models: what is around their layers, and layers that predict further tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,6 @@ HEADS: Mapping[str, Head] = {
     "ForPreTraining": "pretraining",
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
-    "EncoderModel": "encoder",
-    "ForMaskedImageModeling": "masked_image",
-    "MTModel": "conditional_generation",
-    "MiniCPMV": "causal_lm",
 }
 """How the names of classes end in many architectures, and which head each means; the longest that fits counts."""
 
@@ -81,7 +77,7 @@ def decoder_spec(
     default_labels: int = 2,
     **more: Unpack[Fields],
 ) -> Spec:
-    """What stands around the layers: vocabulary, width, head, ties, dtype.
+    """The Spec of a model, given its layers: reads vocabulary, width, head, ties and dtype.
 
     Args:
         layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
@@ -169,9 +165,9 @@ def encoder(
     bias: bool = True,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
-    """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
+    """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
-    With is_decoder it is a decoder, which sees earlier tokens alone, whatever its class.
+    With is_decoder its tokens see earlier ones alone, whatever its class.
 
     Args:
         bias: whether queries, keys and values have one.
@@ -198,7 +194,7 @@ def sequence_to_sequence(
     encoder: Spec | None = None,
     **more: Unpack[Fields],
 ) -> Spec:
-    """An encoder and a decoder in the manner of BART, each with its own depth, heads and width.
+    """An encoder and a decoder like BART's, each with its own depth, heads and width.
 
     Args:
         offset: rows of the tables of positions before the first.
@@ -231,7 +227,7 @@ def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[s
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
-    """Multi-token-prediction layers, numbered on behind the others; each is `layer` with an entrance and a head."""
+    """Multi-token-prediction layers, numbered after the others; each is `layer` with an input projection and a head."""
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return {}

@@ -36,6 +36,8 @@ class Config:
         chosen: keys, with the way to them, that go before their aliases.
 
     Attributes:
+        family: the model_type, for messages.
+        ignored: keys that bear on no shape in this family, here and in parts.
         layer_count: the number of layers, once it was read.
     """
 
@@ -56,6 +58,7 @@ class Config:
         self.where = where
         self.layer_count: Int | None = None
         self.family = family
+        self.ignored: Collection[Str] = ()
         self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
@@ -200,17 +203,22 @@ class Config:
         own = {name: value for name, value in self._values.items() if name in self._read}
         return own | {name: part.facts() for name, part in self._parts.items()}
 
-    def unread(self) -> list[Str]:
+    def unread(self, ignored: Collection[Str] = ()) -> list[Str]:
         """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
 
         A switch that is off, a size of 0 and an empty list ask for nothing.
+
+        Args:
+            ignored: keys of this config and its parts that bear on no shape, besides the config's own `ignored`.
         """
+        known = {*self._read, *self.ignored, *ignored}
         own = [
             name
             for name, value in self._values.items()
-            if isinstance(value, (int, list)) and value and name not in self._read and not is_shapeless(name)
+            if isinstance(value, (int, list)) and value and name not in known and not is_shapeless(name)
         ]
-        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
+        below = {*self.ignored, *ignored}
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
     def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
         return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)

@@ -1,4 +1,4 @@
-"""Parts of BERT and its kin."""
+"""Parts of BERT and of encoders like it."""
 
 from collections.abc import Callable
 
@@ -72,7 +72,7 @@ def bert_base(
 
 
 def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
-    """What the first token passes where the head is one of `heads`. Tensors: dense (d, d) with bias."""
+    """The projection of the first token, stored where the head is one of `heads`. Tensors: dense (d, d) with bias."""
     return block("other", dense=Linear(s.hidden, s.hidden, True)) if s.head in heads else None
 
 

@@ -41,7 +41,7 @@ def stacked(m: MoE, *shape: int) -> Tensor:
 
 
 def correction_bias(m: MoE) -> Tensor:
-    """What balances the experts without a loss (arXiv:2408.15664): (n), a buffer that every checkpoint has."""
+    """The bias that balances experts without a loss (arXiv:2408.15664): (n), a buffer that every checkpoint has."""
     return Tensor((m.experts,), "buffer", component="router")
 
 

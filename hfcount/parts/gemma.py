@@ -1,4 +1,4 @@
-"""What the later Gemmas add to a layer and to the embedding."""
+"""Parts of Gemma 3n and Gemma 4."""
 
 from hfcount.parts.ffn import stacked
 from hfcount.parts.model import embedding
@@ -9,7 +9,7 @@ from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, b
 
 
 def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
-    """Normalised attention whose keys and values later layers may borrow (model card of google/gemma-3n-E4B).
+    """Normalised attention whose keys and values later layers may reuse (model card of google/gemma-3n-E4B).
 
     Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
     absent where keys serve as `values` too. A layer that `shares_kv` has none of its own; the released checkpoints
@@ -42,7 +42,7 @@ def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Nod
 
 
 def per_layer_input(d: int, width: int) -> dict[str, Node]:
-    """Where a layer takes its own embedding in: a gate (width, d), a projection (d, width) and a norm (d)."""
+    """How a layer adds its own embedding: a gate (width, d), a projection (d, width) and a norm (d)."""
     return {
         "per_layer_input_gate": Linear(d, width, component="mlp"),
         "per_layer_projection": Linear(width, d, component="mlp"),
@@ -97,7 +97,7 @@ def experts_beside(d: int, m: MoE) -> dict[str, Node]:
 
 
 def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block:
-    """Brings a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
+    """Projects a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
 
     Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
     """

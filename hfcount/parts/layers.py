@@ -1,13 +1,12 @@
 """What layers of many architectures have in common."""
 
 from collections.abc import Callable
-from math import isqrt
 
-from hfcount.parts.ffn import mlp, stacked, swiglu
+from hfcount.parts.ffn import mlp, swiglu
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, block
 
 
 def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
@@ -28,32 +27,6 @@ def altered(common: Block, /, **children: Node | None) -> Block:
     """A part with further children; a child of the same name is replaced, and None removes it."""
     merged = {**common.children, **children}
     return Block({name: child for name, child in merged.items() if child is not None}, common.component)
-
-
-def xielu() -> Block:
-    """The trainable activation xIELU (arXiv:2411.13010).
-
-    Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
-    """
-    scalar = Tensor((), "buffer")
-    return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
-
-
-def neurons(d: int, m: MoE) -> Block:
-    """Experts of one neuron each, found by the two halves of a key (PEER, arXiv:2407.04153), beside one gated network.
-
-    Tensors: gate_proj and up_proj (d_s, d), down_proj (d, d_s) for all tokens; router_gate (2·floor(sqrt(n)), d);
-    down_embed and up_embed (n, d), the experts' inputs and outputs.
-    """
-    width = m.shared or 0
-    return block(
-        gate_proj=Linear(d, width, m.bias, component="mlp"),
-        up_proj=Linear(d, width, m.bias, component="mlp"),
-        down_proj=Linear(width, d, m.bias, component="mlp"),
-        router_gate=Linear(d, 2 * isqrt(m.experts), component="router"),
-        down_embed=block(weight=stacked(m, d)),
-        up_embed=block(weight=stacked(m, d)),
-    )
 
 
 def persimmon(s: Spec) -> Block:

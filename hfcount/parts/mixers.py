@@ -1,7 +1,7 @@
 """Linear attention, state spaces and short convolutions: mixers of tokens that keep a state of fixed size."""
 
-from hfcount.parts.norms import rms_norm
-from hfcount.spec import LRU, SSM, DeltaNet, Lightning, ShortConv
+from hfcount.parts.norms import layer_norm, rms_norm
+from hfcount.spec import LRU, MLSTM, SSM, DeltaNet, Lightning, ShortConv
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
@@ -211,4 +211,29 @@ def zamba(d: int, m: SSM) -> Block:
         A_log=Tensor((heads, part, m.state)),
         D=Tensor((heads, part)),
         out_proj=Linear(m.inner, d, m.bias),
+    )
+
+
+def mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
+    """An LSTM whose memory is a matrix for each of h heads (arXiv:2405.04517, as arXiv:2503.13427 has it).
+
+    Tensors, with q and v the elements of keys and values: q and k (q, d), v and ogate_preact (v, d), igate_preact and
+    fgate_preact (h, d), which have biases always; with `fused` qkv_opreact (2·q + 2·v, d) and ifgate_preact (2·h, d)
+    instead; multihead_norm (v), out_proj (d, v).
+    """
+    heads, keys, values = m.heads, m.key_dim, m.value_dim
+    separate = {
+        "q": Linear(d, keys, bias),
+        "k": Linear(d, keys, bias),
+        "v": Linear(d, values, bias),
+        "ogate_preact": Linear(d, values, bias),
+        "igate_preact": Linear(d, heads, bias=True),
+        "fgate_preact": Linear(d, heads, bias=True),
+    }
+    together = {"qkv_opreact": Linear(d, 2 * keys + 2 * values, bias), "ifgate_preact": Linear(d, 2 * heads, bias=True)}
+    return block(
+        "linear_attention",
+        **(together if fused else separate),
+        multihead_norm=layer_norm(values // heads * heads, bias),
+        out_proj=Linear(values, d, bias),
     )

@@ -1,4 +1,4 @@
-"""What stands around the layers: embedding, final norm, head."""
+"""Whole models: embedding, layers, final norm, head."""
 
 from collections.abc import Callable
 

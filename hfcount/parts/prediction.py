@@ -50,7 +50,7 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
 
 
 def drafting(d: int, one: Layer, layer: Block) -> Block:
-    """A layer of a module that predicts one further token: the first has its entrance, the last its final norm.
+    """A layer of a module that predicts one further token: the first has the input projection, the last the final norm.
 
     Tensors beside the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
     """

@@ -61,7 +61,8 @@ assert sum(parameter.numel() for parameter in model.parameters()) == int(sys.arg
 _LOOP = """
 import itertools, pathlib, sys, time
 from hfcount import HfcountError, verify
-recorded = [(path.parent, root) for root in map(pathlib.Path, sys.argv[2:]) for path in sorted(root.rglob("config.json"))]
+roots = map(pathlib.Path, sys.argv[2:])
+recorded = [(path.parent, root) for root in roots for path in sorted(root.rglob("config.json"))]
 def run(cases):
     for folder, root in cases:
         try:
