@@ -1,4 +1,4 @@
-"""Qwen3-VL's and Qwen3.5's vision tower: a table of positions, mergers after some of the layers too (arXiv:2511.21631)."""
+"""Qwen3-VL's and Qwen3.5's vision tower: a table of positions, mergers after some layers too (arXiv:2511.21631)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -34,7 +34,6 @@ def spec(c: Config) -> Spec:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
-    switches = {"gated": gated}
     whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
     return whole.but(traits={"gated": gated}, **seen)
