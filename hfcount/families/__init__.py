@@ -78,7 +78,11 @@ def part(
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key or contradicts itself.
     """
-    return read(c.part(name, defaults={**(defaults or {}), **({"model_type": default} if default else {})}), always)
+    known = {**(defaults or {}), **({"model_type": default} if default else {})}
+    found = read(c.part(name, defaults=known), always)
+    if found.vocab and name in ("vision_config", "audio_config"):
+        raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
+    return found
 
 
 def tree(s: Spec) -> Block:

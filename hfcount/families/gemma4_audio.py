@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
-from hfcount.parts.gemma import clippable
+from hfcount.parts.gemma import clippable, light_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -43,28 +43,16 @@ def blueprint(s: Spec) -> Block:
         network = block("mlp", ffw_layer_1=up, ffw_layer_2=down, pre_layer_norm=norm, post_layer_norm=norm)
         attention = block(
             "attention",
-            q_proj=square,
-            k_proj=square,
-            v_proj=square,
-            post=square,
+            **dict.fromkeys(("q_proj", "k_proj", "v_proj", "post"), square),
             relative_k_proj=Linear(d, d),
             per_dim_scale=Tensor((one.attention.head_dim,)),
-        )
-        local = block(
-            linear_start=clippable(d, 2 * d, clipped),
-            linear_end=square,
-            depthwise_conv1d=block(weight=Tensor((d, 1, s.traits["conv_kernel_size"]))),
-            pre_layer_norm=norm,
-            conv_norm=norm,
         )
         return block(
             feed_forward1=network,
             feed_forward2=network,
             self_attn=attention,
-            lconv1d=local,
-            norm_pre_attn=norm,
-            norm_post_attn=norm,
-            norm_out=norm,
+            lconv1d=light_convolution(d, s.traits["conv_kernel_size"], clipped),
+            **dict.fromkeys(("norm_pre_attn", "norm_post_attn", "norm_out"), norm),
         )
 
     def convolution(inputs: int, outputs: int) -> Block:

@@ -19,10 +19,10 @@ def spec(c: Config) -> Spec:
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
-    tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
     towers = {"vision": families.read(c.as_part(), "molmo_vision")}
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, parts=towers, tied=tied)
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, parts=towers)
+    return whole.but(tied=c.bool("weight_tying", default=False))
 
 
 def blueprint(s: Spec) -> Block:

@@ -1,5 +1,4 @@
-"""The vision tower of Qwen3-VL and Qwen3.5: a table of positions, and mergers after some of the layers too
-(arXiv:2511.21631)."""
+"""Qwen3-VL's and Qwen3.5's vision tower: a table of positions, mergers after some layers too (arXiv:2511.21631)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

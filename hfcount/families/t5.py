@@ -12,16 +12,8 @@ from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5",)  # transformers 5.23: modeling_t5.py
 
-_HEADS = keys.named(
-    (
-        "ForConditionalGeneration",
-        "Model",
-        "ForSequenceClassification",
-        "ForTokenClassification",
-        "ForQuestionAnswering",
-    ),
-    EncoderModel="encoder",
-)
+_CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+_HEADS = keys.named(("ForConditionalGeneration", *_CLASSES), EncoderModel="encoder")
 _ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
@@ -42,18 +34,9 @@ def spec(c: Config) -> Spec:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
-    whole = keys.decoder_spec(
-        c,
-        layers(decoding),
-        layer_count=decoding,
-        hidden=d,
-        parts=parts,
-        tied=True,
-        heads=_HEADS,
-        traits={"gated": gated},
-    )
+    whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
-    return whole.but(**seen)
+    return whole.but(traits={"gated": gated}, **seen)
 
 
 def blueprint(s: Spec) -> Block:

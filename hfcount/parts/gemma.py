@@ -114,3 +114,17 @@ def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
     """A projection of Gemma 4's towers. Tensors: linear and, where it bounds what goes in and out, 4 scalar buffers."""
     bound = buffer() if clipped else None
     return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)
+
+
+def light_convolution(d: int, kernel: int, clipped: bool) -> Block:
+    """A convolution along the sequence between two projections (arXiv:2005.08100).
+
+    Tensors: linear_start (2·d, d), depthwise_conv1d (d, 1, kernel), linear_end (d, d), two norms (d).
+    """
+    return block(
+        linear_start=clippable(d, 2 * d, clipped),
+        linear_end=clippable(d, d, clipped),
+        depthwise_conv1d=block(weight=Tensor((d, 1, kernel))),
+        pre_layer_norm=rms_norm(d),
+        conv_norm=rms_norm(d),
+    )
