@@ -33,5 +33,6 @@ def plural(count: int, noun: str) -> str:
 
 
 def typed(value: Any) -> str:
-    """A wrong argument as an error repeats it: `3 (int)`."""
-    return f"{shown(value)} ({type(value).__name__})"
+    """A wrong argument as an error repeats it: `3 (int)`, `of type list`."""
+    name = type(value).__name__
+    return f"{shown(value)} ({name})" if isinstance(value, str | int | float) else f"of type {name}"

@@ -89,6 +89,42 @@ def test_no_config_makes_a_family_raise_anything_else(name: str, data: st.DataOb
     assert all(str(row.name) for row in blueprint.rows())
 
 
+LAYERS = re.compile(r"(n|num)_((hidden|encoder|decoder)_)?layers?|(encoder|decoder)_layers|depth")
+"""Keys that count layers."""
+
+LISTS = ("attn_layer_indices cross_attention_layers full_attn_idxs local_layer_ids mlp_only_layers moe_layers").split()
+"""Keys that list layers by their numbers."""
+
+
+def _deep(values: dict[str, Any], count: int, listed: list[int] | None) -> dict[str, Any]:
+    """The config with `count` layers in each stack and no other list than `listed`, of the numbers of layers."""
+    result = dict.fromkeys(LISTS, listed) if "hidden_size" in values and listed is not None else {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            result[key] = _deep(value, count, listed)
+        elif LAYERS.fullmatch(key):
+            result[key] = count
+        elif key == "architectures" or not isinstance(value, list):
+            result.setdefault(key, value)
+    return result
+
+
+@pytest.mark.parametrize("listed", [None, [0, 1]], ids=["by-rule", "by-numbers"])
+@pytest.mark.parametrize("count", [2**40, 2**62], ids=["2-to-the-40", "2-to-the-62"])
+def test_layers_are_counted_by_arithmetic(count: int, listed: list[int] | None) -> None:
+    """Anything that went through the layers one by one would never come to an end."""
+    refused = []
+    for name, recorded in RECORDED.items():
+        try:
+            blueprint = hfcount.blueprint(_deep(recorded["config"], count, listed))
+        except hfcount.ConfigError:
+            refused.append(name)
+        else:
+            assert blueprint.total > 0
+            assert blueprint.rows()
+    assert len(refused) < len(RECORDED) / 10, refused
+
+
 def test_every_family_is_recorded() -> None:
     recorded = {entry["config"]["model_type"] for entry in RECORDED.values()}
     assert [family.MODEL_TYPES for family in families.everyone() if recorded.isdisjoint(family.MODEL_TYPES)] == []

@@ -34,7 +34,6 @@ def _layers(read: Json, stored: Json) -> Hint | None:
 
 GPT2 = _recorded("gpt2")
 GEMMA = _recorded("gemma3")
-BART, POSITIONS = _recorded("bart"), "max_position_embeddings"
 SAME = config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)
 
 
@@ -52,11 +51,7 @@ SAME = config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)
             GEMMA | {"text_config": GEMMA["text_config"] | {"intermediate_size": 8}},
             Hint("text_config.intermediate_size", GEMMA["text_config"]["intermediate_size"], 8),
         ),
-        (
-            BART,
-            BART | {"max_position_embeddings": 30},
-            Hint("max_position_embeddings", BART["max_position_embeddings"], 30),
-        ),
+        (_recorded("bart"), _recorded("bart", max_position_embeddings=30), Hint("max_position_embeddings", 112, 30)),
     ],
     ids=lambda value: value.key if isinstance(value, Hint) else "",
 )

@@ -1,9 +1,11 @@
 """Sets of layer numbers, held as ranges: they behave as the set they stand for, at any size."""
 
 import pytest
+from hfcount.mapper.provenance import Sourced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
 BILLION = Indices.below(10**9)
@@ -38,6 +40,12 @@ def test_text(indices: Indices, text: str) -> None:
 )
 def test_membership_in_a_billion_but_one(number: int, contained: bool) -> None:
     assert (number in BILLION.difference(Indices.of([3]))) is contained
+
+
+@pytest.mark.parametrize("number", [Dim.named("N", 2**61), Sourced.read(2**61, "moe_layers")], ids=["symbol", "key"])
+def test_a_size_that_knows_more_than_its_value_is_a_plain_number_here(number: int) -> None:
+    assert number in Indices.below(2**62)
+    assert [type(one) for one in Indices.of([number])] == [int]
 
 
 @settings(deadline=None)

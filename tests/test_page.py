@@ -25,7 +25,8 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.model import Extra, TensorRow
+from hfcount.report.counts import TensorRow
+from hfcount.report.model import Extra
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.page import ROWS, render
 from hfcount.reporters.treemap import Box, squarify

@@ -18,7 +18,7 @@ MOE = MoE(experts=16, active=3, width=5)
 
 
 def _parameters(tree: Block) -> tuple[int, str]:
-    found = [leaf for leaf in leaves(tree) if leaf.kind == "parameter"]
+    found = [leaf for leaf in leaves(tree) if leaf.counted]
     return sum(leaf.elements for leaf in found), render(polynomial(sum(leaf.formula for leaf in found)))
 
 
@@ -75,8 +75,10 @@ def test_attention_shapes(name: str, shape: tuple[int, ...]) -> None:
     assert {leaf.name: leaf.shape for leaf in leaves(gqa(D, GQA(**HEADS)))}[name] == shape
 
 
-def test_the_rotary_frequencies_are_a_legacy_buffer() -> None:
-    assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.kind == "legacy"] == ["rotary_emb.inv_freq"]
+def test_the_rotary_frequencies_are_an_obsolete_buffer() -> None:
+    assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.presence == "obsolete"] == [
+        "rotary_emb.inv_freq"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,4 +159,4 @@ def test_head_shapes(head: Head, name: str, shape: tuple[int, ...]) -> None:
 
 def test_a_tied_head_is_a_second_name_of_the_embedding() -> None:
     last = leaves(decoder(_spec("causal_lm", tied=True), lambda _: rms_norm(D)))[-1]
-    assert (last.name, last.kind, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")
+    assert (last.name, last.label, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")

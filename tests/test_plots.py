@@ -20,7 +20,8 @@ from build import save
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.model import ComponentCount, Parameters, Report
+from hfcount.report.counts import ComponentCount, Parameters
+from hfcount.report.model import Report
 from hfcount.tree.nodes import Component
 
 matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib; `pip install -e '.[plot]'` brings it")

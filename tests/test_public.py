@@ -42,9 +42,10 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a revision that is a number": (lambda: hfcount.verify("m", revision=3), TypeError, "revision is 3"),
     "fixtures that are a number": (lambda: hfcount.verify("m", fixtures=3), TypeError, "fixtures is 3"),
     "a depth that there is not": (lambda: hfcount.verify("m", depth="deep"), ValueError, "depth .*'deep'.*headers"),
-    "a config that is a list": (lambda: hfcount.blueprint([]), TypeError, r"config is a list \(list\).* dict"),
+    "a config that is a list": (lambda: hfcount.blueprint([]), TypeError, "config is of type list.* dict"),
     "a config that is a name": (lambda: hfcount.blueprint("config.json"), TypeError, '"config.json".* must be a dict'),
-    "a config that is nothing": (lambda: hfcount.blueprint(None), TypeError, "config is null"),
+    "a key that is a number": (lambda: hfcount.blueprint({3: 4}), TypeError, r"the key 3 \(int\)"),
+    "a config that is nothing": (lambda: hfcount.blueprint(None), TypeError, "config is of type NoneType"),
 }
 
 

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, mlp, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
@@ -20,7 +20,7 @@ def _xielu() -> Block:
 
     Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
     """
-    scalar = Tensor((), "buffer")
+    scalar = buffer()
     return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
 
 

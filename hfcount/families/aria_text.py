@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, stacked, swiglu
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("aria_text",)  # transformers 5.23: modeling_aria.py
 
@@ -25,7 +25,7 @@ def blueprint(s: Spec) -> Block:
             d,
             self_attn=gqa(d, one.attention),
             mlp=block(
-                router=Linear(d, m.experts, component="router"),
+                router=router(d, m),
                 experts=block(
                     "experts",
                     fc1=block(weight=stacked(m, d, 2 * m.width)),

@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, swiglu, with_head
 from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("gemma4_text",)  # transformers 5.23: modeling_gemma4.py
 
@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=norm,
             pre_feedforward_layernorm=norm,
             post_feedforward_layernorm=norm,
-            layer_scalar=Tensor((1,), "buffer"),
+            layer_scalar=buffer(1),
         )
         own = per_layer_input(d, per_layer) if per_layer else {}
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}

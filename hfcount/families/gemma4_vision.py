@@ -6,7 +6,7 @@ from hfcount.parts import rms_norm, stack
 from hfcount.parts.gemma import clippable
 from hfcount.parts.vision import patch_projection
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("gemma4_vision",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("default_output_length", "pooling_kernel_size")
@@ -60,6 +60,6 @@ def blueprint(s: Spec) -> Block:
     table = block(
         "embedding", input_proj=patch_projection(s), position_embedding_table=Tensor((2, s.positions or 0, d))
     )
-    scale = Tensor((d,), "buffer") if s.traits["standardize"] else None
+    scale = buffer(d) if s.traits["standardize"] else None
     layers = block(layers=stack(s.layers, layer))
     return block(patch_embedder=table, encoder=layers, std_bias=scale, std_scale=scale)

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, stacked
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt_oss",)  # transformers 5.23: modeling_gpt_oss.py
 IGNORED = ("initial_context_length",)
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
         return pre_norm(
             d,
             self_attn=gqa(d, one.attention),
-            mlp=block(router=Linear(d, m.experts, bias=True, component="router"), experts=experts),
+            mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 
     return decoder(s, layer)

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
-                router=block("router", layer=Linear(d, m.experts)),
+                router=block(layer=router(d, m)),
                 input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),
                 output_linear=block("experts", weight=stacked(m, d, m.width)),
             ),

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
-                router=Linear(d, m.experts, component="router"),
+                router=router(d, m),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d))

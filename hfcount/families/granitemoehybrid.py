@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
 
     def sparse(m: MoE) -> Block:
         return block(
-            router=block("router", layer=Linear(d, m.experts)),
+            router=block(layer=router(d, m)),
             input_linear=block(weight=stacked(m, 2 * m.width, d)),
             output_linear=block(weight=stacked(m, d, m.width)),
         )

@@ -2,10 +2,10 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, network, pre_norm, stacked
+from hfcount.parts import base, gqa, network, pre_norm, router, stacked
 from hfcount.parts.composite import joined
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")  # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
 
@@ -29,7 +29,7 @@ def blueprint(s: Spec) -> Block:
 
     def routed(m: MoE) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
-        return block(gate=Linear(d, m.experts, component="router"), experts=experts)
+        return block(gate=router(d, m), experts=experts)
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))

@@ -6,7 +6,7 @@ from hfcount.parts import base, rms_norm, stacked, with_head
 from hfcount.parts.attention import cca
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
             down_proj=Linear(d, r, True),
             router_states_scale=Tensor((r,)) if follows else None,
             router_mlp=block(norm=rms_norm(r), fc1=square, fc2=square, out_proj=Linear(r, m.experts + 1)),
-            balancing_biases=Tensor((m.experts + 1,), "buffer"),
+            balancing_biases=buffer(m.experts + 1),
         )
 
     def layer(one: Layer) -> Block:

@@ -9,11 +9,7 @@ SINGLE = "model.safetensors"
 
 
 def without_config(files: Collection[str]) -> str:
-    """What a folder or repo has in place of a config.json, as the end of a sentence; empty where nothing explains it.
-
-    Args:
-        files: names of the files there.
-    """
+    """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown."""
     for name, what in (
         ("adapter_config.json", "only an adapter ({}): count the base model it names"),
         ("model_index.json", "but a pipeline of several models ({}): name one with --subfolder"),
@@ -41,11 +37,7 @@ def config_alone(documents: Documents) -> str:
 
 
 def nothing_to_compare(documents: Documents, asked: bool = False) -> str:
-    """Why there is nothing to compare the config with, from the files that are there instead.
-
-    Args:
-        asked: whether headers were asked for.
-    """
+    """Why there is nothing to compare the config with; `asked` says whether headers were asked for."""
     files = documents.files
     text = f"{label(documents.model, documents.revision)} has "
     text += "no safetensors files" if asked and documents.index else f"neither {INDEX} nor {SINGLE}"

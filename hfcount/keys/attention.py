@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
 from hfcount.spec import GQA, MLA
@@ -36,16 +35,14 @@ def attention(
     if width is None:
         hidden = c.int("hidden_size")
         if hidden % heads:
-            raise ConfigError(
-                f"{c.where}: hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
-                " head_dim to go by. Correct one of them, or give head_dim."
-            )
+            said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
+            raise c.error(f"{said} head_dim to go by.", "hidden_size", "Correct one of them, or give head_dim.")
         width = hidden // heads
     if heads % kv_heads:
-        raise ConfigError(
-            f"{c.where}: num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the"
-            " heads cannot share keys and values. Correct one of them."
+        said = (
+            f"num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the heads cannot"
         )
+        raise c.error(f"{said} share keys and values.", "num_key_value_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=kv_heads,
@@ -67,10 +64,8 @@ def multi_head(
         bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
     """
     if width % heads:
-        raise ConfigError(
-            f"{c.where}: the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-            " Correct one of them."
-        )
+        said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+        raise c.error(said, "num_attention_heads", "Correct one of them.", observed=int(heads))
     return GQA(
         heads=heads,
         kv_heads=heads,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from hfcount.errors import ConfigError
 from hfcount.keys.layers import split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
@@ -32,9 +31,8 @@ def moe(
     """
     among, chosen = c.int(*experts), c.int(*active)
     if chosen > among:
-        raise ConfigError(
-            f"{c.where}: {active[0]} {chosen:,} exceeds the number of experts {among:,}. Correct one of them."
-        )
+        said = f"{active[0]} {chosen:,} exceeds the number of experts {among:,}."
+        raise c.error(said, active[0], "Correct one of them.", expected=int(among), observed=int(chosen))
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
     return MoE(experts=among, active=chosen, width=each, shared=None if without else each * c.int(*shared, minimum=0))

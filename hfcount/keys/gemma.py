@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from hfcount.errors import ConfigError
 from hfcount.keys.layers import by_kind, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
@@ -49,7 +48,8 @@ def network_widths(c: Config) -> list[tuple[int, Indices]]:
     given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
     for width in given:
         if width < 1:
-            raise ConfigError(f"{c.where}: intermediate_size names {width:,}, and must name widths of 1 and more.")
+            said = f"intermediate_size names {width:,}, and must name widths of 1 and more."
+            raise c.error(said, "intermediate_size", observed=int(width))
     if len(given) == 1:
         return [(given[0], Indices.below(layer_count(c)))]
     widths = list(dict.fromkeys(given))

@@ -38,12 +38,11 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]
     """The layers of each of `kinds`, by a list that the config has under `key`, one entry for each layer."""
     count = layer_count(c)
     if len(given) != count:
-        raise ConfigError(
-            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
-        )
+        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
+        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
-        raise ConfigError(f"{c.where}: {key} names {printable(str(kind), 40)}, and {c.family} knows {known}.")
+        raise c.error(f"{key} names {printable(str(kind), 40)}, and {c.family} knows {known}.", key, observed=str(kind))
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
@@ -71,15 +70,15 @@ def by_kind(
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
-        raise ConfigError(
-            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
-        )
+        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
+        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
         places.setdefault(kind, []).append(place)
     for kind in places:
         if kind not in kinds:
-            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
+            known = ", ".join(kinds)
+            raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
     return [Layers(indices=Indices.of(numbers), layer=made[kind]) for kind, numbers in places.items()]
 
@@ -109,7 +108,8 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
-        raise ConfigError(f"{c.where}: {offset} is {first:,}, and must be smaller than {key}, which is {period:,}.")
+        said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        raise c.error(said, offset or key, observed=int(first))
     return Indices.of(range(first, count, period))
 
 
@@ -204,10 +204,9 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     if not given:
         return alike(Layer(mixer=usual), count)
     if len(given) != count or any(heads < 1 or heads % usual.kv_heads for heads in given):
-        raise ConfigError(
-            f"{c.where}: num_attention_heads_per_layer has {len(given):,} entries for {count:,} layers; each must be a"
-            f" multiple of num_key_value_heads {usual.kv_heads:,}. Correct one of them."
-        )
+        key, multiple = "num_attention_heads_per_layer", f"a multiple of num_key_value_heads {usual.kv_heads:,}"
+        said = f"{key} has {len(given):,} entries for {count:,} layers; each must be {multiple}."
+        raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
     numbers = sorted(set(given))
     places = listing(c, "num_attention_heads_per_layer", given, *numbers)
     return [

@@ -1,6 +1,5 @@
 """Linear attention and state spaces."""
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
@@ -12,7 +11,7 @@ def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: `key` times the hidden size, rounded down."""
     inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
-        raise ConfigError(f"{c.where}: {key} times hidden_size is less than 1. Correct one of them.")
+        raise c.error(f"{key} times hidden_size is less than 1.", key, "Correct one of them.")
     return inner
 
 
@@ -24,7 +23,7 @@ def step_rank(c: Config, key: str) -> int:
 def _auto(c: Config, key: str, value: int) -> int:
     found = c.str(key, default="auto")
     if found != "auto":
-        raise ConfigError(f"{c.where}: {key} is {printable(found, 40)}, and must be a whole number or auto.")
+        raise c.error(f"{key} is {printable(found, 40)}, and must be a whole number or auto.", key, observed=found)
     return value
 
 
@@ -32,10 +31,8 @@ def delta_net(c: Config) -> DeltaNet:
     """Gated DeltaNet, in which several value heads share a key head."""
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
-        raise ConfigError(
-            f"{c.where}: linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads"
-            f" {key_heads:,}, so the values cannot share keys. Correct one of them."
-        )
+        said = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
+        raise c.error(f"{said}, so the values cannot share keys.", "linear_num_value_heads", "Correct one of them.")
     return DeltaNet(
         key_heads=key_heads,
         value_heads=value_heads,
@@ -53,10 +50,8 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
     if given != each:
-        raise ConfigError(
-            f"{c.where}: mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,}"
-            " each. Correct one of them."
-        )
+        said = f"mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,} each."
+        raise c.error(said, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given))
     return SSM(
         inner=width,
         state=c.int("mamba_d_state"),
@@ -89,12 +84,12 @@ def mlstm(c: Config, hidden: int) -> Layer:
     """
     heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
     if mode not in ("single", "fused"):
-        raise ConfigError(f"{c.where}: weight_mode must be single or fused.")
+        raise c.error("weight_mode must be single or fused.", "weight_mode")
     keys, values = c.times("qk_dim_factor", hidden, default=0.5), c.times("v_dim_factor", hidden, default=1.0)
     multiple = c.int("ffn_round_up_to_multiple_of", default=64)
     width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
     if not (keys and values >= heads and width):
-        raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
+        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
     bias = c.bool("use_bias", default=False)
     mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
     return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), traits={"fused": int(mode == "fused")})

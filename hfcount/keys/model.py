@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, Unpack
 
-from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.errors import UnknownArchitecture
 from hfcount.keys.attention import multi_head
 from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
@@ -51,8 +51,8 @@ class Fields(TypedDict, total=False):
 
     vocab: int
     hidden: int
-    causal: bool
     layer_count: int | None
+    causal: bool
     windows: tuple[Window, ...]
     uncounted: str
     positions: int | None
@@ -96,8 +96,7 @@ def decoder_spec(
         more["vocab"] = c.int("vocab_size")
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
-    if "layer_count" not in more:
-        more["layer_count"] = c.layer_count
+    more.setdefault("layer_count", c.layer_count)
     labelled = head.endswith(("_classification", "question_answering", "pretraining"))
     return Spec(
         family=whole.family,
@@ -150,9 +149,8 @@ def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
 def _labels(c: Config, default: int) -> int:
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
-        raise ConfigError(
-            f"{c.where}: id2label names {len(names):,} labels and num_labels is {number:,}. Correct one of them."
-        )
+        said = f"id2label names {len(names):,} labels and num_labels is {number:,}."
+        raise c.error(said, "num_labels", "Correct one of them.", expected=len(names), observed=int(number))
     if names:
         return Dim.named("id2label", len(names), "id2label")
     return number or Dim.named("num_labels", default, "num_labels, by default")

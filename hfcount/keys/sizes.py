@@ -1,6 +1,5 @@
 """Single sizes that several groups of keys need."""
 
-from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.tree.dims import Dim
 
@@ -8,9 +7,8 @@ from hfcount.tree.dims import Dim
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
     """`whole` / `part`, which must leave no remainder; the names are those of their keys, for the message."""
     if whole % part:
-        raise ConfigError(
-            f"{c.where}: {whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}. Correct one of them."
-        )
+        said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
+        raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
     return whole // part
 
 
@@ -28,8 +26,7 @@ def layer_count(c: Config, *names: str) -> int:
     for key in ("layer_types", "mlp_layer_types") if not names else ():
         length = c.length(key)
         if length is not None and length != count:
-            raise ConfigError(
-                f"{c.where}: {key} has {length:,} entries and num_hidden_layers is {count:,}. Correct one of them."
-            )
+            said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
+            raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
     c.layer_count = count
     return count

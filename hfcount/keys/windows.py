@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Spec, Window
@@ -92,9 +91,8 @@ def patterned(c: Config) -> Indices:
         return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
-        raise ConfigError(
-            f"{c.where}: sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        )
+        said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        raise c.error(said, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 

@@ -68,27 +68,25 @@ class Config:
             unknown = names and isinstance(value, int) and not isinstance(value, Dim)
             return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
+            raise self._misfit(name, value, "a whole number", "HF001")
         if not minimum <= value <= maximum:
-            raise ConfigError(
-                f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
-            )
+            raise self._misfit(name, value, f"{shown(minimum)} to {shown(maximum)}")
         return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
         value, name = self._find(names, default)
         if name is not None and (type(value) not in (int, float) or not 0 < value <= 1):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0 and at most 1.", "HF001")
+            raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
     def number(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A number above 0, whole or not."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a number.", "HF001")
+            raise self._misfit(name, value, "a number", "HF001")
         if name is not None and not 0 < value <= MAX_SIZE:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
+            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
         return cast(float, value)
 
     def times(self, name: Str, size: Int, *, default: Any = _REQUIRED) -> Int:
@@ -101,14 +99,14 @@ class Config:
         """A truth value."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not bool:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be true or false.", "HF001")
+            raise self._misfit(name, value, "true or false", "HF001")
         return cast(Bool, value)
 
     def str(self, *names: Str, default: Any = _REQUIRED) -> Str:
         """A text."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not str:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a text.", "HF001")
+            raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
     def strs(self, *names: Str) -> list[Str]:
@@ -132,7 +130,7 @@ class Config:
         """A list of anything; an absent one is empty."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, list):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a list.", "HF001")
+            raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
 
     def sub(self, *names: Str) -> Config | None:
@@ -141,7 +139,7 @@ class Config:
         if name is None:
             return None
         if not isinstance(value, dict):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+            raise self._misfit(name, value, "an object", "HF001")
         if name not in self._parts:
             self._parts[name] = self._below(name, value)
         return self._parts[name]
@@ -163,7 +161,7 @@ class Config:
         """A JSON object, or None."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, dict):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+            raise self._misfit(name, value, "an object", "HF001")
         return cast("Mapping[Str, Any] | None", value)
 
     def dtype(self) -> Str | None:
@@ -220,6 +218,16 @@ class Config:
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
+    def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
+        """An error in this document at `key`; `values` are what was expected and observed, or another code."""
+        return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
+
+    def _misfit(
+        self, name: Str, value: Any, needed: Str, code: Str | None = None, found: Str | None = None
+    ) -> ConfigError:
+        said = f"{name} is {found or shown(value)}, and must be {needed}."
+        return self.error(said, name, code=code, expected=needed, observed=_plain(value))
+
     def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
         return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
 
@@ -229,7 +237,7 @@ class Config:
             return []
         if not isinstance(value, list) or any(type(item) is not kind for item in value):
             found = "a list of other things" if isinstance(value, list) else shown(value)
-            raise ConfigError(f"{self.where}: {name} is {found}, and must be a list of {noun}.", "HF001")
+            raise self._misfit(name, value, f"a list of {noun}", "HF001", found)
         return value
 
     def _find(self, names: tuple[Str, ...], default: Any) -> tuple[Any, Str | None]:
@@ -238,11 +246,8 @@ class Config:
         if not found:
             if default is _REQUIRED:
                 missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
-                raise ConfigError(
-                    f"{self.where}: {missing}, and {self.family} needs it. Add it to config.json; if it goes by"
-                    " another name there, the family has to learn that name.",
-                    "HF101",
-                )
+                fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
+                raise self.error(f"{missing}, and {self.family} needs it.", names[0], fix, code="HF101")
             return default, None
         if len(found) > 1 and self._chosen:
             found = [one for one in found if f"{self._path}{one[1]}" in self._chosen] or found
@@ -250,8 +255,16 @@ class Config:
             if type(value) is not type(found[0][0]):
                 return value, name  # of the two, the one whose type may be wrong
             if value != found[0][0]:
-                raise ConfigError(
-                    f"{self.where}: {found[0][1]} is {shown(found[0][0])} and {name} is {shown(value)}, though both"
-                    " say the same thing. Remove the wrong one."
+                first, other = shown(found[0][0]), shown(value)
+                said = f"{found[0][1]} is {first} and {name} is {other}, though both say the same thing."
+                raise self.error(
+                    said, name, "Remove the wrong one.", expected=_plain(found[0][0]), observed=_plain(value)
                 )
         return found[0]
+
+
+def _plain(value: Any) -> int | float | Str:
+    """A foreign value as reports hold it: what is no short text or number in words."""
+    if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
+        return value
+    return shown(value)

@@ -6,7 +6,7 @@ from hfcount.parts.layers import altered
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MLA
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 
 def gqa(
@@ -54,7 +54,7 @@ def fused_qkv(d: int, a: GQA) -> Linear:
 
 def inv_freq(rotary_dim: int) -> Block:
     """The rotary frequencies that earlier versions of transformers wrote: (rotary_dim/2)."""
-    return block(inv_freq=Tensor((rotary_dim // 2,), "legacy"))
+    return block(inv_freq=obsolete(rotary_dim // 2))
 
 
 def mla(d: int, a: MLA) -> Block:

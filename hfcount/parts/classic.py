@@ -3,7 +3,7 @@
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
 from hfcount.spec import GQA, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 
 def fused_attention(d: int, a: GQA, qkv: str, out: str) -> Block:
@@ -55,7 +55,7 @@ def conv1d(inputs: int, outputs: int) -> Block:
 
 def causal_mask(positions: int) -> dict[str, Tensor]:
     """Buffers that earlier versions of transformers wrote with attention: bias (1, 1, n_p, n_p), masked_bias ()."""
-    return {"bias": Tensor((1, 1, positions, positions), "legacy"), "masked_bias": Tensor((), "legacy")}
+    return {"bias": obsolete(1, 1, positions, positions), "masked_bias": obsolete()}
 
 
 def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:

@@ -5,7 +5,7 @@ from hfcount.parts.model import embedding
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block, buffer, obsolete
 
 
 def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
@@ -16,7 +16,7 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
     store them all the same, and loaders skip them.
     """
     width = a.kv_heads * a.head_dim
-    skipped = block(weight=Tensor((width, d), "legacy"))
+    skipped = block(weight=obsolete(width, d))
     own = skipped if shares_kv else Linear(d, width, a.qkv_bias)
     return block(
         "attention",
@@ -24,7 +24,7 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
         q_norm=rms_norm(a.head_dim),
         k_proj=own,
         v_proj=own if values else None,
-        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if shares_kv else rms_norm(a.head_dim),
+        k_norm=block(weight=obsolete(a.head_dim)) if shares_kv else rms_norm(a.head_dim),
         o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
     )
 
@@ -112,5 +112,5 @@ def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block
 
 def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
     """A projection of Gemma 4's towers. Tensors: linear and, where it bounds what goes in and out, 4 scalar buffers."""
-    bound = Tensor((), "buffer") if clipped else None
+    bound = buffer() if clipped else None
     return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)

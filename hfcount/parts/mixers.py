@@ -2,7 +2,7 @@
 
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import LRU, MLSTM, SSM, DeltaNet, Lightning, ShortConv
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 
 def conv1d(channels: int, kernel: int, bias: bool = False) -> Block:
@@ -186,10 +186,10 @@ def lightning(d: int, a: Lightning, size: int) -> Block:
         output_gate=Linear(d, values),
         norm=rms_norm(values),
         out_proj=Linear(values, d),
-        slope_rate=Tensor((a.heads, 1, 1), "buffer"),
-        query_decay=Tensor((a.heads, size, 1), "buffer"),
-        key_decay=Tensor((a.heads, size, 1), "buffer"),
-        diagonal_decay=Tensor((1, a.heads, size, size), "buffer"),
+        slope_rate=buffer(a.heads, 1, 1),
+        query_decay=buffer(a.heads, size, 1),
+        key_decay=buffer(a.heads, size, 1),
+        diagonal_decay=buffer(1, a.heads, size, size),
     )
 
 

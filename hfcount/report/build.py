@@ -3,27 +3,16 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hfcount.errors import Value
 from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
+from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import (
-    ClosedForm,
-    ComponentCount,
-    Evidence,
-    Extra,
-    FormulaPart,
-    LayerKind,
-    Parameters,
-    Report,
-    ReportedCheck,
-    ReportedFinding,
-    TensorRow,
-    Verdict,
-)
+from hfcount.report.model import Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
-from hfcount.verifier.rules import Policy
+from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
@@ -75,7 +64,7 @@ def _evidence(run: Inspection) -> Evidence | None:
 
 def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
     spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
-    stored = any(finding.rule.code == "HF208" for finding in run.outcome.findings)
+    stored = run.outcome.predicting
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
@@ -182,16 +171,28 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         name=finding.rule.name,
         severity=policy.severity(finding.rule),
         message=finding.message,
-        tensors=finding.tensors,
+        tensors=finding.rows,
         count=finding.count,
         parameters=finding.parameters,
         bytes=finding.bytes,
+        expected=_safe(finding.expected),
+        observed=_safe(finding.observed),
+        key=printable(finding.key) if finding.key else None,
+        file=printable(finding.file) if finding.file else None,
+        fix=finding.fix,
     )
+
+
+def _safe(value: Value) -> Value:
+    """Foreign text escaped, and cut to what a reader wants."""
+    if isinstance(value, tuple):
+        return tuple(printable(one) for one in value) if value and isinstance(value[0], str) else value
+    return printable(value) if isinstance(value, str) else value
 
 
 def _verdict(findings: Sequence[ReportedFinding], proven: bool) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
-    if not proven or any(finding.code == "HF501" for finding in findings):
+    if not proven or any(finding.rule.proof == "lost" for finding in findings):
         return "unverified"
-    return "explained" if any(finding.code != "HF102" for finding in findings) else "verified"
+    return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"

@@ -1,7 +1,8 @@
 """Memory and compute of the report, in bytes and multiply-adds."""
 
 from hfcount.plan import Blueprint
-from hfcount.report.model import CachePart, Compute, Evidence, Memory
+from hfcount.report.counts import CachePart, Compute, Memory
+from hfcount.report.model import Evidence
 from hfcount.report.serving import Cost, Workload, cache_width, cost
 from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable

@@ -4,10 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from hfcount.errors import Value
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
+from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
+from hfcount.verifier.rules import RULES, Rule
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -17,37 +20,8 @@ Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 
 
-class _Part:
-    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
-
-    __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters(_Part):
-    """Numbers of parameters, in elements.
-
-    `stored` is what the checkpoint holds, including copies and buffers; null when neither index nor headers tell.
-    """
-
-    total: int | None
-    active: int | None
-    active_without_embedding: int | None
-    stored: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentCount(_Part):
-    """Parameters of one component, in elements."""
-
-    name: str
-    total: int
-    active: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence(_Part):
+class Evidence(Part):
     """What was published.
 
     `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
@@ -63,7 +37,7 @@ class Evidence(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedCheck(_Part):
+class ReportedCheck(Part):
     """One number as expected and as observed; `text` says how the expected one was computed."""
 
     name: str
@@ -74,8 +48,13 @@ class ReportedCheck(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedFinding(_Part):
-    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`."""
+class ReportedFinding(Part):
+    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
+
+    `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is that of the config or of the
+    index's metadata, `file` is relative to the checkpoint, and both are the first where there are several. `fix` says
+    what to do, as the last sentences of `message`. Each is null where it does not apply.
+    """
 
     code: str
     name: str
@@ -85,124 +64,20 @@ class ReportedFinding(_Part):
     count: int
     parameters: int | None
     bytes: int | None
+    expected: Value = None
+    observed: Value = None
+    key: str | None = None
+    file: str | None = None
+    fix: str | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule it is a case of."""
+        return RULES[self.code]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorRow(_Part):
-    """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
-
-    name: str
-    count: int
-    shape: tuple[int, ...]
-    component: str
-    kind: str
-    elements: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaPart(_Part):
-    """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
-
-    component: str
-    symbols: str
-    numbers: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedForm(_Part):
-    """The formula of every component, the total last, and the value of each symbol.
-
-    `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
-    and `active_layers` its active parameters.
-
-    `keys` says where a symbol's value is from, so that the formula can be worked out for another config. It is one of:
-
-    - a key of the config, with the way to it (`text_config.hidden_size`), or arithmetic over keys and numbers with
-      ` + `, ` - `, ` · `, ` / ` and parentheses: products and quotients go first, then from left to right, each
-      quotient is rounded down, and so is the whole; a number stands for what the absence of a key means, true for 1,
-      and an object for how many entries it has,
-    - `KEY, by default`: the config has no such key, and this is what that means,
-    - `NUMBER, fixed`: it is the architecture's own, whatever the config says,
-    - `layers 3-60`, `layers 0-5 of the encoder`, `all layers`: it is how many these are.
-    """
-
-    parts: tuple[FormulaPart, ...]
-    legend: dict[str, int]
-    active: tuple[FormulaPart, ...] = ()
-    layers: tuple[FormulaPart, ...] = ()
-    active_layers: tuple[FormulaPart, ...] = ()
-    keys: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerKind(_Part):
-    """Layers that have the same parameters.
-
-    `name` says what they are made of, `numbers` which layers they are; `components` counts all `count` layers together.
-    """
-
-    name: str
-    numbers: str
-    count: int
-    components: tuple[ComponentCount, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachePart(_Part):
-    """What one layer of this kind caches.
-
-    `layers` is the number of such layers. `window` is in tokens, null when no token is dropped; `picked` is how many of
-    the cached tokens are attended to, null for all.
-    """
-
-    kind: str
-    layers: int
-    bytes_per_token: int | None
-    state_bytes: int | None
-    window: int | None
-    picked: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(_Part):
-    """Memory for serving, in bytes.
-
-    `weights_bytes` is the weights as they are stored, `weights` the same by dtype. `kv_bytes_per_token` is what one
-    token adds to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do
-    not grow. `kv_bytes` is cache and states of `batch` sequences of `context` tokens. What cannot be known is null, and
-    `weights_why` and `why` say why.
-    """
-
-    weights_bytes: int | None = None
-    weights: dict[str, int] | None = None
-    weights_why: str | None = None
-    kv_dtype: str | None = None
-    kv_bytes_per_token: int | None = None
-    state_bytes: int | None = None
-    context: int | None = None
-    batch: int = 1
-    kv_bytes: int | None = None
-    parts: tuple[CachePart, ...] = ()
-    why: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compute(_Part):
-    """Multiply-adds of a forward pass for one token; each is two floating-point operations.
-
-    `per_token` counts matrices and states, `per_position` attention per token of context, until windows are full or an
-    indexer's top k is reached; `at_context` is the sum for the last token of a context.
-    """
-
-    per_token: int | None = None
-    per_position: int | None = None
-    context: int | None = None
-    at_context: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure(_Part):
+class Failure(Part):
     """Why a run could not look."""
 
     kind: str
@@ -210,7 +85,7 @@ class Failure(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(_Part):
+class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and

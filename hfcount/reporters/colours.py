@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Colour(NamedTuple):
-    """What a component is filled with, text upon that, and the hatch of a figure that may be printed."""
+    """A component's fill, the colour of text on it, and a hatch for print."""
 
     fill: str
     ink: str

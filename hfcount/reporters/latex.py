@@ -8,7 +8,7 @@ _TOKEN = re.compile(rf"{_NUMBER}|{_BARS}|{_SYMBOL}|·")
 
 
 def latex(text: str) -> str:
-    """A formula such as `2·N·h_kv`; its bars become commands, which a table does not take for its own."""
+    """A formula such as `2·N·h_kv`; its bars become commands, since a bar would end a table's cell."""
     return _TOKEN.sub(_written, text)
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from hfcount.report.model import ClosedForm, Report
+from hfcount.report.counts import ClosedForm
+from hfcount.report.model import Report
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict

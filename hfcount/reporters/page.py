@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing but itself: it opens from a disk, and asks no network for anything.
+"""The report as one self-contained HTML page: it opens from disk and requests nothing from the network.
 
 Nothing in it is marked up by hand: whatever a report holds goes through Jinja's escaping, and control and bidirectional
 characters are shown as escapes. Where tiles lie is computed here, so that the page is whole without its script.
@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report.model import ComponentCount, LayerKind, Report
+from hfcount.report.counts import ComponentCount, LayerKind
+from hfcount.report.model import Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
 from hfcount.reporters.words import binary, number, origin, remarks, serving, share, verdict
@@ -31,7 +32,7 @@ _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, 
 
 
 class Part(NamedTuple):
-    """What a component has in layers of one kind, or outside of them; `where` says it, `title` as short as may be."""
+    """A component's parameters in layers of one kind, or outside of them; `title` is a short form of `where`."""
 
     component: str
     title: str
@@ -41,14 +42,14 @@ class Part(NamedTuple):
 
 
 class Map(NamedTuple):
-    """A treemap of all parameters, or of the active ones; `left` is what is too small to be drawn."""
+    """A treemap of all parameters or of the active ones; `left` are the parts too small to be drawn."""
 
     name: Literal["all", "active"]
     tiles: Sequence[tuple[Part, Box]]
     left: Sequence[Part]
 
     def size(self, part: Part) -> int:
-        """What the area of a part stands for."""
+        """The parameters that the area of a part stands for."""
         return part.active if self.name == "active" else part.total
 
 
@@ -64,7 +65,7 @@ class Model(NamedTuple):
 
 
 def render(reports: Sequence[Report]) -> str:
-    """The page of one or several models: one text for the same reports, which needs no other file."""
+    """The page of one or several models; the same reports give the same text."""
     models = [_model(f"m{place}", report) for place, report in enumerate(reports, 1)]
     style = Markup(_own("page.css") + "".join(_fills()) + "".join(rule for model in models for rule in _places(model)))
     script = Markup(_own("page.js"))
@@ -179,7 +180,7 @@ def _fills() -> Iterator[str]:
 
 
 def _places(model: Model) -> Iterator[str]:
-    """Where each tile lies: numbers alone, in the one place that the page's policy lets styles be."""
+    """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
     for drawn in model.maps:
         for place, (_, box) in enumerate(drawn.tiles, 1):
             across = f"left:{box.left / _MAP.width:.3%};width:{box.width / _MAP.width:.3%}"

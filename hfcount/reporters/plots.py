@@ -39,7 +39,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours that go with the page around the figure; `paper` is GitHub's."""
+    """Colours that match the page around the figure, `paper` being GitHub's background."""
 
     paper: str
     ink: str
@@ -53,7 +53,7 @@ DARK = Theme("#0d1117", "#f0f6fc", "#9198a1", "#2a3038")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A model: the lines of its label, its bars by name, each elements by component, and whether they are all of it."""
+    """A model: the lines of its label, its bars (elements by component), and whether they cover the `whole` model."""
 
     lines: Sequence[str]
     bars: Mapping[str, Mapping[str, int]]
@@ -145,7 +145,7 @@ def _row(report: Report) -> _Row:
 
 
 def _lines(label: str) -> list[str]:
-    """A label in lines, which end at a slash or a space if they can; what is very long loses its middle."""
+    """A label broken into lines, at slashes and spaces where possible; a very long one loses its middle."""
     text = printable(label, None)
     if len(text) > 120:
         text = f"{text[:79]}…{text[-40:]}"
@@ -153,7 +153,7 @@ def _lines(label: str) -> list[str]:
 
 
 def _columns(names: Sequence[str]) -> list[Sequence[str]]:
-    """The legend in columns, to be read line by line; as few lines as there is room for."""
+    """The legend's columns, read line by line, in as few lines as the width allows."""
     for lines in range(1, len(names) + 1):
         count = -(-len(names) // lines)
         columns = [names[first::count] for first in range(count)]
@@ -173,7 +173,7 @@ def _patch(name: str, theme: Theme) -> Patch:
 
 
 def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme) -> None:
-    """A panel without bars; down are points from the top."""
+    """An empty panel; y is in points from the top."""
     axes.set(xlim=(0, limit), ylim=(height, 0), yticks=[], facecolor=theme.paper)
     axes.set_xlabel(title, color=theme.pale)
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
@@ -185,12 +185,12 @@ def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme) -> N
 
 
 def _step(number: int, count: int, pitch: int) -> float:
-    """How far the one of `count` with this number is from their middle."""
+    """The offset of item `number` of `count` from their common middle."""
     return pitch * (number - (count - 1) / 2)
 
 
 def _label(axes: Axes, row: _Row, middle: float, tags: float, theme: Theme) -> None:
-    """What stands before the bars of a model, or in their place."""
+    """The text in front of a model's bars, or in place of them."""
     for number, line in enumerate(row.lines):
         y = middle + _step(number, len(row.lines), _LINE)
         _write(axes, 0, y, -tags, line, ha="right", size=_TEXT, color=theme.ink)
@@ -201,7 +201,7 @@ def _label(axes: Axes, row: _Row, middle: float, tags: float, theme: Theme) -> N
 
 
 def _stack(axes: Axes, y: float, sizes: Mapping[str, float], theme: Theme, percent: bool = False) -> None:
-    """One bar; if its sizes are percentages, they are written where they fit."""
+    """One stacked bar; percentages are written into the parts where they fit."""
     start = 0.0
     for name, size in sizes.items():
         fill, ink, hatch = COLOURS[name]

@@ -16,7 +16,7 @@ PATIENCE = 1.0
 
 
 class Bar:
-    """Shows which model is looked at, and how many of its files are read; a context manager."""
+    """A context manager that shows the current model and how many of its files are read."""
 
     def __init__(self, models: int) -> None:
         self._models, self._place, self._model = models, 0, ""
@@ -48,7 +48,7 @@ class Bar:
         self._refresh()
 
     def files(self, count: int) -> Callable[[], None]:
-        """So many files of the model are about to be read; what comes back is called for each that is."""
+        """Sets how many files are to be read, and returns what to call after each."""
         self._total = count
 
         def step() -> None:

@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report.model import ClosedForm, Report
+from hfcount.report.counts import ClosedForm
+from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
@@ -92,7 +93,7 @@ def summary(reports: Sequence[Report]) -> RenderableType:
 
 
 def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
-    """Models side by side: their sizes, and below the shares of their components, so many at a time as fit."""
+    """Models side by side: their sizes, then the shares of their components, in tables that fit the width."""
     head, rows = compared(reports)
     label = min(max(len(row[0]) for row in rows), width // 3)
     for columns in [range(1, 5), *_fitting(head, width - label)]:
@@ -107,7 +108,7 @@ def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[Renderabl
 
 
 def _fitting(head: Sequence[str], width: int) -> list[range]:
-    """The columns of components, in as few tables as `width` allows, and these as even as can be."""
+    """The columns of components, in as few tables as the width allows, of about equal width."""
     fewest = len(_split(head, width))
     return next(found for room in range(width + 1) if len(found := _split(head, room)) == fewest)
 
@@ -144,7 +145,7 @@ def _components(report: Report, bars: bool) -> RenderableType:
 
 
 class _Bar:
-    """A part of a whole as a small bar, where the terminal has the characters for it."""
+    """A share as a small bar, if the terminal can show block characters."""
 
     def __init__(self, part: int, whole: int) -> None:
         self._part, self._whole = part, whole

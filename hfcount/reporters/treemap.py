@@ -1,4 +1,4 @@
-"""A treemap's layout: rectangles whose areas are to each other as numbers are, and as near to squares as may be.
+"""A treemap's layout: rectangles with areas in proportion to numbers, as nearly square as possible.
 
 Squarified (Bruls, Huizing and van Wijk, Squarified Treemaps, 2000): rows are filled along the shorter side of what is
 still free, each as long as that makes its rectangles less elongated.
@@ -18,7 +18,7 @@ class Box(NamedTuple):
 
 
 def squarify(amounts: Sequence[int], box: Box) -> list[Box]:
-    """A box for each amount, in their order: falling, and none of them 0."""
+    """A box for each amount, in the same order; amounts must be positive and in descending order."""
     whole = sum(amounts)
     areas = [amount / whole * box.width * box.height for amount in amounts]
     boxes: list[Box] = []
@@ -50,6 +50,6 @@ def _row(areas: Sequence[float], box: Box, upright: bool) -> list[Box]:
 
 
 def _elongation(areas: Sequence[float], side: float) -> float:
-    """The long side to the short one, of the most elongated box of a row."""
+    """The largest aspect ratio (long side / short side) in a row of boxes."""
     depth = sum(areas) / side
     return max(max(area / depth / depth, depth * depth / area) for area in areas)

@@ -175,9 +175,9 @@ class Spec(Frozen):
     @property
     def depth(self) -> int:
         """The number of layers; a Dim where a key gives it."""
-        total = sum(int(part.indices.count) for part in self.layers)
-        counts = (*(part.indices.count for part in self.layers), self.layer_count)
-        return next((count for count in counts if count == total and has_key(count)), total)
+        counts = [part.indices.count for part in self.layers]
+        total = sum(map(int, counts))
+        return next((count for count in (*counts, self.layer_count) if count == total and has_key(count)), total)
 
     @property
     def seen(self) -> Patches:

@@ -30,7 +30,7 @@ class Dim(int):
         if not source and isinstance(value, Dim) and value._made[0] == symbol:
             return value
         dim = cls(value)
-        dim._made = (symbol, value, source)
+        dim._made = (symbol, int(value) if source else value, source)
         return dim
 
     @property
@@ -64,7 +64,7 @@ class Dim(int):
         how, left, right = self._made
         if isinstance(how, str):
             yield self.source, int(self)
-        for part in (left, right) if not (right and isinstance(right, str)) else ():
+        for part in (left, right):
             if isinstance(part, Dim):
                 yield from part.read()
 

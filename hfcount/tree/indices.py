@@ -31,7 +31,7 @@ class Indices:
     @classmethod
     def of(cls, numbers: range | Iterable[int]) -> "Indices":
         """Exactly these numbers."""
-        base = numbers if isinstance(numbers, range) else tuple(sorted(set(numbers)))
+        base = numbers if isinstance(numbers, range) else tuple(sorted(set(map(int, numbers))))
         return cls(base, len(base))
 
     def difference(self, *others: "Indices") -> "Indices":
@@ -40,7 +40,8 @@ class Indices:
         return Indices(self.base, int(self.count) - sum(int(other.count) for other in others), self.without + others)
 
     def __contains__(self, number: int) -> bool:
-        base = self.base
+        # A range compares one by one with what is not a plain int, such as a size that knows its key.
+        base, number = self.base, int(number)
         if isinstance(base, tuple):
             place = bisect_left(base, number)
             if place == len(base) or base[place] != number:

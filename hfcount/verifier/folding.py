@@ -17,7 +17,7 @@ def fold(names: Iterable[str]) -> list[str]:
             text, numbers = (f".{name}",), ()
         groups.setdefault(text, []).append(numbers)
     return [
-        first[1:] + "".join(f".{number}{text}" for number, text in zip(ranges, rest, strict=True))
+        (first + "".join(f".{number}{text}" for number, text in zip(ranges, rest, strict=True)))[1:]
         for (first, *rest), places in groups.items()
         for ranges in _ranges(places)
     ]

@@ -1,8 +1,9 @@
-"""Benchmarks, run by hand: `python tests/benchmarks/run.py [--rounds N] [--oracle PYTHON] [WORD ...]`.
+"""Benchmarks, run by hand: `python tests/benchmarks/run.py [--rounds N] [--oracle PYTHON] [--base PATH] [WORD ...]`.
 
 Each compares hfcount with a peer that does a comparable thing on the same machine in the same run, by turns, and prints
 the ratio of the medians; nothing fails by the clock. WORD picks the measures whose name contains one. `--oracle` is an
-interpreter with torch and transformers, when this one has none.
+interpreter with torch and transformers, when this one has none; `--base` a checkout of another commit to compare with,
+`--recorded` one more tree of recorded checkpoints to read.
 """
 
 import argparse
@@ -55,6 +56,23 @@ from transformers import AutoConfig, AutoModelForCausalLM
 with torch.device("meta"):
     model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(sys.argv[1]))
 assert sum(parameter.numel() for parameter in model.parameters()) == int(sys.argv[2])
+"""
+# CPU seconds for so many checkpoints, after each has been read once; what cannot be verified is part of it.
+_LOOP = """
+import itertools, pathlib, sys, time
+from hfcount import HfcountError, verify
+roots = map(pathlib.Path, sys.argv[2:])
+recorded = [(path.parent, root) for root in roots for path in sorted(root.rglob("config.json"))]
+def run(cases):
+    for folder, root in cases:
+        try:
+            verify(str(folder.relative_to(root)), fixtures=root)
+        except HfcountError:
+            pass
+run(recorded)
+start = time.process_time()
+run(itertools.islice(itertools.cycle(recorded), int(sys.argv[1])))
+print(time.process_time() - start)
 """
 
 
@@ -185,8 +203,21 @@ def index_against_json(options: argparse.Namespace, scratch: Path) -> Iterator[R
         partial(json.loads, raw),
         called="json.loads of the index",
         rounds=3 * options.rounds,
-        at_most=3,
+        at_most=2,
     )
+
+
+def many_in_a_loop(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """Recorded checkpoints, small and large, good and bad, one after another in one process."""
+    count, rounds = 2_000, min(options.rounds, 3)
+    loop = [sys.executable, "-P", "-c", _LOOP, str(count), str(FIXTURES), *options.recorded]
+    ours = inside(loop, {"PYTHONPATH": str(FIXTURES.parent)})
+    measure = f"verify {count:,} checkpoints, CPU time"
+    if options.base is None:
+        yield alone(measure, ours, rounds=rounds, below=count / 350)
+        return
+    base = inside(loop, {"PYTHONPATH": options.base})
+    yield compare(measure, ours, base, called="by the commit of --base", rounds=rounds, at_most=284 / 350)
 
 
 def peak_memory(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
@@ -235,6 +266,7 @@ MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
     config_to_totals,
     every_architecture,
     index_against_json,
+    many_in_a_loop,
     peak_memory,
     half_a_million,
 )
@@ -245,6 +277,8 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help=", ".join(one.__name__ for one in MEASURES))
     parser.add_argument("--rounds", type=int, default=11, help="turns of each measure (default: 11)")
     parser.add_argument("--oracle", metavar="PYTHON", default=sys.executable, help="has torch and transformers")
+    parser.add_argument("--base", metavar="PATH", help="a checkout of the commit to compare with")
+    parser.add_argument("--recorded", metavar="DIR", action="append", default=[], help="a further tree of checkpoints")
     options = parser.parse_args()
     line = "{:<46} {:>9}  {:<46} {:>6}  {:<10} {}"
     print(line.format("measure", "ours", "peer", "ratio", "target", "").rstrip())

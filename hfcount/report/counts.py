@@ -1,0 +1,142 @@
+"""The parts of a report that the config alone gives: counts, formulas, serving costs."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+
+class Part:
+    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters(Part):
+    """Numbers of parameters, in elements.
+
+    `stored` is what the checkpoint holds, including copies and buffers; null when neither index nor headers tell.
+    """
+
+    total: int | None
+    active: int | None
+    active_without_embedding: int | None
+    stored: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCount(Part):
+    """Parameters of one component, in elements."""
+
+    name: str
+    total: int
+    active: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorRow(Part):
+    """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
+
+    name: str
+    count: int
+    shape: tuple[int, ...]
+    component: str
+    kind: str
+    elements: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaPart(Part):
+    """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
+
+    component: str
+    symbols: str
+    numbers: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm(Part):
+    """The formula of every component, the total last, and the value of each symbol.
+
+    `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
+    and `active_layers` its active parameters.
+
+    `keys` says what gave a symbol its value: a config key (`text_config.hidden_size`), or arithmetic over keys and
+    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses, where each quotient and the whole are rounded down, true is
+    1, and an object is how many entries it has. `KEY, by default` is what the absence of a key means, and
+    `NUMBER, fixed` the architecture's own. `layers 3-60` (`of the encoder`) and `all layers` are counted.
+    """
+
+    parts: tuple[FormulaPart, ...]
+    legend: dict[str, int]
+    active: tuple[FormulaPart, ...] = ()
+    layers: tuple[FormulaPart, ...] = ()
+    active_layers: tuple[FormulaPart, ...] = ()
+    keys: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerKind(Part):
+    """Layers that have the same parameters.
+
+    `name` says what they are made of, `numbers` which layers they are; `components` counts all `count` layers together.
+    """
+
+    name: str
+    numbers: str
+    count: int
+    components: tuple[ComponentCount, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachePart(Part):
+    """What one layer of this kind caches.
+
+    `layers` is the number of such layers. `window` is in tokens, null when no token is dropped; `picked` is how many of
+    the cached tokens are attended to, null for all.
+    """
+
+    kind: str
+    layers: int
+    bytes_per_token: int | None
+    state_bytes: int | None
+    window: int | None
+    picked: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Part):
+    """Memory for serving, in bytes.
+
+    `weights_bytes` is the weights as they are stored, `weights` the same by dtype. `kv_bytes_per_token` is what one
+    token adds to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do
+    not grow. `kv_bytes` is cache and states of `batch` sequences of `context` tokens. What cannot be known is null, and
+    `weights_why` and `why` say why.
+    """
+
+    weights_bytes: int | None = None
+    weights: dict[str, int] | None = None
+    weights_why: str | None = None
+    kv_dtype: str | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    context: int | None = None
+    batch: int = 1
+    kv_bytes: int | None = None
+    parts: tuple[CachePart, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute(Part):
+    """Multiply-adds of a forward pass for one token; each is two floating-point operations.
+
+    `per_token` counts matrices and states, `per_position` attention per token of context, until windows are full or an
+    indexer's top k is reached; `at_context` is the sum for the last token of a context.
+    """
+
+    per_token: int | None = None
+    per_position: int | None = None
+    context: int | None = None
+    at_context: int | None = None
