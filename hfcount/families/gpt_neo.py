@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
 
 
 def _local(c: Config) -> list[Indices]:
-    """The layers with local attention: every second, or those of patterns that are repeated so and so often."""
+    """The layers with local attention: every second, or those that repeated patterns name."""
     count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
     if not given:
         return [Indices.of(range(1, max(1, count), 2))]
