@@ -12,6 +12,9 @@ A run that cannot look raises an exception; one that looks and finds a differenc
 
 from typing import Any, Literal
 
+Value = bool | int | float | str | tuple[int, ...] | tuple[str, ...] | None
+"""What a finding expected or observed: a number, a name, a shape, or several names."""
+
 FetchKind = Literal[
     "NoSuchRepo",
     "GatedRepo",
@@ -52,24 +55,45 @@ class UnknownArchitecture(HfcountError):
     kind = "UnknownArchitecture"
 
 
-class DocumentError(HfcountError):
+class _BrokenRule(HfcountError):
+    """What becomes a finding of the rule `code`.
+
+    Args:
+        said: what is wrong, and where.
+        key: of the document, with the way to it; `file` in the checkpoint.
+        expected, observed: of the value, where there are two such values.
+        fix: what to do about it, with which the message ends.
+    """
+
+    code = "HF001"
+
+    def __init__(
+        self,
+        said: str,
+        code: str | None = None,
+        *,
+        key: str | None = None,
+        file: str | None = None,
+        expected: Value = None,
+        observed: Value = None,
+        fix: str | None = None,
+    ) -> None:
+        super().__init__(f"{said} {fix}" if fix else said)
+        self.said, self.code, self.key, self.file = said, code or self.code, key, file
+        self.expected, self.observed, self.fix = expected, observed, fix
+
+
+class DocumentError(_BrokenRule):
     """A document breaks its format; `code` is the rule it breaks."""
 
     kind = "DocumentError"
 
-    def __init__(self, message: str, code: str = "HF001") -> None:
-        super().__init__(message)
-        self.code = code
 
-
-class ConfigError(HfcountError):
+class ConfigError(_BrokenRule):
     """The config lacks a key or contradicts itself; `code` is the rule it breaks."""
 
     kind = "ConfigError"
-
-    def __init__(self, message: str, code: str = "HF103") -> None:
-        super().__init__(message)
-        self.code = code
+    code = "HF103"
 
 
 class BadSetting(HfcountError):

@@ -10,7 +10,7 @@ from typing import get_args
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import INDEX, label
+from hfcount.fetcher.interface import CONFIG, INDEX, label
 from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
@@ -22,7 +22,7 @@ from hfcount.report.inspection import AskedDepth, Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable, typed
-from hfcount.verifier import count_only, verify_headers, verify_index
+from hfcount.verifier import verify as compare
 
 __all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
 
@@ -137,10 +137,19 @@ def _look(run: Inspection) -> None:
         config = Config(given, where=where, chosen=changes)
         run.blueprint = build(config)
         check_known(config, document.where, values, changes)  # only now have all keys been read
-        run.outcome = count_only(run.blueprint)
+        run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
     except (DocumentError, ConfigError) as error:
-        run.outcome.report(error.code, str(error))
+        name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
+        run.outcome.report(
+            error.code,
+            expected=error.expected,
+            observed=error.observed,
+            key=error.key,
+            file=error.file or name,
+            fix=error.fix,
+            said=error.said,
+        )
 
 
 def _compare(run: Inspection, blueprint: Blueprint) -> None:
@@ -154,7 +163,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         return
     if documents.index is not None:
         run.index, run.depth = read_index(documents.index), "index"
-        run.outcome = verify_index(blueprint, run.index, run.quant_method)
+        run.outcome = compare(blueprint, run.index, scheme=run.quant_method)
     need = _need_of_headers(run)
     if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
         run.depth_reason = need
@@ -169,7 +178,7 @@ def _need_of_headers(run: Inspection) -> str | None:
         return "there is no index"
     if run.documents.source == "hub" and run.documents.sizes is None:
         return "the endpoint does not list the files of the repo"
-    if any(finding.rule.code == "HF501" for finding in run.outcome.findings):
+    if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
         return "the weights are quantised"
     return None if run.outcome.settled else "the index alone does not add up"
 
@@ -188,10 +197,12 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
             run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(run.documents, asked))
         return
     run.shards, run.depth = shards, "headers"
-    run.outcome = verify_headers(blueprint, run.index, shards, run.quant_method, run.outcome.match)
+    run.outcome = compare(blueprint, run.index, shards, run.quant_method, run.outcome.match)
     if run.index is None and wanted != {SINGLE}:
         run.outcome.report(
             "HF001",
-            f"{label(run.documents.model, run.documents.revision)} has {len(wanted):,} weight files and no"
-            f" {INDEX} to say which tensor is where. Write the index.",
+            file=INDEX,
+            fix="Write the index.",
+            said=f"{label(run.documents.model, run.documents.revision)} has {len(wanted):,} weight files and no {INDEX}"
+            " to say which tensor is where.",
         )

@@ -10,8 +10,8 @@ from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
-from hfcount.tree.leaves import Leaf, asides, leaves
-from hfcount.tree.nodes import Block, Component, Kind
+from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
+from hfcount.tree.nodes import Block, Component
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
@@ -26,7 +26,7 @@ class Stored(NamedTuple):
     name: str
     shape: tuple[int, ...]
     component: Component
-    kind: Kind
+    kind: Label
 
     @property
     def role(self) -> Component:
@@ -42,7 +42,7 @@ class Row:
     count: int
     shape: tuple[int, ...]
     component: Component
-    kind: Kind
+    kind: Label
     elements: int
 
     @property
@@ -79,7 +79,7 @@ class Blueprint:
     @cached_property
     def reasons(self) -> Mapping[str, str]:
         """The parts that are not described: the prefix of their names, and why."""
-        return asides(self.tree)
+        return undescribed(self.tree)
 
     @property
     def asides(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Blueprint:
     @property
     def mtp(self) -> int:
         """Elements of the multi-token-prediction layers that the config announces."""
-        return sum(leaf.elements for leaf in self.leaves if leaf.kind == "auxiliary")
+        return sum(leaf.elements for leaf in self.leaves if leaf.label == "auxiliary")
 
     @cached_property
     def by_component(self) -> Mapping[Component, Measure]:
@@ -137,22 +137,20 @@ class Blueprint:
         for head in self.spec.heads:
             if head not in ("base", self.spec.head):
                 found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
-        return [leaf for leaf in found.values() if leaf.kind in ("parameter", "tied")]
+        return [leaf for leaf in found.values() if leaf.counted or leaf.to]
 
     def _tree_with(self, head: Head) -> Block:
-        family = families.find(self.spec.family)
-        assert family is not None
-        return family.blueprint(self.spec.but(head=head))
+        return families.tree(self.spec.but(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
-        """What a checkpoint stores: parameters and current buffers."""
-        return [leaf for leaf in self.leaves if leaf.kind in ("parameter", "buffer")]
+        """What a checkpoint stores: parameters and buffers."""
+        return [leaf for leaf in self.leaves if leaf.presence == "required"]
 
     def tensors(self, stored: bool = True) -> Iterator[Stored]:
         """Names and shapes, one by one.
 
         Args:
-            stored: whether to leave out what a current writer does not store: tied copies and legacy buffers.
+            stored: whether to leave out what a current writer does not store: tied copies and obsolete buffers.
 
         Raises:
             ConfigError: there are more than 5,000,000.
@@ -164,12 +162,12 @@ class Blueprint:
                 f"this config describes {count:,} tensors, and more than {LISTING_LIMIT:,} are not listed one by one;"
                 " rows() folds them."
             )
-        return (Stored(name, leaf.shape, leaf.component, leaf.kind) for leaf in chosen for name in leaf.names())
+        return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 
     def rows(self) -> list[Row]:
-        """All tensors, folded into templates with index ranges; tied copies and legacy buffers by their kind."""
+        """All tensors, folded into templates with index ranges; tied copies and obsolete buffers by their kind."""
         return [
-            Row(leaf.name, int(leaf.count), leaf.shape, leaf.component, leaf.kind, leaf.elements)
+            Row(leaf.name, int(leaf.count), leaf.shape, leaf.component, leaf.label, leaf.elements)
             for leaf in self.leaves
         ]
 
@@ -180,7 +178,7 @@ class Blueprint:
         return Formula(self.spec, self._parameters())
 
     def _parameters(self) -> list[Leaf]:
-        return [leaf for leaf in self.leaves if leaf.kind == "parameter"]
+        return [leaf for leaf in self.leaves if leaf.counted]
 
 
 def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
@@ -212,5 +210,5 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
 def build(config: Config) -> Blueprint:
     """The blueprint of a config that knows where it is from."""
-    spec, tree = families.read(config)
-    return Blueprint(spec, tree, unread=tuple(config.unread()))
+    spec = families.read(config)
+    return Blueprint(spec, families.tree(spec), unread=tuple(config.unread()))

@@ -7,7 +7,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from build import Json, config
+from build import DEEPSEEK, Json, config
 from loopback import WIDTHS
 
 import hfcount
@@ -160,6 +160,13 @@ def single(**changes: Any) -> Checkpoint:
 
 def tied() -> Checkpoint:
     return sharded("qwen3", tie_word_embeddings=True)
+
+
+def predicting(with_layers: bool) -> Checkpoint:
+    """A model that announces layers of multi-token prediction, with or without them."""
+    rows = hfcount.blueprint(DEEPSEEK).tensors(stored=False)
+    kept = [one for one in rows if one.kind in ("parameter", "buffer") or (with_layers and "auxiliary" in one.kind)]
+    return Checkpoint(DEEPSEEK, {FIRST: {one.name: ("BF16", tuple(map(int, one.shape))) for one in kept}})
 
 
 def zero_based() -> Checkpoint:
@@ -523,6 +530,10 @@ CASES: dict[str, Case] = {
         (EMBED,),
         make=lambda: sharded(architectures=["LlamaModel"]),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"model.{name}"),
+    ),
+    "prediction layers": Case("explained", "HF208", ("32 tensors",), make=lambda: predicting(True)),
+    "prediction layers that are announced": Case(
+        "explained", "HF207", ("none is stored",), make=lambda: predicting(False)
     ),
     "another head beside": Case(
         "explained",

@@ -93,7 +93,7 @@ def _kinds(config: Json) -> set[object]:
     """The names of the tensors without their numbers, each with its component and kind, and the windows of some."""
     blueprint = hfcount.blueprint(config)
     names = {(re.sub(r"\{[^}]*\}|(?<=\.)\d+(?=\.)", "#", row.name), row.role, row.kind) for row in blueprint.rows()}
-    spec = blueprint.spec.text or blueprint.spec
+    spec = blueprint.spec.parts.get("text", blueprint.spec)
     return {*names, *(window.indices.count < spec.depth for window in spec.windows if window.indices.count)}
 
 

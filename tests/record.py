@@ -13,6 +13,7 @@ import json
 import sys
 import warnings
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,6 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
         Differs: what transformers saves is not what hfcount describes.
     """
     import transformers
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as NAMES
 
     judge = f"transformers {transformers.__version__}"
     if one.endswith(".json"):
@@ -74,8 +74,7 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     else:
         which = "its default config"
         values = transformers.CONFIG_MAPPING[one]().to_dict() | {"model_type": one}
-        name = NAMES[one]
-        values["architectures"] = [name if isinstance(name, str) else name[0]]
+        values["architectures"] = [_class(one)]
         values = json.loads(json.dumps(values, default=str))
     config = Config(values)
     build(config)
@@ -87,6 +86,20 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
             raise Differs(refused)
     changed, alike = distinct(values if beyond else facts, _refuses)
     return changed, f"{judge}: {which} with sizes made distinct, and what it saves{beyond}", alike
+
+
+def _class(model_type: str) -> str:
+    """The class of a type: the causal one, or else the base, or else what its module builds of such a config."""
+    import transformers
+    from transformers.models.auto import modeling_auto as auto
+
+    known = {**auto.MODEL_MAPPING_NAMES, **auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES}.get(model_type)
+    if known:
+        return known if isinstance(known, str) else known[0]
+    config = transformers.CONFIG_MAPPING[model_type]
+    module = import_module(config.__module__.replace(".configuration_", ".modeling_"))
+    made = [name for name, one in vars(module).items() if getattr(one, "config_class", None) is config]
+    return next(name for name in reversed(made) if not name.endswith("PreTrainedModel"))
 
 
 def _refuses(values: Json) -> str | None:

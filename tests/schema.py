@@ -7,7 +7,15 @@ from typing import Any
 RECORDED = Path(__file__).with_name("schema.json")
 """What `hfcount --schema` prints."""
 
-_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "null": type(None)}
+_TYPES = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
 _WORDS = {
     "type",
     "$schema",

@@ -2,36 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from build import DEEPSEEK
 
 import hfcount
 from hfcount.plan import Blueprint
 from hfcount.tree.nodes import Linear, Tensor, Undescribed, block
 
-DEEPSEEK: dict[str, Any] = {
-    "architectures": ["DeepseekV3ForCausalLM"],
-    "model_type": "deepseek_v3",
-    "torch_dtype": "bfloat16",
-    "vocab_size": 40,
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "moe_intermediate_size": 8,
-    "num_hidden_layers": 3,
-    "first_k_dense_replace": 1,
-    "num_attention_heads": 2,
-    "q_lora_rank": 6,
-    "kv_lora_rank": 4,
-    "qk_nope_head_dim": 4,
-    "qk_rope_head_dim": 2,
-    "v_head_dim": 4,
-    "n_routed_experts": 4,
-    "num_experts_per_tok": 2,
-    "n_shared_experts": 1,
-    "num_nextn_predict_layers": 1,
-    "tie_word_embeddings": False,
-}
 PLAN = hfcount.blueprint(DEEPSEEK)
 STORED = {row.name: row for row in PLAN.tensors(stored=False) if row.kind not in ("legacy", "tied")}
 BUFFERS = sum(tensor.shape[0] for tensor in STORED.values() if tensor.kind == "buffer")

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from conftest import Result
-from defects import CASES, UNLISTED, write
+from defects import CASES, EMBED, FIRST, HEAD, INDEX, SECOND, THIRD, TOTAL, UNLISTED, write
 from loopback import Hub
 
 import hfcount
+from hfcount.verifier.rules import RULES
 
 NAMES = {name: f"org/case-{number}" for number, name in enumerate(CASES)}
 
@@ -62,6 +63,11 @@ def messages(report: dict[str, Any]) -> str:
     return "\n".join(finding["message"] for finding in report["findings"])
 
 
+def test_every_rule_has_a_case() -> None:
+    raised = {code for case in CASES.values() for code in case.codes.split()}
+    assert RULES.keys() - raised == set()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_on_disk(folders: dict[str, Path], name: str) -> None:
     case, made = CASES[name], hfcount.verify(str(folders[name]))
@@ -96,6 +102,54 @@ def test_the_hub_says_what_the_disk_says(
     assert of_hub["findings"] == of_disk["findings"]
     if of_hub["evidence"] is not None:
         assert of_hub["evidence"] | {"unlisted": []} == of_disk["evidence"] | {"unlisted": []}
+
+
+FIRST_HEADER = {"expected": None, "observed": None, "key": None, "file": SECOND}
+DTYPE = {"expected": "BF16", "key": "dtype", "file": "config.json"}
+
+VALUES: dict[str, dict[str, Any]] = {
+    "a key that nobody reads": {"observed": ("num_towers",), "key": "num_towers", "file": "config.json", "fix": None},
+    "truncated": {"key": None, "file": SECOND, "fix": "Upload or download it again."},
+    "a shard is missing": {"expected": 3, "observed": 2, "key": None, "file": SECOND},
+    "Git LFS pointer": {**FIRST_HEADER, "fix": "Run `git lfs pull`."},
+    "a hole": {**FIRST_HEADER, "fix": None},
+    "a file outside the repo": {"key": "weight_map", "file": INDEX, "fix": "Write the index again."},
+    "several files without an index": {"key": None, "file": INDEX, "fix": "Write the index."},
+    "a tensor is missing": {"expected": 30, "observed": 29, "key": None, "file": None},
+    "a tensor too many": {"expected": 30, "observed": 31},
+    "the last layer is missing": {"expected": 30, "observed": 21, "key": "num_hidden_layers", "file": "config.json"},
+    "untied, and no head": {"key": "tie_word_embeddings", "file": "config.json"},
+    "tied, and a copy of the head": {"expected": EMBED, "observed": HEAD, "key": "tie_word_embeddings", "fix": None},
+    "another head instead": {"expected": ("score.weight",), "observed": (HEAD,), "key": "architectures"},
+    "a tensor in two files": {"expected": None, "observed": (FIRST, THIRD), "file": THIRD},
+    "a tensor that the index omits": {"expected": 30, "observed": 29, "file": INDEX},
+    "prediction layers": {"observed": 32, "fix": None},
+    "prediction layers that are announced": {"expected": 32, "observed": 0, "fix": None},
+    "model. before no name": {"expected": EMBED, "observed": EMBED.removeprefix("model."), "key": None},
+    "key/value heads": {"expected": (24, 12), "observed": (12, 12), "key": "num_key_value_heads"},
+    "transposed": {"expected": (12, 24), "observed": (24, 12), "key": None, "file": None},
+    "norms in float32": {**DTYPE, "observed": "F32", "fix": "Set dtype to what is stored, or convert them."},
+    "total_size is stale": {"expected": 2 * TOTAL, "observed": 2 * TOTAL - 10, "key": "metadata.total_size"},
+    "total_size is 0": {"expected": None, "observed": 0, "key": "metadata.total_size", "file": INDEX},
+    "total_size is negative": {"expected": "a whole number of bytes", "observed": "-1", "key": "metadata.total_size"},
+    "total_parameters is off": {"expected": TOTAL, "observed": TOTAL + 5, "key": "metadata.total_parameters"},
+    "FP8 that the config does not announce": {"expected": None, "key": None, "file": None},
+    "no hidden_size": {"expected": None, "observed": None, "key": "hidden_size", "file": "config.json"},
+    "heads that cannot be shared": {"key": "num_key_value_heads", "fix": "Correct one of them."},
+}
+"""What the one finding of a case holds beside its message."""
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_finding_holds_what_its_message_says(folders: dict[str, Path], name: str) -> None:
+    (finding,) = hfcount.verify(str(folders[name])).findings
+    assert {key: getattr(finding, key) for key in VALUES[name]} == VALUES[name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_message_ends_with_the_fix(folders: dict[str, Path], name: str) -> None:
+    for finding in hfcount.verify(str(folders[name])).findings:
+        assert finding.message.endswith(f". {finding.fix}" if finding.fix else ".")
 
 
 def test_the_worst_decides(published: tuple[Hub, Result]) -> None:

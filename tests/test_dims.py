@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hfcount.tree.dims import Atom, Dim, atoms, evaluate, polynomial, render, render_factored
+from hfcount.tree.dims import Dim, polynomial, portion, round_up, scaled
+from hfcount.tree.polynomials import Atom, atoms, evaluate, render, render_factored
 
 N, D, F, V = (Dim.named(*pair) for pair in (("N", 3), ("d", 8), ("d_ff", 20), ("|V|", 1000)))
 
@@ -52,7 +53,7 @@ def test_the_text_of_a_quotient_evaluates_to_it(dim: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "terms"), [(0, {}), (7, {(): 7}), (-7, {(): -7}), (D, {(Atom("d", 8),): 1})], ids=str
+    ("value", "terms"), [(0, {}), (7, {(): 7}), (-7, {(): -7}), (D, {(Atom("d", 8, "8, fixed"),): 1})], ids=str
 )
 def test_a_plain_number_is_a_constant(value: int, terms: dict[tuple[Atom, ...], int]) -> None:
     assert polynomial(value) == terms
@@ -76,9 +77,77 @@ def test_what_all_layers_share_is_written_once(dim: int, text: str) -> None:
     assert render_factored(polynomial(dim), {atom: atom.symbol for atom in atoms(polynomial(dim))}) == text
 
 
+HIDDEN, HEADS = Dim.named("hidden_size", 24, "text_config.hidden_size"), Dim.named("h", 4, "num_attention_heads")
+ABSENT = Dim.named("head_dim", 8, "head_dim, by default")
+
+
+@pytest.mark.parametrize(
+    ("dim", "source"),
+    [
+        (HIDDEN, "text_config.hidden_size"),
+        (ABSENT, "head_dim, by default"),
+        (Dim.named("d", HIDDEN), "text_config.hidden_size"),
+        (Dim.named("d", 24), "24, fixed"),
+        (2 * HIDDEN, "2 · text_config.hidden_size"),
+        (2 * ABSENT + 1, "2 · 8 + 1"),
+        (HIDDEN // HEADS, "text_config.hidden_size / num_attention_heads"),
+        (100 // HEADS, "100 / num_attention_heads"),
+        (HIDDEN * HEADS // (HEADS + 1), "num_attention_heads · text_config.hidden_size / (num_attention_heads + 1)"),
+        ((HIDDEN + 1) // HEADS * 2, "2 · ((text_config.hidden_size + 1) / num_attention_heads)"),
+        (1 - HEADS, "1 - num_attention_heads"),
+        (HEADS - HEADS, "0"),
+        (scaled(1.5, "expand", HIDDEN), "expand · text_config.hidden_size"),
+        (round_up(HEADS, 16), "16 · ((num_attention_heads + 15) / 16)"),
+    ],
+    ids=str,
+)
+def test_a_source_is_arithmetic_over_keys(dim: Dim, source: str) -> None:
+    assert dim.source == source
+
+
+@pytest.mark.parametrize(
+    ("dim", "value", "changed"),
+    [
+        (HIDDEN, 24, 30),
+        (Dim.named("h_d", HIDDEN // HEADS), 6, 7),
+        (HIDDEN * HEADS - HEADS, 92, 116),
+        (scaled(1.5, "expand", HIDDEN + 1), 37, 46),
+        (round_up(HIDDEN, 16), 32, 32),
+        (HEADS, 4, 4),
+    ],
+    ids=str,
+)
+def test_a_size_is_worked_out_anew_for_another_value_of_a_key(dim: Dim, value: int, changed: int) -> None:
+    assert (dim, dim.given("text_config.hidden_size", 30)) == (value, changed)
+
+
+def test_a_size_tells_the_keys_and_the_named_sizes_that_it_was_made_of() -> None:
+    head_dim = Dim.named("h_d", HIDDEN // HEADS)
+    assert list((head_dim * HEADS).read()) == [
+        ("text_config.hidden_size / num_attention_heads", 6),
+        ("text_config.hidden_size", 24),
+        ("num_attention_heads", 4),
+        ("num_attention_heads", 4),
+    ]
+
+
+def test_a_part_of_a_size_is_a_plain_number() -> None:
+    assert (HIDDEN * 0.25, type(HIDDEN * 0.25)) == (6.0, float)
+
+
+def test_one_value_from_two_keys_stays_two_symbols() -> None:
+    both = Dim.named("d_ff", 8, "intermediate_size") + Dim.named("d_ff", 8, "moe_intermediate_size")
+    assert len(atoms(both.terms)) == 2
+
+
+def test_some_of_all_keep_their_symbol_when_they_are_as_many() -> None:
+    some, every = Dim.named("k", 8, "top_k"), Dim.named("n", 8, "num_experts")
+    assert render(polynomial(portion(every * D, some, every))) == "k·d"
+
+
 def test_two_values_of_one_symbol_stay_two_symbols() -> None:
     wide, narrow = Dim.named("d_ff", 20), Dim.named("d_ff", 10)
-    assert atoms((wide + narrow).terms) == {Atom("d_ff", 20), Atom("d_ff", 10)}
+    assert atoms((wide + narrow).terms) == {Atom("d_ff", 20, "20, fixed"), Atom("d_ff", 10, "10, fixed")}
     assert evaluate((wide + narrow).terms) == 30
 
 

@@ -1,6 +1,8 @@
 """Finding a family: by its file's name, and never by anything else that a config might say."""
 
 import ast
+import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +65,24 @@ def test_a_family_takes_nothing_of_another_but_the_blueprint_of_one_parent() -> 
 def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(text)
     assert _taken(tmp_path / "one.py")[0][0] == "llama"
+
+
+SOURCES = {name: re.findall(r"# transformers [\d.]+: (.+)", path.read_text()) for name, path in FILES.items()}
+
+
+def test_every_family_cites_the_implementation_that_its_names_are_from() -> None:
+    elsewhere = {name for name, path in FILES.items() if re.search(r"# modeling_\w+\.py of [\w.-]+/", path.read_text())}
+    assert {name for name, sources in SOURCES.items() if not sources} == elsewhere
+
+
+def test_every_file_of_the_reference_that_a_family_cites_exists() -> None:
+    found = importlib.util.find_spec("transformers")
+    if found is None or found.origin is None:
+        pytest.skip("the extra oracle is not installed")
+    folder = Path(found.origin).parent / "models"
+    known = {path.name for path in folder.glob("*/*.py")}
+    cited = {name: sources[0].split(", ") for name, sources in SOURCES.items() if sources}
+    assert {name: files for name, files in cited.items() if not known.issuperset(files)} == {}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.messages import render
 
 
 def _names(template: str, *ranges: Iterable[int]) -> list[str]:
@@ -64,6 +65,39 @@ def _unfold(segment: str) -> list[int]:
 
 def test_a_finding_lists_a_hundred_rows_and_counts_the_others() -> None:
     outcome = Outcome()
-    outcome.report("HF202", "message", [f"name{chr(97 + n % 26)}{n}" for n in range(150)], 150)
-    assert len(outcome.findings[0].tensors) == 101
-    assert (outcome.findings[0].tensors[-1], outcome.findings[0].count) == ("... and 50 more rows", 150)
+    outcome.report("HF202", "Model", tensors=[f"name{chr(97 + n % 26)}{n}" for n in range(150)], count=150)
+    (finding,) = outcome.findings
+    assert len(finding.rows) == 101
+    assert (finding.rows[-1], finding.count) == ("... and 50 more rows", 150)
+    assert "namea0, nameb1, namec2 and 147 more rows." in finding.message
+
+
+@pytest.mark.parametrize(
+    ("template", "facts", "message"),
+    [
+        ("{count:tensor} of {size:,}", {"count": 1, "size": 4096}, "1 tensor of 4,096"),
+        ("{count:tensor} {count:is|are} there", {"count": 2000}, "2,000 tensors are there"),
+        ("{names}", {"names": ["a.{0-3}", "b", "c"]}, "a.{0-3}, b, c"),
+        ("{names}", {"names": list("abcde")}, "a, b, c and 2 more rows"),
+        ("{names:such}", {"names": ["a\n", "b"]}, "a\\n"),
+        ("{names:5}", {"names": ["short", "long enough"]}, "short, lo..."),
+        ("{name:5}", {"name": "long enough"}, "lo..."),
+        ("{name}", {"name": "{count}[x]"}, "{count}[x]"),
+        ("{shape:shape}", {"shape": (12, 24)}, "12×24"),
+        ("{shape:shape}", {"shape": ()}, "a scalar"),
+        ("a[ and {b}][ or {c}]", {"b": "b", "c": None}, "a and b"),
+        ("a[ and {b} in {c}]", {"b": "b"}, "a"),
+        ("a[yes? b][no? c][gone? d]", {"yes": True, "no": False}, "a b"),
+        ("a[zero? is {zero:,}]", {"zero": 0}, "a"),
+        ("a[ is {zero:,}]", {"zero": 0}, "a is 0"),
+        ("a:[; {b}][; {c}].", {"b": "b", "c": "c"}, "a: b; c."),
+        ("a:[; {b}][; {c}].", {"c": "c"}, "a: c."),
+    ],
+)
+def test_a_template_says_the_facts_that_are_there(template: str, facts: dict[str, object], message: str) -> None:
+    assert render(template, facts) == message
+
+
+def test_a_template_needs_what_is_outside_brackets() -> None:
+    with pytest.raises(KeyError):
+        render("{count:tensor}", {})

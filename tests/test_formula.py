@@ -13,7 +13,8 @@ import hfcount
 from hfcount import Blueprint, families
 from hfcount.formula.closed_form import Formula
 from hfcount.reporters.latex import latex
-from hfcount.tree.dims import Monomial, Polynomial, evaluate, polynomial, render
+from hfcount.tree.dims import polynomial
+from hfcount.tree.polynomials import Monomial, Polynomial, evaluate, render
 
 RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"]
@@ -218,6 +219,17 @@ def test_no_symbol_of_any_architecture_is_without_its_source(values: Json) -> No
     assert [name for name in formula.legend if not formula.keys.get(name)] == []
 
 
+def test_one_value_from_two_keys_is_two_symbols() -> None:
+    formula = hfcount.blueprint(config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)).formula()
+    assert (formula.keys["d_ff1"], formula.keys["d_ff2"]) == ("intermediate_size", "moe_intermediate_size")
+    assert formula.legend["d_ff1"] == formula.legend["d_ff2"] == 10
+
+
+def test_a_size_without_a_symbol_of_the_literature_goes_by_its_key() -> None:
+    formula = hfcount.blueprint(RECORDED["bert"] | {"type_vocab_size": 7}).formula()
+    assert (formula.legend["type_vocab_size"], formula.keys["type_vocab_size"]) == (7, "type_vocab_size")
+
+
 def test_the_keys_of_a_part_are_named_with_the_way_to_them() -> None:
     keys = hfcount.blueprint(RECORDED["gemma3"]).formula().keys
     assert (keys["d"], keys["d_v"]) == ("text_config.hidden_size", "vision_config.hidden_size")
@@ -260,6 +272,8 @@ def test_layers_that_differ_in_nothing_counted_are_one_kind() -> None:
         ("2·h_kv·h_d", r"2 \cdot h_{\mathrm{kv}} \cdot h_{d}"),
         ("N1·d_ff2 + 1", r"N_{1} \cdot d_{\mathrm{ff},2} + 1"),
         ("151,936·(2·N + 1)", r"151{,}936 \cdot (2 \cdot N + 1)"),
+        ("d·type_vocab_size + o_lora_rank", r"d \cdot \mathrm{typeVocabSize} + o_{\mathrm{lora},\mathrm{rank}}"),
+        ("patch_size2·hidden", r"\mathrm{patchSize2} \cdot \mathrm{hidden}"),
         ("(d/16)·l_dk", r"(d/16) \cdot l_{\mathrm{dk}}"),
         ("0", "0"),
     ],

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from build import FAMILIES, TINY, Json, config
@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hfcount
+from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.keys.model import Fields
+from hfcount.mapper import Config
+from hfcount.mapper.shapeless import is_shapeless
+from hfcount.spec import Spec
 
 SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 MOE = {"mixtral": "num_local_experts", "qwen3_moe": "num_experts"}
@@ -250,10 +255,31 @@ def test_ties(family: str, tied: bool | None, kind: str) -> None:
         ("mistral", {"attention_bias": True}, ("attention_bias",)),
         ("qwen2", {"head_count": 3, "hidden_act": "silu", "rope_scaling": {"factor": 2}}, ("head_count",)),
         ("llama", {"num_experts": 8, "layer_widths": [1]}, ("num_experts", "layer_widths")),
+        ("llama", {"max_sequence_length": 2048}, ()),
+        ("qwen3", {"max_sequence_length": 2048}, ("max_sequence_length",)),
     ],
 )
 def test_unread_keys(family: str, changes: Json, unread: tuple[str, ...]) -> None:
     assert hfcount.blueprint(config(family, **changes)).unread == unread
+
+
+def test_keys_that_a_family_ignores_are_ignored_in_the_parts_of_its_config_too() -> None:
+    one = Config({"scale": 1, "depth": 2, "part": {"scale": 3, "width": 4, "part": {"scale": 5}}})
+    one.ignored = ("scale",)
+    one.part("part").part("part")
+    assert one.unread() == ["depth", "part.width"]
+
+
+def test_a_key_is_ignored_either_everywhere_or_by_families() -> None:
+    own = {name for family in families.everyone() for name in getattr(family, "IGNORED", ())}
+    assert own
+    assert {name for name in own if is_shapeless(name)} == set()
+
+
+def test_what_a_family_may_add_to_a_spec_is_of_the_type_that_the_spec_has() -> None:
+    fields = get_type_hints(Fields)
+    known = get_type_hints(Spec)
+    assert {name: kind for name, kind in fields.items() if known[name] != kind} == {}
 
 
 _VALUES = st.sampled_from(

@@ -6,7 +6,7 @@ import pytest
 
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, is_index, leaves
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, block, buffer, obsolete
 
 NINE = Tensor((3, 3))
 
@@ -19,8 +19,9 @@ def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
     ("node", "expected"),
     [
         (NINE, [("a", (3, 3), "parameter", "other", 1, 1)]),
-        (Tensor((4,), "buffer", "router"), [("a", (4,), "buffer", "router", 1, 1)]),
-        (Tensor((4,), "legacy"), [("a", (4,), "legacy", "other", 1, 1)]),
+        (buffer(4, component="router"), [("a", (4,), "buffer", "router", 1, 1)]),
+        (obsolete(4), [("a", (4,), "legacy", "other", 1, 1)]),
+        (buffer(), [("a", (), "buffer", "other", 1, 1)]),
         (Linear(2, 5), [("a.weight", (5, 2), "parameter", "other", 1, 1)]),
         (
             Linear(2, 5, bias=True, component="lm_head"),
@@ -40,11 +41,33 @@ def _repeat(count: int, body: Node, active: int | None = None) -> Repeat:
         (block("norm", b=NINE, c=None), [("a.b", (3, 3), "parameter", "norm", 1, 1)]),
         (block(), []),
     ],
-    ids="tensor buffer legacy linear bias tied repeat active nested alternatives absent-part empty".split(),
+    ids="tensor buffer obsolete scalar linear bias tied repeat active nested alternatives absent-part empty".split(),
 )
 def test_nodes_unfold_to_leaves(node: Node, expected: list[tuple[object, ...]]) -> None:
-    found = [(one.name, one.shape, one.kind, one.component, one.count, one.active) for one in leaves(block(a=node))]
+    found = [(one.name, one.shape, one.label, one.component, one.count, one.active) for one in leaves(block(a=node))]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("node", "component", "axes", "label"),
+    [
+        (NINE, "mlp", ("parameter", "required", "model"), "parameter"),
+        (buffer(3), "mlp", ("buffer", "required", "model"), "buffer"),
+        (obsolete(3), "mlp", ("buffer", "obsolete", "model"), "legacy"),
+        (Tied("x.weight", (7, 2)), "mlp", ("parameter", "optional", "model"), "tied"),
+        (NINE, "mtp", ("parameter", "optional", "prediction"), "auxiliary"),
+        (buffer(3), "mtp", ("buffer", "optional", "prediction"), "auxiliary buffer"),
+        (obsolete(3), "mtp", ("buffer", "obsolete", "model"), "legacy"),
+        (Tied("x.weight", (7, 2)), "mtp", ("parameter", "optional", "model"), "tied"),
+        (Linear(2, 5), "mtp", ("parameter", "optional", "prediction"), "auxiliary"),
+    ],
+)
+def test_kind_presence_and_part_make_one_word(
+    node: Node, component: Component, axes: tuple[str, str, str], label: str
+) -> None:
+    (leaf,) = leaves(block(component, a=node))
+    assert ((leaf.kind, leaf.presence, leaf.part), leaf.label) == (axes, label)
+    assert leaf.counted == (label == "parameter")
 
 
 @pytest.mark.parametrize(

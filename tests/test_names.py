@@ -6,6 +6,7 @@ import pytest
 from build import Json, config, index
 
 import hfcount
+from hfcount.tree.leaves import Label
 from hfcount.verifier.names import Match, match
 
 Edit = Callable[[set[str]], set[str]]
@@ -59,13 +60,13 @@ def test_unexpected(name: str) -> None:
         (config("llama", tie_word_embeddings=True), "lm_head.weight", "tied", 4740, 0),
         (config("llama"), "model.layers.1.self_attn.rotary_emb.inv_freq", "legacy", 4740, 1),
     ],
-    ids=["a-tied-copy", "a-legacy-buffer"],
+    ids=["a-tied-copy", "an-obsolete-buffer"],
 )
 def test_what_may_be_stored_beyond_the_parameters(
-    values: Json, extra: str, kind: str, weights: int, buffers: int
+    values: Json, extra: str, kind: Label, weights: int, buffers: int
 ) -> None:
     found = _match({*index(values)["weight_map"], extra}, values)
-    assert [count for _, count in found.of_kind(kind)] == [1]
+    assert [count for _, count in found.extra(kind)] == [1]
     assert (found.weights, found.buffers, found.missing, found.unexpected) == (weights, buffers, [], [])
 
 

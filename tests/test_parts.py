@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.parts import altered, decoder, gqa, layer_norm, moe, network, pre_norm, rms_norm, swiglu
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
-from hfcount.tree.dims import Dim, polynomial, render
+from hfcount.tree.dims import Dim, polynomial
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import leaves
 from hfcount.tree.nodes import Block, block
+from hfcount.tree.polynomials import render
 
 D, F = Dim.named("d", 8), Dim.named("d_ff", 20)
 HEADS: dict[str, Any] = {"heads": 6, "kv_heads": 2, "head_dim": 4}
@@ -17,7 +18,7 @@ MOE = MoE(experts=16, active=3, width=5)
 
 
 def _parameters(tree: Block) -> tuple[int, str]:
-    found = [leaf for leaf in leaves(tree) if leaf.kind == "parameter"]
+    found = [leaf for leaf in leaves(tree) if leaf.counted]
     return sum(leaf.elements for leaf in found), render(polynomial(sum(leaf.formula for leaf in found)))
 
 
@@ -74,8 +75,35 @@ def test_attention_shapes(name: str, shape: tuple[int, ...]) -> None:
     assert {leaf.name: leaf.shape for leaf in leaves(gqa(D, GQA(**HEADS)))}[name] == shape
 
 
-def test_the_rotary_frequencies_are_a_legacy_buffer() -> None:
-    assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.kind == "legacy"] == ["rotary_emb.inv_freq"]
+def test_the_rotary_frequencies_are_an_obsolete_buffer() -> None:
+    assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.presence == "obsolete"] == [
+        "rotary_emb.inv_freq"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("layer", "names"),
+    [
+        (
+            pre_norm(D, self_attn=rms_norm(D), mlp=rms_norm(D)),
+            "input_layernorm.weight self_attn.weight post_attention_layernorm.weight mlp.weight",
+        ),
+        (
+            pre_norm(D, layer_norm, mixer=block(), feed_forward=block()),
+            "input_layernorm.weight input_layernorm.bias post_attention_layernorm.weight post_attention_layernorm.bias",
+        ),
+        (altered(layer_norm(D), bias=None, scale=rms_norm(D)), "weight scale.weight"),
+    ],
+    ids="pre_norm pre_norm-layer_norm altered".split(),
+)
+def test_names_of_layers(layer: Block, names: str) -> None:
+    assert [leaf.name for leaf in leaves(layer)] == names.split()
+
+
+@pytest.mark.parametrize(("ffn", "elements"), [(Dense(width=5), 120), (Dense(width=5, bias=True), 138), (MOE, 8)])
+def test_a_layer_has_one_network_or_experts(ffn: Dense | MoE, elements: int) -> None:
+    tree = network(8, Layer(ffn=ffn), lambda m: rms_norm(D))
+    assert sum(leaf.elements for leaf in leaves(tree)) == elements
 
 
 def test_a_token_passes_through_the_whole_router_and_some_experts() -> None:
@@ -131,4 +159,4 @@ def test_head_shapes(head: Head, name: str, shape: tuple[int, ...]) -> None:
 
 def test_a_tied_head_is_a_second_name_of_the_embedding() -> None:
     last = leaves(decoder(_spec("causal_lm", tied=True), lambda _: rms_norm(D)))[-1]
-    assert (last.name, last.kind, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")
+    assert (last.name, last.label, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")

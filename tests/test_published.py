@@ -23,7 +23,7 @@ def test_the_published_count_comes_out(entry: dict[str, Any]) -> None:
     extra = sum(
         leaf.elements
         for leaf in blueprint.leaves
-        if leaf.kind in beside["kinds"] or leaf.name in beside.get("rows", ())
+        if leaf.label in beside["kinds"] or leaf.name in beside.get("rows", ())
     )
     extra += sum(leaf.elements for leaf in blueprint.other_heads if leaf.name in beside.get("heads", ()))
     assert blueprint.total == entry["total"]

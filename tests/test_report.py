@@ -26,7 +26,7 @@ INNER = {
     "auxiliary": "mtp",
     "evidence": "total_size total_parameters tensors shards dtypes unlisted",
     "checks": "name expected observed agrees text",
-    "findings": "code name severity message tensors count parameters bytes",
+    "findings": "code name severity message tensors count parameters bytes expected observed key file fix",
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
@@ -169,7 +169,7 @@ def test_what_the_config_says_of_itself(
         FetchError("GatedRepo", "org/name is gated."),
         UnknownArchitecture("no family"),
         DocumentError("cut off"),
-        ConfigError("no vocab_size"),
+        ConfigError("no vocab_size", fix="Add it."),
         HfcountError("other"),
     ],
     ids=lambda error: error.kind,

@@ -19,7 +19,7 @@ from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.reporters import markdown, table
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import binary, compared, share, verdict
+from hfcount.reporters.words import annotation, binary, compared, share, verdict
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -105,6 +105,17 @@ def test_the_only_escapes_on_a_terminal_are_our_own(tmp_path: Path) -> None:
 def test_colours_only_on_a_terminal(tmp_path: Path, colour: bool) -> None:
     report = _report(tmp_path, TINY["llama"], index(TINY["llama"]))
     assert ("\x1b[" in _table(report, colour)) is colour
+
+
+def test_an_annotation_is_one_line_and_names_the_file(tmp_path: Path) -> None:
+    for finding in _hostile(tmp_path).findings:
+        assert annotation(finding).isprintable()
+    values = config("llama", num_towers=3)
+    (finding,) = _report(tmp_path / "other", values, index(values)).findings
+    assert annotation(finding) == (
+        "config.json: note HF102 unread-key: llama does not read num_towers. If one of them changes the model, the"
+        " count is off."
+    )
 
 
 def test_a_summary_fits_80_columns() -> None:

@@ -252,7 +252,7 @@ def test_what_cannot_be_told(values: Json, why: str) -> None:
 def test_a_composite_model_keeps_what_its_language_model_keeps() -> None:
     for outer in ("gemma3", "gemma4", "llama4", "mistral3"):
         values = recorded(outer)
-        inner = hfcount.blueprint(values).spec.text
+        inner = hfcount.blueprint(values).spec.parts["text"]
         assert inner is not None
         assert inner.windows
         assert hfcount.blueprint(values).spec.windows == inner.windows

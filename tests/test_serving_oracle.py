@@ -255,7 +255,7 @@ UNLIKE = {
 def comparable(name: str) -> bool:
     """Whether torch counts all that hfcount does: products of elements, as states have, and convolutions are not."""
     spec = hfcount.blueprint(RECORDED[name]).spec
-    return spec.text is None and "text_config" not in RECORDED[name] and not any(
+    return "text" not in spec.parts and "text_config" not in RECORDED[name] and not any(
         part.per_step or part.state for part in cost(hfcount.blueprint(RECORDED[name])).kept
     )  # fmt: skip
 

@@ -12,7 +12,8 @@ import hfcount
 from hfcount import Report
 from hfcount.fetcher import Request
 from hfcount.pipeline import AskedDepth, Options, inspect
-from hfcount.verifier.rules import RULES, Policy, lookup
+from hfcount.verifier.policy import Policy
+from hfcount.verifier.rules import RULES, lookup
 
 LLAMA, TIED = config("llama"), config("llama", tie_word_embeddings=True)
 NO_DTYPE = config("llama", "dtype")

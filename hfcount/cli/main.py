@@ -20,7 +20,10 @@ from hfcount.report.model import Extra, Report, worst
 from hfcount.report.serving import CACHE_DTYPES, Workload
 from hfcount.reporters import FORMATS, Format
 from hfcount.reporters.progress import Bar
-from hfcount.verifier.rules import Policy
+from hfcount.verifier.policy import Policy
+from hfcount.verifier.rules import RULES
+
+_NEUTRAL = ", ".join(rule.code for rule in RULES.values() if rule.neutral)
 
 _EPILOG = """
 \b
@@ -105,7 +108,7 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option(
     "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Downgrade an error to a note (repeatable)."
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
+@click.option("--strict", is_flag=True, help=f"Upgrade every note but {_NEUTRAL} to an error.")
 @read.printing("--families", read.architectures, "List the architectures.")
 @read.printing("--rules", read.rules, "Explain every finding.")
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")

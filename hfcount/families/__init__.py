@@ -1,16 +1,21 @@
-"""The architectures, one file each: `MODEL_TYPES`, `spec(c)` (keys to meaning), `blueprint(s)` (meaning to names).
+"""The architectures, one file each.
 
-A file is named after its model_type and found by that name; further types it serves are found by a scan. A family may
-take the blueprint of one other, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names); where they are needed,
+`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the
+blueprint of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+
+The comment on MODEL_TYPES cites the implementation that names are from; absent keys mean what the configuration file
+beside it says. A file is named after its model_type and found by that name; further types it serves by a scan.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -32,14 +37,17 @@ class Family(Protocol):
         """Lays out the names and shapes."""
 
 
-def read(c: Config) -> tuple[Spec, Block]:
-    """The config's spec and tree.
+def read(c: Config, known_as: str = "") -> Spec:
+    """What a config describes, or one of its parts.
+
+    Args:
+        known_as: the model_type, where the config need not say it.
 
     Raises:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = c.str("model_type", default="")
+    model_type = known_as or c.str("model_type", default="")
     if not model_type:
         raise UnknownArchitecture(
             f"{c.where}: no model_type, so there is no telling what it describes. `hfcount --families` lists the known."
@@ -52,22 +60,46 @@ def read(c: Config) -> tuple[Spec, Block]:
         near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
         nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
         raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
-    c.family = model_type
-    spec = family.spec(c)
-    return spec, family.blueprint(spec)
+    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
+    return family.spec(c)
 
 
-def base(spec: Spec | None) -> Block:
-    """The tree of a language model within another model: without its head."""
-    return whole(spec and spec.but(head="base"))
+def part(
+    c: Config, name: str, default: str = "", *, always: str = "", defaults: Mapping[str, Any] | None = None
+) -> Spec:
+    """What the config of a part describes: a tower or a language model, whose model_type has a family of its own.
+
+    Args:
+        name: the key of the part, such as `vision_config`.
+        default: its model_type, where it gives none; always: the one that it has whatever it gives.
+        defaults: what further keys mean where the part lacks them.
+
+    Raises:
+        UnknownArchitecture: no family describes it.
+        ConfigError: it lacks a key or contradicts itself.
+    """
+    known = {**(defaults or {}), **({"model_type": default} if default else {})}
+    found = read(c.part(name, defaults=known), always)
+    if found.vocab and name in ("vision_config", "audio_config"):
+        raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
+    return found
 
 
-def whole(spec: Spec | None) -> Block:
-    """The tree of a language model within another model: with its head."""
-    family = find(spec.family) if spec else None
-    if spec is None or family is None:
-        raise TypeError("this model has no language model of a known family within it")
-    return family.blueprint(spec)
+def tree(s: Spec) -> Block:
+    """The tree of a model, or of a part whose tensors count as what they are in it."""
+    family = find(s.family)
+    assert family is not None, f"{s.family} was read by no family"
+    return family.blueprint(s)
+
+
+def base(s: Spec) -> Block:
+    """The tree of the language model within a model, without its head."""
+    return tree(s.parts["text"].but(head="base"))
+
+
+def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
+    """The tree of a tower, all of whose tensors count as the tower's, and through which no token of a text passes."""
+    return replace(tree(s.parts[name]), component=name, repeats=0)
 
 
 @lru_cache(256)

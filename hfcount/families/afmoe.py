@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, network, rms_norm, swiglu
+from hfcount.parts import altered, decoder, experts, gqa, network, rms_norm, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("afmoe",)
+MODEL_TYPES = ("afmoe",)  # transformers 5.23: modeling_afmoe.py
 
 
 def spec(c: Config) -> Spec:
@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
     layers = keys.networks(c, places, experts, mixer)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), 1024)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, key="global_attn_every_n_layers"), default=1024)
     return keys.decoder_spec(c, layers, windows=windows)
 
 
@@ -35,10 +35,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        gate = block(gate_proj=Linear(d, a.heads * a.head_dim))
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=Block({**gqa(d, a).children, **gate.children}, "attention"),
+            self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
             post_attention_layernorm=rms_norm(d),
             pre_mlp_layernorm=rms_norm(d),
             mlp=network(d, one, moe),

@@ -2,26 +2,33 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, mlp, rms_norm
-from hfcount.parts.layers import altered, xielu
+from hfcount.parts import altered, decoder, gqa, mlp, rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Tensor, block, buffer
 
-MODEL_TYPES = ("apertus",)
+MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, kv_heads_optional=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
+
+
+def _xielu() -> Block:
+    """The trainable activation xIELU (arXiv:2411.13010).
+
+    Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
+    """
+    scalar = buffer()
+    return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        act = xielu() if one.traits["xielu"] else None
+        act = _xielu() if one.traits["xielu"] else None
         return block(
             attention_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

@@ -2,16 +2,15 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, stacked, swiglu
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked, swiglu
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("aria_text",)
+MODEL_TYPES = ("aria_text",)  # transformers 5.23: modeling_aria.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
     ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn))
@@ -26,7 +25,7 @@ def blueprint(s: Spec) -> Block:
             d,
             self_attn=gqa(d, one.attention),
             mlp=block(
-                router=Linear(d, m.experts, component="router"),
+                router=router(d, m),
                 experts=block(
                     "experts",
                     fc1=block(weight=stacked(m, d, 2 * m.width)),

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, mla, network, rms_norm, shared_moe
+from hfcount.parts import altered, decoder, mla, network, pre_norm, rms_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("axk1",)
+MODEL_TYPES = ("axk1",)  # transformers 5.23: modeling_axk1.py
 
 
 def spec(c: Config) -> Spec:
@@ -25,13 +25,8 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=mla(d, one.latent),
-            post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
-            post_mlp_layernorm=rms_norm(d) if isinstance(ffn, MoE) else None,
-        )
+        mlp = network(d, one, lambda m: shared_moe(d, m, balanced=True))
+        last = rms_norm(d) if isinstance(one.ffn, MoE) else None
+        return altered(pre_norm(d, self_attn=mla(d, one.latent), mlp=mlp), post_mlp_layernorm=last)
 
     return decoder(s, layer)

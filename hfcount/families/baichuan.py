@@ -6,7 +6,7 @@ from hfcount.parts import decoder, fused_qkv, inv_freq, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("baichuan",)
+MODEL_TYPES = ("baichuan",)  # modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Chat
 
 
 def spec(c: Config) -> Spec:

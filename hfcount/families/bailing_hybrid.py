@@ -2,14 +2,14 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.sparse import shared_moe
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("bailing_hybrid",)
+MODEL_TYPES = ("bailing_hybrid",)  # transformers 5.23: modeling_bailing_hybrid.py
+IGNORED = ("moe_renormalize", "num_expert_group")
 
 
 def spec(c: Config) -> Spec:
@@ -28,13 +28,12 @@ def spec(c: Config) -> Spec:
         bias=c.bool("attention_bias", default=False),
     )
     mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"))
-    places = keys.dense_and_sparse(c, "first_k_dense_replace")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.networks(c, places, experts)
+    networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace"), experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 

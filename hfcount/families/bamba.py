@@ -8,12 +8,11 @@ from hfcount.spec import SSM, Layer, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("bamba",)
+MODEL_TYPES = ("bamba",)  # transformers 5.23: modeling_bamba.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     attending = intersection(Indices.of(c.ints("attn_layer_indices")), Indices.below(keys.layer_count(c)))
     mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))

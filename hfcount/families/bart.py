@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("bart",)
+MODEL_TYPES = ("bart",)  # transformers 5.23: modeling_bart.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
 

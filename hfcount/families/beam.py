@@ -2,21 +2,18 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
-from hfcount.parts.layers import altered
-from hfcount.parts.sparse import shared_moe
+from hfcount.parts import altered, decoder, gqa, network, rms_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("beam",)
+MODEL_TYPES = ("beam",)  # transformers 5.23: modeling_beam.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     places = keys.dense_and_sparse(c, default=3)
     layers = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"), mixer)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), 512)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), default=512)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows)
 
 

@@ -6,7 +6,7 @@ from hfcount.parts.encoders import bert_base, bert_heads, pooler
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("bert",)
+MODEL_TYPES = ("bert",)  # transformers 5.23: modeling_bert.py
 
 _HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_base, bert_embeddings, decoder_over
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("bert-generation",)
+MODEL_TYPES = ("bert-generation",)  # transformers 5.23: modeling_bert_generation.py
 
 
 def spec(c: Config) -> Spec:

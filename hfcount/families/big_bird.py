@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_base, bert_heads, dense_classifier
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("big_bird",)
+MODEL_TYPES = ("big_bird",)  # transformers 5.23: modeling_big_bird.py
 
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 

@@ -8,7 +8,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("bigbird_pegasus",)
+MODEL_TYPES = ("bigbird_pegasus",)  # transformers 5.23: modeling_bigbird_pegasus.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
 

@@ -8,7 +8,7 @@ from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("biogpt",)
+MODEL_TYPES = ("biogpt",)  # transformers 5.23: modeling_biogpt.py
 
 _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 

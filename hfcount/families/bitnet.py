@@ -2,12 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, rms_norm, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("bitnet",)
+MODEL_TYPES = ("bitnet",)  # transformers 5.23: modeling_bitnet.py
 
 
 def spec(c: Config) -> Spec:

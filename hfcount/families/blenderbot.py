@@ -1,4 +1,4 @@
-"""Blenderbot 3B: a deep decoder behind a shallow encoder (arXiv:2004.13637)."""
+"""Blenderbot 3B and PEGASUS: BART without a norm of the embedding (arXiv:2004.13637, arXiv:1912.08777)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("blenderbot",)
+MODEL_TYPES = ("blenderbot", "pegasus")  # transformers 5.23: modeling_blenderbot.py, modeling_pegasus.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 

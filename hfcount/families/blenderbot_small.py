@@ -1,19 +1,14 @@
 """Blenderbot 90M, which normalises its embedding (arXiv:2004.13637)."""
 
 from hfcount import keys
+from hfcount.families.bart import blueprint as blueprint
 from hfcount.mapper import Config
-from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("blenderbot-small",)
+MODEL_TYPES = ("blenderbot-small",)  # transformers 5.23: modeling_blenderbot_small.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 
 
 def spec(c: Config) -> Spec:
     return keys.sequence_to_sequence(c, heads=_HEADS)
-
-
-def blueprint(s: Spec) -> Block:
-    return bart(s, first_norm=True, last_norm=False)

@@ -7,7 +7,8 @@ from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("bloom",)
+MODEL_TYPES = ("bloom",)  # transformers 5.23: modeling_bloom.py
+IGNORED = ("masked_softmax_fusion",)
 
 
 def spec(c: Config) -> Spec:

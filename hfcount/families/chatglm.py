@@ -4,9 +4,10 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
+from hfcount.tree.nodes import Block, Linear, Undescribed, block, buffer
 
-MODEL_TYPES = ("chatglm",)
+MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
+IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
 def spec(c: Config) -> Spec:
@@ -52,7 +53,7 @@ def blueprint(s: Spec) -> Block:
     turning = s.layers[0].layer.attention.head_dim // 4
     body = block(
         embedding=block(word_embeddings=embedding(s.vocab, d)),
-        rotary_pos_emb=block(inv_freq=Tensor((turning,), "buffer")),
+        rotary_pos_emb=block(inv_freq=buffer(turning)),
         encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.traits["post_layer_norm"] else None),
         output_layer=Linear(d, s.vocab, component="lm_head"),
         vision=Undescribed("GLM-4V's tower is not described") if s.traits["vision"] else None,

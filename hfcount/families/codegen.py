@@ -5,9 +5,9 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block, obsolete
 
-MODEL_TYPES = ("codegen",)
+MODEL_TYPES = ("codegen",)  # transformers 5.23: modeling_codegen.py
 
 
 def spec(c: Config) -> Spec:
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
         attention = fused_attention(d, one.attention, "qkv_proj", "out_proj").children
         return block(
             ln_1=layer_norm(d),
-            attn=Block({**attention, "causal_mask": Tensor((1, 1, rows, rows), "legacy")}, "attention"),
+            attn=Block({**attention, "causal_mask": obsolete(1, 1, rows, rows)}, "attention"),
             mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
         )
 

@@ -2,12 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("cohere",)
+MODEL_TYPES = ("cohere",)  # transformers 5.23: modeling_cohere.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,13 +6,12 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 
-MODEL_TYPES = ("cohere2", "cohere_compass_text")
+MODEL_TYPES = ("cohere2", "cohere_compass_text")  # transformers 5.23: modeling_cohere2.py, modeling_cohere_compass.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
-    windows = keys.sliding(c, lambda: _near(c), 4096)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
+    windows = keys.sliding(c, lambda: _near(c), default=4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 

@@ -3,25 +3,20 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, rms_norm, shared_moe
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("cohere2_moe",)
+MODEL_TYPES = ("cohere2_moe",)  # transformers 5.23: modeling_cohere2_moe.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0)
 
-    def dense() -> Layer:
-        width = c.int("prefix_dense_intermediate_size", default=None) or c.int("intermediate_size")
-        return Layer(mixer=mixer, ffn=Dense(width=width))
-
-    def sparse() -> Layer:
+    def sparse() -> MoE:
         ffn = keys.moe(c, "intermediate_size", shared=("num_shared_experts",))
-        return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.shared or None))
+        return ffn.but(shared=ffn.shared or None)
 
     def near() -> Indices:
         """All but the last of each period, which begin anew where the experts do."""
@@ -30,8 +25,10 @@ def spec(c: Config) -> Spec:
         many = c.int("sliding_window_pattern", default=4, maximum=MAX_LAYERS)
         return keys.other_than(c, range(few - 1, min(start, count), few), range(start + many - 1, count, many))
 
-    layers = keys.split(c, (first, dense), (rest, sparse))
-    return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, 4096))
+    dense = "prefix_dense_intermediate_size"
+    width = dense if c.given(dense) else "intermediate_size"
+    layers = keys.networks(c, places, sparse, mixer, width=width)
+    return keys.decoder_spec(c, layers, tied=True, windows=keys.sliding(c, near, default=4096))
 
 
 def blueprint(s: Spec) -> Block:

@@ -7,7 +7,7 @@ from hfcount.parts.classic import classifier, generative
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("ctrl",)
+MODEL_TYPES = ("ctrl",)  # transformers 5.23: modeling_ctrl.py
 
 
 def spec(c: Config) -> Spec:

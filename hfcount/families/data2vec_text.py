@@ -6,7 +6,7 @@ from hfcount.parts.encoders import bert_base, pooler, roberta_heads
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("data2vec-text",)
+MODEL_TYPES = ("data2vec-text",)  # transformers 5.23: modeling_data2vec_text.py
 
 
 def spec(c: Config) -> Spec:

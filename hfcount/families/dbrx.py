@@ -8,7 +8,7 @@ from hfcount.spec import GQA, Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("dbrx",)
+MODEL_TYPES = ("dbrx",)  # transformers 5.23: modeling_dbrx.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek",)
+MODEL_TYPES = ("deepseek",)  # modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-base
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, mla, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v2",)
+MODEL_TYPES = ("deepseek_v2",)  # transformers 5.23: modeling_deepseek_v2.py
 
 
 def spec(c: Config) -> Spec:

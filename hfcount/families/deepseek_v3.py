@@ -6,7 +6,7 @@ from hfcount.parts import decoder, mla, network, pre_norm, predicting, shared_mo
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v3", "kimi_k2")
+MODEL_TYPES = ("deepseek_v3", "kimi_k2")  # transformers 5.23: modeling_deepseek_v3.py
 
 
 def spec(c: Config) -> Spec:
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
-    return keys.decoder_spec(c, layers, mtp=ahead)
+    return keys.decoder_spec(c, layers, parts=ahead)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("deepseek_v32",)
+MODEL_TYPES = ("deepseek_v32",)  # transformers 5.23: modeling_deepseek_v32.py
 
 
 def spec(c: Config) -> Spec:
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
-    return keys.decoder_spec(c, layers, mtp=ahead)
+    return keys.decoder_spec(c, layers, parts=ahead)
 
 
 def blueprint(s: Spec) -> Block:
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
         a = one.latent
         whole = pre_norm(
             d,
-            self_attn=Block({**mla(d, a).children, "indexer": indexer(d, a)}, "attention"),
+            self_attn=altered(mla(d, a), indexer=indexer(d, a)),
             mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
         return predicting(s, one, whole)

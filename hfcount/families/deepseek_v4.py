@@ -7,7 +7,8 @@ from hfcount.parts.streams import compressed, hash_moe, mixer, streamed
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
+MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
+IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
 
 
 def spec(c: Config) -> Spec:

@@ -2,17 +2,15 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("diffllama",)
+MODEL_TYPES = ("diffllama",)  # transformers 5.23: modeling_diffllama.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True).but(weighed=2)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True).but(weighed=2)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

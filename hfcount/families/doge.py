@@ -1,13 +1,15 @@
 """Doge: attention that learns which tokens to see, weighed residuals, experts of one neuron (arXiv:2412.11834)."""
 
+from math import isqrt
+
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
-from hfcount.parts.layers import altered, neurons
+from hfcount.parts import altered, decoder, gqa, network, rms_norm, stacked
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("doge",)
+MODEL_TYPES = ("doge",)  # transformers 5.23: modeling_doge.py
+IGNORED = ("keep_window_size",)
 
 
 def spec(c: Config) -> Spec:
@@ -19,6 +21,23 @@ def spec(c: Config) -> Spec:
     m = keys.moe(c, "intermediate_size")
     ffn = MoE(experts=m.experts, active=m.active, width=1, shared=m.width, bias=mlp_bias)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+
+
+def _neurons(d: int, m: MoE) -> Block:
+    """Experts of one neuron each, found by the two halves of a key (PEER, arXiv:2407.04153), beside one gated network.
+
+    Tensors: gate_proj and up_proj (d_s, d), down_proj (d, d_s) for all tokens; router_gate (2·floor(sqrt(n)), d);
+    down_embed and up_embed (n, d), the experts' inputs and outputs.
+    """
+    width = m.shared or 0
+    return block(
+        gate_proj=Linear(d, width, m.bias, component="mlp"),
+        up_proj=Linear(d, width, m.bias, component="mlp"),
+        down_proj=Linear(width, d, m.bias, component="mlp"),
+        router_gate=Linear(d, 2 * isqrt(m.experts), component="router"),
+        down_embed=block(weight=stacked(m, d)),
+        up_embed=block(weight=stacked(m, d)),
+    )
 
 
 def blueprint(s: Spec) -> Block:
@@ -33,7 +52,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=seen),
             input_residual=weights,
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: neurons(d, m)),
+            mlp=network(d, one, lambda m: _neurons(d, m)),
             post_attention_residual=weights,
         )
 

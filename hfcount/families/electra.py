@@ -8,7 +8,7 @@ from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, dense
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("electra",)
+MODEL_TYPES = ("electra",)  # transformers 5.23: modeling_electra.py
 
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, poole
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("ernie",)
+MODEL_TYPES = ("ernie",)  # transformers 5.23: modeling_ernie.py
 
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

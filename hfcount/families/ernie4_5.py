@@ -5,7 +5,7 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("ernie4_5",)
+MODEL_TYPES = ("ernie4_5",)  # transformers 5.23: modeling_ernie4_5.py
 
 
 def spec(c: Config) -> Spec:

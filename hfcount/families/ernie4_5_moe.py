@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import base, gqa, network, pre_norm, shared_moe, with_head
+from hfcount.parts import altered, base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("ernie4_5_moe",)
+MODEL_TYPES = ("ernie4_5_moe",)  # transformers 5.23: modeling_ernie4_5_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
 
     def experts(m: MoE) -> Block:
         balance = block("router", e_score_correction_bias=Tensor((1, m.experts)))
-        return Block({**shared_moe(d, m, bias=m.bias).children, "moe_statics": balance})
+        return altered(shared_moe(d, m, bias=m.bias), moe_statics=balance)
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))

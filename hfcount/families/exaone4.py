@@ -6,11 +6,11 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("exaone4",)
+MODEL_TYPES = ("exaone4",)  # transformers 5.23: modeling_exaone4.py
 
 
 def spec(c: Config) -> Spec:
-    windows = keys.sliding(c, lambda: keys.patterned(c), 4096)
+    windows = keys.sliding(c, lambda: keys.patterned(c), default=4096)
     return keys.decoder_spec(c, Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c)), windows=windows)
 
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("exaone_moe",)
+MODEL_TYPES = ("exaone_moe",)  # transformers 5.23: modeling_exaone_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -17,14 +17,14 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
     layers = keys.networks(c, places, experts, mixer)
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), 4096))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), default=4096))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def moe(m: MoE) -> Block:
-        return Block({**shared_moe(d, m).children, "e_score_correction_bias": correction_bias(m)})
+        return altered(shared_moe(d, m), e_score_correction_bias=correction_bias(m))
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, moe))

@@ -1,14 +1,14 @@
-"""Falcon 1B to 180B: attention with a head of keys and values for each, for some or for all (arXiv:2311.16867)."""
+"""Falcon 1B to 180B: multi-head, grouped-query or multi-query attention (arXiv:2311.16867)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("falcon",)
+MODEL_TYPES = ("falcon",)  # transformers 5.23: modeling_falcon.py
 
 
 def spec(c: Config) -> Spec:
@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     shared, parallel = c.bool("multi_query", default=True), c.bool("parallel_attn", default=True)
     each = keys.multi_head(c, d, heads)
     given = c.int("num_kv_heads", default=heads)
-    kv_heads = given if grouped else Sourced.read(1, "multi_query") if shared else heads
+    kv_heads = given if grouped else Dim.named("multi_query", 1, "multi_query") if shared else heads
     norms = c.int("num_ln_in_parallel_attn", default=2 if grouped else 1) if parallel else 0
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),

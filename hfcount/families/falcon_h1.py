@@ -7,12 +7,11 @@ from hfcount.parts.mixers import mamba2
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("falcon_h1",)
+MODEL_TYPES = ("falcon_h1",)  # transformers 5.23: modeling_falcon_h1.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
     layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     traits = {

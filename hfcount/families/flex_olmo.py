@@ -6,12 +6,11 @@ from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("flex_olmo",)
+MODEL_TYPES = ("flex_olmo",)  # transformers 5.23: modeling_flex_olmo.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias).but(qk_norm="width")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 

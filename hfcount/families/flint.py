@@ -1,26 +1,24 @@
-"""Flint: routed experts behind two dense layers, one expert for all tokens, attention sinks."""
+"""Flint: routed experts behind two dense layers, a shared expert, attention sinks."""
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("flint",)
+MODEL_TYPES = ("flint",)  # transformers 5.23: modeling_flint.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, sinks=True, head_dim=128)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, sinks=True, head_dim=128)
 
     def near() -> Indices:
         count = keys.layer_count(c)
         return keys.other_than(c, range(min(1, count)), range(1, count, 4), range(count - 1, count))
 
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c), only_dense=(0, 1))
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, 513))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, near, default=513))
 
 
 def blueprint(s: Spec) -> Block:

@@ -5,10 +5,9 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("gemma",)
+MODEL_TYPES = ("gemma",)  # transformers 5.23: modeling_gemma.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, head_dim=256)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)

@@ -6,13 +6,12 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gemma2",)
+MODEL_TYPES = ("gemma2",)  # transformers 5.23: modeling_gemma2.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, head_dim=256)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 4096)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 
 

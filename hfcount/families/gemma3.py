@@ -4,11 +4,11 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.composite import llava
-from hfcount.parts.vision import siglip
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("gemma3",)
+MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
+IGNORED = ("mm_tokens_per_image",)
 
 # Published configs leave out of text_config what agrees with transformers' Gemma3TextConfig.
 _TEXT = {
@@ -23,19 +23,15 @@ _TEXT = {
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults=_TEXT)
-    text, _ = families.read(part)
-    vision = keys.siglip(c.part("vision_config"))
+    text = families.part(c, "text_config", defaults=_TEXT)
+    towers = {"vision": families.part(c, "vision_config", always="siglip_vision_model")}
     heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.around(c, part, text, tied=True, heads=heads, vision=vision)
+    return keys.around(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:
-    eyes = s.eyes
-    projector = block(
-        "vision",
-        mm_input_projection_weight=Tensor((eyes.hidden, s.hidden)),
-        mm_soft_emb_norm=rms_norm(eyes.hidden),
-    )
-    tower = siglip(eyes, head=bool(eyes.traits["vision_use_head"]))
-    return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)
+    seen = s.parts["vision"].hidden
+    weight = Tensor((seen, s.hidden))
+    projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(seen))
+    tower = families.tower(s, "vision")
+    return llava(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

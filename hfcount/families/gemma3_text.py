@@ -5,12 +5,12 @@ from hfcount.families.gemma2 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("gemma3_text",)
+MODEL_TYPES = ("gemma3_text",)  # transformers 5.23: modeling_gemma3.py
+IGNORED = ("_sliding_window_pattern",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=256)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, key="sliding_window_pattern"), 4096)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=256)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, key="sliding_window_pattern"), default=4096)
     whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
     return keys.seeing_both_ways(whole) if c.bool("use_bidirectional_attention", default=False) else whole

@@ -8,7 +8,8 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
-MODEL_TYPES = ("gemma3n", "gemma3n_text")
+MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
+IGNORED = ("vision_soft_tokens_per_image",)
 
 
 def spec(c: Config) -> Spec:
@@ -22,15 +23,15 @@ def spec(c: Config) -> Spec:
         "per_layer": keys.sized("d_l", text.int("hidden_size_per_layer_input", default=256)),
         "per_layer_vocab": keys.sized("|V_l|", text.int("vocab_size_per_layer_input", default=262_144)),
         "streams": text.int("altup_num_inputs", default=4),
-        "laurel_rank": text.int("laurel_rank", default=64),
+        "laurel_rank": keys.sized("r", text.int("laurel_rank", default=64)),
     }
-    windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), 512)
+    windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), default=512)
     if text is c:
         return keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
     for name, width in (("vision", 2048), ("audio", 1536)):
         sense = c.part(f"{name}_config")
-        traits[f"{name}_hidden"] = sense.int("hidden_size", default=width)
-        traits[f"{name}_vocab"] = sense.int("vocab_size", default=128)
+        traits[f"{name}_hidden"] = keys.sized(f"d_{name[0]}", sense.int("hidden_size", default=width))
+        traits[f"{name}_vocab"] = keys.sized(f"|V_{name[0]}|", sense.int("vocab_size", default=128))
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
     return keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, traits=traits, windows=windows)
 
@@ -60,6 +61,6 @@ def blueprint(s: Spec) -> Block:
         body,
         vision_tower=Undescribed("MobileNetV5, the vision tower of Gemma 3n, is not described"),
         audio_tower=Undescribed("the audio tower of Gemma 3n is not described"),
-        embed_vision=gemma.soft_embedder(of["vision_vocab"], of["vision_hidden"], d, "vision"),
-        embed_audio=gemma.soft_embedder(of["audio_vocab"], of["audio_hidden"], d, "other"),
+        embed_vision=gemma.soft_embedder(of["vision_vocab"], of["vision_hidden"], d, "projector"),
+        embed_audio=gemma.soft_embedder(of["audio_vocab"], of["audio_hidden"], d, "projector"),
     )

@@ -1,34 +1,35 @@
 """Gemma 4: its language model, and towers that see and hear, each with a projection (model card of gemma-4-31B-it)."""
 
+from typing import Literal
+
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.parts.audio import conformer
 from hfcount.parts.composite import joined
-from hfcount.parts.vision_gemma import gemma4_vision
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-MODEL_TYPES = ("gemma4",)
+MODEL_TYPES = ("gemma4",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("vision_soft_tokens_per_image",)
+
+_SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults={"model_type": "gemma4_text"})
-    text, _ = families.read(part)
-    vision = keys.gemma4_vision(c) if c.sub("vision_config") else None
-    hearing = keys.conformer(c) if c.sub("audio_config") else {}
-    heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.around(c, part, text, tied=True, heads=heads, vision=vision, traits=hearing)
+    text = families.part(c, "text_config", "gemma4_text")
+    towers: dict[str, Spec] = {}
+    for sense in [sense for sense in _SENSES if c.sub(f"{sense}_config")]:
+        towers[sense] = families.part(c, f"{sense}_config", always=f"gemma4_{sense}")
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
 
 
 def blueprint(s: Spec) -> Block:
-    body, towers = families.base(s.text), dict[str, Node]()
+    body, towers = families.base(s), dict[str, Node]()
     if s.head == "causal_lm":
         return with_head(s, body)
-    if s.vision:
-        towers["vision_tower"] = gemma4_vision(s.vision, **s.vision.traits)
-        towers["embed_vision"] = block("vision", embedding_projection=Linear(s.vision.hidden, s.hidden))
-    if s.traits:
-        towers["audio_tower"] = conformer(**s.traits)
-        towers["embed_audio"] = block("other", embedding_projection=Linear(s.traits["out"], s.hidden))
+    for sense in [sense for sense in _SENSES if sense in s.parts]:
+        one = s.parts[sense]
+        towers[f"{sense}_tower"] = families.tower(s, sense)
+        projection = Linear(one.hidden if one.out is None else one.out, s.hidden)
+        towers[f"embed_{sense}"] = block("projector", embedding_projection=projection)
     return joined(s, body, **towers)

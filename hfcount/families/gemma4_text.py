@@ -1,4 +1,4 @@
-"""Gemma 4, the language model: wider heads where attention is global, keys that serve as values, layers that borrow the
+"""Gemma 4, the language model: wider heads where attention is global, keys that serve as values, layers that reuse the
 keys and values of earlier ones, and an embedding for every layer (model card of google/gemma-4-31B-it)."""
 
 from hfcount import keys
@@ -6,9 +6,9 @@ from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, swiglu, with_head
 from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_input, per_layer_tables
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block, buffer
 
-MODEL_TYPES = ("gemma4_text",)
+MODEL_TYPES = ("gemma4_text",)  # transformers 5.23: modeling_gemma4.py
 
 
 def spec(c: Config) -> Spec:
@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     if traits["per_layer"]:
         traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
     lent = keys.shares_kv(c, layers, default=0, ffn=wide)
-    size = keys.extent(c, "sliding_window", 512)
+    size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
     whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=norm,
             pre_feedforward_layernorm=norm,
             post_feedforward_layernorm=norm,
-            layer_scalar=Tensor((1,), "buffer"),
+            layer_scalar=buffer(1),
         )
         own = per_layer_input(d, per_layer) if per_layer else {}
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}

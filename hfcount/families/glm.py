@@ -6,7 +6,7 @@ from hfcount.parts import decoder, fused_swiglu, gqa, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("glm",)
+MODEL_TYPES = ("glm",)  # transformers 5.23: modeling_glm.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, fused_swiglu, gqa, rms_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("glm4",)
+MODEL_TYPES = ("glm4",)  # transformers 5.23: modeling_glm4.py
 
 
 def spec(c: Config) -> Spec:

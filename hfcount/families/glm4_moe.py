@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, network, pre_norm, predicting, shared_mo
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("glm4_moe",)
+MODEL_TYPES = ("glm4_moe",)  # transformers 5.23: modeling_glm4_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
-    return keys.decoder_spec(c, layers, mtp=ahead)
+    return keys.decoder_spec(c, layers, parts=ahead)
 
 
 def blueprint(s: Spec) -> Block:

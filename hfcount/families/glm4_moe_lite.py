@@ -5,7 +5,7 @@ from hfcount.families.deepseek_v3 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("glm4_moe_lite",)
+MODEL_TYPES = ("glm4_moe_lite",)  # transformers 5.23: modeling_glm4_moe_lite.py
 
 
 def spec(c: Config) -> Spec:
@@ -13,4 +13,4 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
-    return keys.decoder_spec(c, layers, mtp=ahead)
+    return keys.decoder_spec(c, layers, parts=ahead)

@@ -1,34 +1,21 @@
 """GLM-5: latent attention to tokens that an indexer picks, in some layers for those after too (arXiv:2603.12201)."""
 
-from collections.abc import Callable, Iterator
-
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, indexer, mla, network, pre_norm, predicting, shared_moe
-from hfcount.spec import FeedForward, Layer, Spec
-from hfcount.tree.indices import Indices, intersection
+from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("glm_moe_dsa",)
+MODEL_TYPES = ("glm_moe_dsa",)  # transformers 5.23: modeling_glm_moe_dsa.py
 
 
 def spec(c: Config) -> Spec:
     mixer, follower = keys.indexed(c, keys.mla(c))
-    first, rest = keys.dense_and_sparse(c, "first_k_dense_replace")
-
-    def dense() -> FeedForward:
-        return keys.dense(c)
-
-    def sparse() -> FeedForward:
-        return keys.deepseek_moe(c)
-
-    def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
-        full = [intersection(part, places) for part in _indexed(c)]
-        yield from ((part, lambda: Layer(mixer=mixer, ffn=ffn())) for part in full)
-        yield places.difference(*full), lambda: Layer(mixer=follower, ffn=ffn())
-
-    layers = keys.split(c, *kinds(first, dense), *kinds(rest, sparse))
-    return keys.decoder_spec(c, layers, mtp=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=sparse())))
+    places = keys.dense_and_sparse(c, "first_k_dense_replace")
+    networks = keys.networks(c, places, lambda: keys.deepseek_moe(c))
+    layers = keys.crossed(networks, keys.by_place(c, _indexed(c), mixer, follower))
+    return keys.decoder_spec(c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c))))
 
 
 def _indexed(c: Config) -> list[Indices]:
@@ -46,12 +33,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.latent
-        attention = mla(d, a)
         whole = pre_norm(
             d,
-            self_attn=Block({**attention.children, "indexer": indexer(d, a)}, "attention")
-            if a.index_heads
-            else attention,
+            self_attn=altered(mla(d, a), indexer=indexer(d, a) if a.index_heads else None),
             mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
         )
         return predicting(s, one, whole, tables=False)

@@ -6,24 +6,23 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
 
-MODEL_TYPES = ("got_ocr2",)
+MODEL_TYPES = ("got_ocr2",)  # transformers 5.23: modeling_got_ocr2.py
 
 
 def spec(c: Config) -> Spec:
-    part, eyes = c.part("text_config", defaults={"model_type": "qwen2"}), c.part("vision_config")
-    text, _ = families.read(part)
-    channels = eyes.int("output_channels", default=256)
+    text = families.part(c, "text_config", "qwen2")
+    channels = keys.sized("C_o", c.part("vision_config").int("output_channels", default=256))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, part, text, tied=True, heads=heads, traits={"output_channels": channels})
+    return keys.around(c, text, {}, tied=True, heads=heads, traits={"output_channels": channels})
 
 
 def blueprint(s: Spec) -> Block:
     seen = s.traits["output_channels"]
     projector = block(
-        "vision",
+        "projector",
         conv_upsampler1=block(weight=Tensor((2 * seen, seen, 3, 3))),
         conv_upsampler2=block(weight=Tensor((s.hidden, 2 * seen, 3, 3))),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
     tower = Undescribed("its tower adds relative positions to windows, and is not described")
-    return llava(s, families.base(s.text), vision_tower=tower, multi_modal_projector=projector)
+    return llava(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

@@ -7,7 +7,7 @@ from hfcount.parts.classic import causal_mask, conv1d, generative, positions, su
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt2", "gpt-sw3")
+MODEL_TYPES = ("gpt2", "gpt-sw3")  # transformers 5.23: modeling_gpt2.py
 
 
 def spec(c: Config) -> Spec:
@@ -21,9 +21,16 @@ def spec(c: Config) -> Spec:
         },
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    heads, sizes = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads"), {"summary": keys.summary(c, d)}
+    heads, sizes = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads"), {"summary": _summary(c, d)}
     why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=sizes, uncounted=why)
+
+
+def _summary(c: Config, width: int) -> int:
+    """Outputs of the projection that sums a sequence up for multiple choice; 0 when there is none."""
+    if not c.bool("summary_use_proj", default=True):
+        return 0
+    return 1 if c.bool("summary_proj_to_labels", default=True) else width
 
 
 def blueprint(s: Spec) -> Block:

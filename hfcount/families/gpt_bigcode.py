@@ -1,15 +1,15 @@
-"""SantaCoder and StarCoder: GPT-2 with one head of keys and values for all (arXiv:2301.03988, arXiv:2305.06161)."""
+"""SantaCoder and StarCoder: GPT-2 with multi-query attention (arXiv:2301.03988, arXiv:2305.06161)."""
 
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention, generative, positions
 from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_bigcode",)
+MODEL_TYPES = ("gpt_bigcode",)  # transformers 5.23: modeling_gpt_bigcode.py
 
 
 def spec(c: Config) -> Spec:
@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=GQA(
             heads=heads,
-            kv_heads=Sourced.read(1, "multi_query") if shared else heads,
+            kv_heads=Dim.named("multi_query", 1, "multi_query") if shared else heads,
             head_dim=each.head_dim,
             qkv_bias=True,
             out_bias=True,

@@ -3,13 +3,13 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts import altered, embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import causal_mask, generative, mha, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt_neo",)
+MODEL_TYPES = ("gpt_neo",)  # transformers 5.23: modeling_gpt_neo.py
 
 
 def spec(c: Config) -> Spec:
@@ -17,15 +17,14 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("num_heads", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * d), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
-    size = keys.extent(c, "window_size", 256)
+    size = keys.extent(c, "window_size", default=256)
     windows = [window for indices in _local(c) for window in keys.within(indices, size)] if size else []
-    return keys.decoder_spec(
-        c, layers, hidden=d, positions=c.int("max_position_embeddings"), tied=True, windows=tuple(windows)
-    )
+    rows = c.int("max_position_embeddings")
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, windows=tuple(windows))
 
 
 def _local(c: Config) -> list[Indices]:
-    """The layers with local attention: every second, or those of patterns that are repeated so and so often."""
+    """The layers with local attention: every second, or those that repeated patterns name."""
     count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
     if not given:
         return [Indices.of(range(1, max(1, count), 2))]
@@ -33,8 +32,7 @@ def _local(c: Config) -> list[Indices]:
         raise ConfigError(
             f"{c.where}: attention_types must have pairs of a list of kinds and how often it is repeated."
         )
-    total = sum(len(pattern) * times for pattern, times in given)
-    if total != count:
+    if (total := sum(len(pattern) * times for pattern, times in given)) != count:
         raise ConfigError(
             f"{c.where}: attention_types has {total:,} entries for {count:,} layers. Correct one of them."
         )
@@ -51,10 +49,9 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        attention = {**mha(d, one.attention).children, **causal_mask(s.positions or 0)}
         return block(
             ln_1=layer_norm(d),
-            attn=block("attention", attention=Block(attention)),
+            attn=block("attention", attention=altered(mha(d, one.attention), **causal_mask(s.positions or 0))),
             ln_2=layer_norm(d),
             mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
         )

@@ -7,7 +7,8 @@ from hfcount.parts.classic import causal_mask, fused_attention, generative
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")
+MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")  # transformers 5.23: modeling_gpt_neox.py
+IGNORED = ("use_parallel_residual",)
 
 _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 
@@ -15,8 +16,8 @@ _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 def spec(c: Config) -> Spec:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
     mixer = keys.multi_head(c, d, heads, bias=bias)
-    rotary = keys.rotary_share(c, "rotary_pct", default=0.25)
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * rotary)})
+    share = (c.sub("rope_parameters") or c).share("partial_rotary_factor", "rotary_pct", default=0.25)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * share)})
     return keys.decoder_spec(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
 
 

@@ -8,7 +8,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("gpt_neox_japanese",)
+MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_japanese.py
 
 
 def spec(c: Config) -> Spec:

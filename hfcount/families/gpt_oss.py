@@ -2,19 +2,19 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, pre_norm, stacked
+from hfcount.parts import decoder, gqa, pre_norm, router, stacked
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt_oss",)
+MODEL_TYPES = ("gpt_oss",)  # transformers 5.23: modeling_gpt_oss.py
+IGNORED = ("initial_context_length",)
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=True)
     width = None if c.is_null("head_dim") else 64
-    mixer = keys.attention(c, bias=bias, head_dim=width).but(sinks=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=width, sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), 128)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=128)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
 
 
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
         return pre_norm(
             d,
             self_attn=gqa(d, one.attention),
-            mlp=block(router=Linear(d, m.experts, bias=True, component="router"), experts=experts),
+            mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 
     return decoder(s, layer)

@@ -7,7 +7,7 @@ from hfcount.parts.classic import causal_mask, classifier, generative, mha
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gptj",)
+MODEL_TYPES = ("gptj",)  # transformers 5.23: modeling_gptj.py
 
 
 def spec(c: Config) -> Spec:

@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
+# transformers 5.23: modeling_granitemoe.py, modeling_granitemoeshared.py
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0) if c.family == "granitemoeshared" else 0
     ffn = keys.moe(c, "intermediate_size")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
-                router=block("router", layer=Linear(d, m.experts)),
+                router=block(layer=router(d, m)),
                 input_linear=block("experts", weight=stacked(m, 2 * m.width, d)),
                 output_linear=block("experts", weight=stacked(m, d, m.width)),
             ),

@@ -2,19 +2,20 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("granitemoe_swa",)
+MODEL_TYPES = ("granitemoe_swa",)  # transformers 5.23: modeling_granitemoe_swa.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True).but(sinks=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True, sinks=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0)
     layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None))
-    return keys.decoder_spec(c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), 128))
+    return keys.decoder_spec(
+        c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), default=128)
+    )
 
 
 def blueprint(s: Spec) -> Block:
@@ -27,7 +28,7 @@ def blueprint(s: Spec) -> Block:
             self_attn=gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
-                router=Linear(d, m.experts, component="router"),
+                router=router(d, m),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d))

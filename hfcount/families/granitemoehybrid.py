@@ -2,18 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, stacked
+from hfcount.parts import decoder, gqa, rms_norm, router, stacked
 from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("granitemoehybrid",)
+MODEL_TYPES = ("granitemoehybrid",)  # transformers 5.23: modeling_granitemoehybrid.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0))
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)
@@ -28,7 +27,7 @@ def blueprint(s: Spec) -> Block:
 
     def sparse(m: MoE) -> Block:
         return block(
-            router=block("router", layer=Linear(d, m.experts)),
+            router=block(layer=router(d, m)),
             input_linear=block(weight=stacked(m, 2 * m.width, d)),
             output_linear=block(weight=stacked(m, d, m.width)),
         )

@@ -6,13 +6,12 @@ from hfcount.parts import embedding, stack, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("hrm_text",)
+MODEL_TYPES = ("hrm_text",)  # transformers 5.23: modeling_hrm_text.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
     heads = c.int("num_attention_heads")
-    mixer = keys.multi_head(c, c.int("hidden_size"), heads, bias=bias)
+    mixer = keys.multi_head(c, c.int("hidden_size"), heads, bias=c.bool("attention_bias", default=False))
     mixer = mixer.but(head_dim=c.int("head_dim", default=128))
     count = c.int("num_layers_per_stack", default=None, maximum=MAX_LAYERS) or keys.layer_count(c)
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)

@@ -6,12 +6,11 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("hunyuan_v1_dense",)
+MODEL_TYPES = ("hunyuan_v1_dense",)  # transformers 5.23: modeling_hunyuan_v1_dense.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

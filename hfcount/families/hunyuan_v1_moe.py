@@ -3,17 +3,16 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, pre_norm, rms_norm, swiglu
+from hfcount.parts import altered, decoder, experts, gqa, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("hunyuan_v1_moe",)
+MODEL_TYPES = ("hunyuan_v1_moe",)  # transformers 5.23: modeling_hunyuan_v1_moe.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
     if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):
@@ -36,10 +35,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         m, a = one.moe, one.attention
-        norms = block(query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim))
         return pre_norm(
             d,
-            self_attn=Block({**gqa(d, a).children, **norms.children}, "attention"),
+            self_attn=altered(gqa(d, a), query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim)),
             mlp=block(
                 gate=block("router", wg=Linear(d, m.experts)),
                 experts=experts(m, swiglu(d, m.width, component="experts")),

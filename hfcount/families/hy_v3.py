@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, experts, gqa, network, pre_norm, swiglu
+from hfcount.parts import correction_bias, decoder, experts, gqa, network, pre_norm, router, swiglu
 from hfcount.spec import Layer, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("hy_v3",)
+MODEL_TYPES = ("hy_v3",)  # transformers 5.23: modeling_hy_v3.py
 
 
 def spec(c: Config) -> Spec:
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
 
     def moe(m: MoE) -> Block:
         return block(
-            router=block("router", gate=Linear(d, m.experts)),
+            router=block(gate=router(d, m)),
             expert_bias=correction_bias(m),
             experts=experts(m, swiglu(d, m.width, component="experts")),
             shared_mlp=None if m.shared is None else swiglu(d, m.shared, m.bias),

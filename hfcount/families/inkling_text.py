@@ -2,69 +2,59 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
-from hfcount.parts.layers import altered
-from hfcount.parts.relative import relative, spread
-from hfcount.parts.sparse import joint_moe
-from hfcount.spec import GQA, Dense, Layer, MoE, Spec
+from hfcount.parts import altered, embedding, joint_moe, rms_norm, stack, swiglu, with_head
+from hfcount.parts.attention import relative, spread
+from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
-MODEL_TYPES = ("inkling_text",)
+MODEL_TYPES = ("inkling_text",)  # transformers 5.23: modeling_inkling.py
 
 
 def spec(c: Config) -> Spec:
-    every = Indices.below(keys.layer_count(c))
-    kernel = c.int("conv_kernel_size", "sconv_kernel_size")
+    every, kernel = Indices.below(keys.layer_count(c)), c.int("conv_kernel_size", "sconv_kernel_size")
 
     def attention(prefix: str) -> GQA:
-        """Four convolutions: over keys, over values, behind attention and behind the network."""
         mixer = keys.prefixed_attention(c, prefix)
+        # Convolutions over keys and values, and over what attention and the network give.
         inputs = 2 * mixer.kv_heads * mixer.head_dim + 2 * c.int("hidden_size")
         return mixer.but(convolved=int(inputs) * (kernel - 1))
 
     full = Layer(mixer=attention(""), traits={"extent": c.int("rel_extent")})
     local = Layer(mixer=attention("swa_"), traits={"extent": c.int("sliding_window_size")})
 
-    def global_ones() -> Indices:
+    def full_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
         return every.difference(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
 
-    mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, global_ones)
-    first, rest = keys.dense_and_sparse(c, "dense_mlp_idx", default=0)
+    mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, full_ones)
     # Earlier configs call the width of the experts intermediate_size, and that of the dense layers otherwise.
-    wide = c.int("dense_intermediate_size", default=None)
-    width = "intermediate_size" if wide else "moe_intermediate_size"
+    names = ("intermediate_size", "moe_intermediate_size")
+    wide, width = ("dense_intermediate_size", names[0]) if c.int("dense_intermediate_size", default=0) else names
 
-    def sparse() -> Layer:
-        return Layer(ffn=keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",)))
+    def experts() -> MoE:
+        return keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",))
 
-    dense = (first, lambda: Layer(ffn=Dense(width=wide or c.int("intermediate_size"))))
-    traits = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}
-    layers = keys.crossed(mixers, keys.split(c, dense, (rest, sparse)))
-    kind, near = "hybrid_sliding", lambda: keys.other_than(c, global_ones())
-    windows = keys.sliding(c, near, key="sliding_window_size", kind=kind)
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
+    traits, heads = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}, ("ForCausalLM", "Model")
+    layers = keys.networks(c, keys.dense_and_sparse(c, "dense_mlp_idx", default=0), experts, width=wide)
+    windows = keys.sliding(c, lambda: keys.other_than(c, full_ones()), key="sliding_window_size", kind="hybrid_sliding")
+    whole = keys.decoder_spec(c, keys.crossed(mixers, layers), heads=heads, traits=traits, windows=windows)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
     d, rel, kernel = s.hidden, s.traits["d_rel"], s.traits["conv_kernel_size"]
-
-    def network(one: Layer) -> Block:
-        if isinstance(one.ffn, MoE):
-            return joint_moe(d, one.ffn)
-        return altered(swiglu(d, one.dense.width), global_scale=Tensor((1,)))
+    table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 
     def layer(one: Layer) -> Block:
+        sparse = joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
         return block(
             input_layernorm=rms_norm(d),
             self_attn=relative(d, one.attention, rel, one.traits["extent"], kernel),
             attn_sconv=spread(d, kernel),
             post_attention_layernorm=rms_norm(d),
-            mlp=network(one),
+            mlp=sparse or altered(swiglu(d, one.dense.width), global_scale=Tensor((1,))),
             mlp_sconv=spread(d, kernel),
         )
 
-    table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
     return with_head(s, block(embed_tokens=table, layers=stack(s.layers, layer), norm=rms_norm(d)))

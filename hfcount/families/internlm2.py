@@ -6,12 +6,11 @@ from hfcount.parts import embedding, fused_qkv, inv_freq, lm_head, rms_norm, sta
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("internlm2",)
+MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("bias", default=True)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("bias", default=True))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 

@@ -5,7 +5,7 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("internlm3",)
+MODEL_TYPES = ("internlm3",)  # transformers 5.23: configuration_internlm3.py
 
 
 def spec(c: Config) -> Spec:

@@ -5,7 +5,7 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("iquestcoder",)
+MODEL_TYPES = ("iquestcoder",)  # transformers 5.23: configuration_iquestcoder.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, layer_norm, mlp, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("jais2",)
+MODEL_TYPES = ("jais2",)  # transformers 5.23: modeling_jais2.py
 
 
 def spec(c: Config) -> Spec:

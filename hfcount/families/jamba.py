@@ -2,13 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, experts, gqa, network, rms_norm, stack, swiglu, with_head
+from hfcount.parts import embedding, experts, gqa, network, rms_norm, router, stack, swiglu, with_head
 from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("jamba",)
+MODEL_TYPES = ("jamba",)  # transformers 5.23: modeling_jamba.py
 
 
 def spec(c: Config) -> Spec:
@@ -39,7 +39,7 @@ def blueprint(s: Spec) -> Block:
 
     def sparse(m: MoE) -> Block:
         expert = swiglu(d, m.width, component="experts")
-        return block(router=Linear(d, m.experts, component="router"), experts=experts(m, expert))
+        return block(router=router(d, m), experts=experts(m, expert))
 
     def layer(one: Layer) -> Block:
         mixer = one.mixer

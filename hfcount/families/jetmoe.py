@@ -6,7 +6,7 @@ from hfcount.parts import decoder, inv_freq, pre_norm, stacked
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("jetmoe",)
+MODEL_TYPES = ("jetmoe",)  # transformers 5.23: modeling_jetmoe.py
 
 
 def spec(c: Config) -> Spec:

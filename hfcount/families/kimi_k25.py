@@ -6,15 +6,14 @@ from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Undescribed
 
-MODEL_TYPES = ("kimi_k25",)
+MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults={"model_type": "deepseek_v3"})
-    text, _ = families.read(part)
-    return keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"))
+    text = families.part(c, "text_config", "deepseek_v3")
+    return keys.around(c, text, {}, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     tower = Undescribed("the vision tower of Kimi K2.5 and its projector are not described")
-    return llava(s, families.base(s.text), vision_tower=tower, mm_projector=tower)
+    return llava(s, families.base(s), vision_tower=tower, mm_projector=tower)

@@ -3,15 +3,14 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, mla, network, pre_norm
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import decoder, mla, network, numbered_swiglu, pre_norm, shared_moe
 from hfcount.parts.mixers import kimi_delta
-from hfcount.parts.sparse import shared_moe
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("kimi_linear",)
+MODEL_TYPES = ("kimi_linear",)  # transformers 5.23: modeling_kimi_linear.py
+IGNORED = ("moe_renormalize", "num_expert_group")
 
 
 def spec(c: Config) -> Spec:
@@ -20,14 +19,15 @@ def spec(c: Config) -> Spec:
     outer = ("linear_num_heads", "linear_head_dim", "linear_conv_kernel_dim")
     heads, width, kernel = map(part.int, outer if part is c else inner)
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
-    mixers = keys.mixed(c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), _fourths(c))
-    places = keys.dense_and_sparse(c, "first_k_dense_replace")
+    mixers = keys.mixed(
+        c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), Indices.of(range(4, max(4, keys.layer_count(c)), 4))
+    )
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    networks = keys.networks(c, places, experts)
+    networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace"), experts)
     whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
@@ -38,10 +38,6 @@ def _listed(c: Config, part: Config) -> list[str]:
     if kinds and sorted(kinds) != list(range(1, len(full) + len(linear) + 1)):
         raise ConfigError(f"{c.where}: full_attn_layers and kda_layers must together name each layer once, from 1 on.")
     return [kinds[number] for number in sorted(kinds)]
-
-
-def _fourths(c: Config) -> Indices:
-    return Indices.of(range(4, max(4, keys.layer_count(c)), 4))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,17 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, rms_norm
-from hfcount.parts.sparse import shared_moe
+from hfcount.parts import correction_bias, decoder, gqa, rms_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("kolibri1",)
+MODEL_TYPES = ("kolibri1",)  # transformers 5.23: modeling_kolibri1.py
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.gated_moe(c))
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 5), 513)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 5), default=513)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 

@@ -3,12 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("laguna",)
+MODEL_TYPES = ("laguna",)  # transformers 5.23: modeling_laguna.py
 
 
 def spec(c: Config) -> Spec:

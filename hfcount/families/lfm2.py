@@ -2,15 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, gqa, moe, rms_norm, stack, with_head
-from hfcount.parts.ffn import numbered_swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import short_conv
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block, buffer
 
-MODEL_TYPES = ("lfm2", "lfm2_moe")
+MODEL_TYPES = ("lfm2", "lfm2_moe")  # transformers 5.23: modeling_lfm2.py, modeling_lfm2_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -41,7 +39,7 @@ def blueprint(s: Spec) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = Tensor((m.experts,), "buffer", component="router") if s.traits["use_expert_bias"] else None
+        bias = buffer(m.experts, component="router") if s.traits["use_expert_bias"] else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

@@ -2,15 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, gqa, rms_norm, stack, with_head
-from hfcount.parts.ffn import numbered_swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, embedding, gqa, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import short_conv
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("lfm3",)
+MODEL_TYPES = ("lfm3",)  # transformers 5.23: modeling_lfm3.py
 
 
 def spec(c: Config) -> Spec:
@@ -28,7 +26,7 @@ def spec(c: Config) -> Spec:
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
-    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), 256)
+    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), default=256)
     return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
 
 

@@ -3,11 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, pre_norm, stacked, swiglu
-from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("llama4_text",)
+MODEL_TYPES = ("llama4_text",)  # transformers 5.23: modeling_llama4.py
+IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 
 def spec(c: Config) -> Spec:
@@ -21,12 +22,9 @@ def spec(c: Config) -> Spec:
         else every.base[step - 1 :: step]
     )
 
-    def sparse() -> Layer:
+    def experts() -> MoE:
         ffn = keys.moe(c, "intermediate_size")
-        return Layer(mixer=mixer, ffn=ffn.but(shared=ffn.width))
-
-    def dense() -> Layer:
-        return Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size_mlp")))
+        return ffn.but(shared=ffn.width)
 
     def chunked() -> Indices:
         """The layers with rotary positions: those that no_rope_layers marks with a 1."""
@@ -34,8 +32,9 @@ def spec(c: Config) -> Spec:
             return keys.listing(c, "no_rope_layers", marks, 1, 0)[0]
         return keys.all_but_every_nth(c, 4, key="no_rope_layer_interval")
 
-    windows = keys.sliding(c, chunked, 8192, key="attention_chunk_size", kind="chunked_attention")
-    return keys.decoder_spec(c, keys.split(c, (every.difference(routed), dense), (routed, sparse)), windows=windows)
+    windows = keys.sliding(c, chunked, default=8192, key="attention_chunk_size", kind="chunked_attention")
+    layers = keys.networks(c, (every.difference(routed), routed), experts, mixer, width="intermediate_size_mlp")
+    return keys.decoder_spec(c, layers, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

@@ -7,7 +7,7 @@ from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("mamba", "falcon_mamba")
+MODEL_TYPES = ("mamba", "falcon_mamba")  # transformers 5.23: modeling_mamba.py, modeling_falcon_mamba.py
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,7 @@ from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("mamba2",)
+MODEL_TYPES = ("mamba2",)  # transformers 5.23: modeling_mamba2.py
 
 
 def spec(c: Config) -> Spec:

@@ -4,11 +4,11 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Kind, Tensor, block
+from hfcount.tree.nodes import Block, Tensor, block, obsolete
 
-MODEL_TYPES = ("marian",)
+MODEL_TYPES = ("marian",)  # transformers 5.23: modeling_marian.py
 
-_HEADS = ("MTModel", "Model", "ForCausalLM")
+_HEADS = {**keys.named(MTModel="conditional_generation"), **keys.named(("Model", "ForCausalLM"))}
 
 
 def spec(c: Config) -> Spec:
@@ -20,7 +20,8 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     # The translation class computes its sinusoids anew; the others store them.
-    kept: Kind = "legacy" if s.head == "conditional_generation" else "parameter"
-    sinusoids = block("embedding", weight=Tensor((s.positions or 0, s.hidden), kept))
+    shape = s.positions or 0, s.hidden
+    table = obsolete(*shape) if s.head == "conditional_generation" else Tensor(shape)
+    sinusoids = block("embedding", weight=table)
     apart, target = not s.traits["share_encoder_decoder_embeddings"], s.traits["decoder_vocab_size"]
     return bart(s, first_norm=False, last_norm=False, tables=sinusoids, apart=apart, decoder_vocab=target)

@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mbart",)
+MODEL_TYPES = ("mbart",)  # transformers 5.23: modeling_mbart.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
 

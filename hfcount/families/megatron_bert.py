@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_attention, bert_embeddings, bert_heads, 
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("megatron-bert",)
+MODEL_TYPES = ("megatron-bert",)  # transformers 5.23: modeling_megatron_bert.py
 
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

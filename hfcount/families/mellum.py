@@ -2,17 +2,15 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, network, pre_norm, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, moe, network, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Undescribed
 
-MODEL_TYPES = ("mellum",)
+MODEL_TYPES = ("mellum",)  # transformers 5.23: modeling_mellum.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, head_dim=128)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
     layers = keys.split(
         c,

@@ -1,21 +1,19 @@
 """MiMo: Qwen2 with layers that predict further tokens, kept apart from the others (arXiv:2505.07608)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import base, gqa, rms_norm, stack, swiglu, with_head
-from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.indices import Indices
+from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("mimo",)
+MODEL_TYPES = ("mimo",)  # modeling_mimo.py of XiaomiMiMo/MiMo-7B-Base
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    more = Indices.below(c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS))
-    ahead = (Layers(indices=more, layer=layer),) if more.count else ()
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), mtp=ahead, windows=keys.sliding_later(c, 28))
+    ahead, windows = keys.drafts(c, "num_nextn_predict_layers", layer), keys.sliding_later(c, first=28)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), parts=ahead, windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
@@ -38,5 +36,5 @@ def blueprint(s: Spec) -> Block:
         )
         return Block({**layer(one).children, **entrance.children}, "mtp")
 
-    body = base(s.but(mtp=()), layer)
-    return with_head(s, Block({**body.children, **({"mtp_layers": stack(s.mtp, ahead)} if s.mtp else {})}))
+    body, further = base(s.without("mtp"), layer), stack(s.stack("mtp"), ahead)
+    return with_head(s, Block({**body.children, **({"mtp_layers": further} if further else {})}))

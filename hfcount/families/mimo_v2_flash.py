@@ -1,15 +1,14 @@
 """MiMo-V2-Flash: full and sliding attention with different heads, values narrower than keys (arXiv:2601.02780)."""
 
-from collections.abc import Callable, Iterator
-
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
-from hfcount.spec import FeedForward, Layer, Spec
-from hfcount.tree.indices import Indices, intersection
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mimo_v2_flash",)
+MODEL_TYPES = ("mimo_v2_flash",)  # transformers 5.23: modeling_mimo_v2_flash.py
+IGNORED = ("attention_chunk_size", "swa_rope_theta")
 
 
 def spec(c: Config) -> Spec:
@@ -25,23 +24,15 @@ def spec(c: Config) -> Spec:
         sinks=c.bool("add_swa_attention_sink_bias", default=True),
     )
 
-    def dense() -> FeedForward:
-        return keys.dense(c)
-
-    def sparse() -> FeedForward:
+    def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
 
-    def kinds(places: Indices, ffn: Callable[[], FeedForward]) -> Iterator[tuple[Indices, Callable[[], Layer]]]:
-        parts = [intersection(part, places) for part in _full(c)]
-        yield from ((part, lambda: Layer(mixer=full, ffn=ffn())) for part in parts)
-        yield places.difference(*parts), lambda: Layer(mixer=sliding, ffn=ffn())
-
     routed = [] if c.strs("mlp_layer_types") else c.ints("moe_layer_freq")
-    marked = keys.listing(c, "moe_layer_freq", routed, 0, 1) if routed else keys.dense_and_sparse(c, default=1)
-    layers = keys.split(c, *kinds(marked[0], dense), *kinds(marked[1], sparse))
+    few, many = keys.listing(c, "moe_layer_freq", routed, 0, 1) if routed else keys.dense_and_sparse(c, default=1)
+    layers = keys.crossed(keys.networks(c, (few, many), experts), keys.by_place(c, _full(c), full, sliding))
     # Of the two names, one counts the tokens before the present one.
     before = keys.extent(c, "sliding_window_size")
-    size = before + 1 if before else keys.extent(c, "sliding_window", 129)
+    size = before + 1 if before else keys.extent(c, "sliding_window", default=129)
     return keys.decoder_spec(c, layers, windows=keys.within(keys.other_than(c, *_full(c)), size) if size else ())
 
 

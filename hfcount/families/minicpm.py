@@ -7,14 +7,14 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("minicpm",)
+MODEL_TYPES = ("minicpm",)  # modeling_minicpm.py of openbmb/MiniCPM4-8B
+IGNORED = ("dim_model_base", "mup_denominator", "scale_emb")
 
 
 def spec(c: Config) -> Spec:
     if c.int("num_experts", default=0, minimum=0):
         raise UnknownArchitecture(f"{c.where}: num_experts is given, and no family describes MiniCPM's experts.")
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
 

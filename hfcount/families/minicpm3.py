@@ -6,7 +6,8 @@ from hfcount.parts import decoder, mla, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("minicpm3",)
+MODEL_TYPES = ("minicpm3",)  # transformers 5.23: modeling_minicpm3.py
+IGNORED = ("dim_model_base", "scale_emb")
 
 
 def spec(c: Config) -> Spec:

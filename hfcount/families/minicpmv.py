@@ -8,7 +8,8 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
-MODEL_TYPES = ("minicpmv",)
+MODEL_TYPES = ("minicpmv",)  # modeling_minicpmv.py of openbmb/MiniCPM-V-2
+IGNORED = ("dim_model_base", "max_slice_nums", "mm_use_im_start_end", "scale_emb", "scale_resolution", "slice_mode")
 
 
 def spec(c: Config) -> Spec:
@@ -19,7 +20,7 @@ def spec(c: Config) -> Spec:
         )
     bias = c.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c))
-    return keys.decoder_spec(c, layer, tied=True, heads=("MiniCPMV",))
+    return keys.decoder_spec(c, layer, tied=True, heads=keys.named(MiniCPMV="causal_lm"))
 
 
 def blueprint(s: Spec) -> Block:

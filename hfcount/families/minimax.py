@@ -2,14 +2,13 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, pre_norm
-from hfcount.parts.ffn import numbered_swiglu
+from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("minimax",)
+MODEL_TYPES = ("minimax",)  # transformers 5.23: modeling_minimax.py
 
 
 def spec(c: Config) -> Spec:

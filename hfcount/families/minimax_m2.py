@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, decoder, gqa, moe, pre_norm
+from hfcount.parts import altered, correction_bias, decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("minimax_m2",)
+MODEL_TYPES = ("minimax_m2",)  # transformers 5.23: modeling_minimax_m2.py
 
 
 def spec(c: Config) -> Spec:
     width = None if c.is_null("head_dim") else 128
-    mixer = keys.attention(c, head_dim=width).but(qk_norm="width")
+    mixer = keys.attention(c, head_dim=width, qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
@@ -19,12 +19,12 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        m, width = one.moe, one.moe.width
-        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
+        m = one.moe
+        routed = moe(d, m, numbered_swiglu(d, m.width, "experts"))
         return pre_norm(
             d,
             self_attn=gqa(d, one.attention),
-            block_sparse_moe=Block({**moe(d, m, expert).children, "e_score_correction_bias": correction_bias(m)}),
+            block_sparse_moe=altered(routed, e_score_correction_bias=correction_bias(m)),
         )
 
     return decoder(s, layer)

@@ -5,7 +5,7 @@ from hfcount.families.mistral import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("ministral3",)
+MODEL_TYPES = ("ministral3",)  # transformers 5.23: modeling_ministral3.py
 
 
 def spec(c: Config) -> Spec:

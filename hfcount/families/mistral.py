@@ -1,4 +1,4 @@
-"""Mistral 7B and its kin (arXiv:2310.06825)."""
+"""Mistral 7B and models like it (arXiv:2310.06825)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -6,11 +6,11 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mistral",)
+MODEL_TYPES = ("mistral",)  # transformers 5.23: modeling_mistral.py
 
 
 def spec(c: Config) -> Spec:
-    windows = keys.sliding_everywhere(c, 4096)
+    windows = keys.sliding_everywhere(c, default=4096)
     return keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), windows=windows)
 
 

@@ -2,11 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, pre_norm
+from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("mixtral",)
+MODEL_TYPES = ("mixtral",)  # transformers 5.23: modeling_mixtral.py
 
 
 def spec(c: Config) -> Spec:
@@ -18,8 +18,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width = one.moe.width
-        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
+        expert = numbered_swiglu(d, one.moe.width, "experts")
         return pre_norm(d, self_attn=gqa(d, one.attention), block_sparse_moe=moe(d, one.moe, expert))
 
     return decoder(s, layer)

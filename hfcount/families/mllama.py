@@ -1,15 +1,14 @@
 """Llama 3.2 with vision: Llama with layers that attend to an image's tokens (arXiv:2407.21783, section 7)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu
 from hfcount.parts.composite import llava
-from hfcount.parts.vision_llama import mllama_vision
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("mllama", "mllama_text_model")
+MODEL_TYPES = ("mllama", "mllama_text_model")  # transformers 5.23: modeling_mllama.py
 
 
 def spec(c: Config) -> Spec:
@@ -21,10 +20,10 @@ def spec(c: Config) -> Spec:
     seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), traits={"cross": 1})
     layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
-    tower = None if text is c else keys.mllama_vision(c)
+    towers = {} if text is c else {"vision": families.part(c, "vision_config", always="mllama_vision_model")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
-    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, vision=tower, uncounted=why)
+    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
     return whole.but(tied=False)
 
 
@@ -45,9 +44,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
-    if s.vision is None or s.head == "causal_lm":
+    if "vision" not in s.parts or s.head == "causal_lm":
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
-    eyes, sizes = s.eyes, s.eyes.traits
-    tower = mllama_vision(eyes, sizes["num_global_layers"], sizes["max_num_tiles"], sizes["supported_aspect_ratios"])
-    projector = Linear(sizes["vision_output_dim"], d, bias=True, component="vision")
-    return llava(s, body, vision_model=tower, multi_modal_projector=projector)
+    projector = Linear(s.parts["vision"].out or d, d, bias=True, component="projector")
+    return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)

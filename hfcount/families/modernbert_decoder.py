@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("modernbert-decoder",)
+MODEL_TYPES = ("modernbert-decoder",)  # transformers 5.23: modeling_modernbert_decoder.py
 
 _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 
@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
     def near() -> Indices:
         return keys.all_but_every_nth(c, 3, key="global_attn_every_n_layers", first=0)
 
-    whole = keys.sliding(c, near, 128, key="local_attention")
+    whole = keys.sliding(c, near, default=128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
     windows = tuple(window.but(extent=max(1, int(window.extent) // 2)) for window in whole)
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)

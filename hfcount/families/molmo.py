@@ -1,26 +1,14 @@
 """Molmo: OLMo's layers, with extra rows for the tokens of images, and CLIP's tower (arXiv:2409.17146)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.parts import layer_norm, rms_norm, stack
-from hfcount.parts.vision import molmo_vision
-from hfcount.spec import Dense, Layer, Spec, Vision
+from hfcount.parts.vision import pooling_attention
+from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("molmo",)
-
-# config.json does not describe the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last
-# layer, of which two layers' outputs are pooled.
-_TOWER = Vision(
-    **{
-        name: Sourced.read(size, "the implementation's tower")
-        for name, size in {"hidden": 1024, "layers": 23, "width": 4096, "positions": 577}.items()
-    },
-    patch=(14, 14),
-    traits={"features": 2},
-)
+MODEL_TYPES = ("molmo",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
 
 def spec(c: Config) -> Spec:
@@ -31,10 +19,10 @@ def spec(c: Config) -> Spec:
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
-    tied = c.bool("weight_tying", default=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, vision=_TOWER)
-    return whole.but(tied=tied)
+    towers = {"vision": families.read(c.as_part(), "molmo_vision")}
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, parts=towers)
+    return whole.but(tied=c.bool("weight_tying", default=False))
 
 
 def blueprint(s: Spec) -> Block:
@@ -62,6 +50,12 @@ def blueprint(s: Spec) -> Block:
         ln_f=norm,
         ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
-    width = s.layers[0].layer.dense.width
-    tower = molmo_vision(s.eyes, s.eyes.traits["features"], width, d)
-    return block(model=block(transformer=text, vision_backbone=tower))
+    # Two layers' outputs are pooled, 2x2 patches at a time, and projected by a network as wide as the layers'.
+    seen, width = s.parts["vision"].hidden, s.layers[0].layer.dense.width
+    vision = block(
+        image_vit=families.tower(s, "vision"),
+        image_pooling_2d=Block(pooling_attention(2 * seen, seen).children, "projector"),
+        image_projector=block("projector", w1=Linear(seen, width), w2=Linear(width, d), w3=Linear(seen, width)),
+        pad_embed=Tensor((2, 2 * seen), component="projector"),
+    )
+    return block(model=block(transformer=text, vision_backbone=vision))

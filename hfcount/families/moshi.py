@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.parts import embedding, lm_head, rms_norm, stack
+from hfcount.parts import embedding, lm_head, pre_norm, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("moshi",)
+MODEL_TYPES = ("moshi",)  # transformers 5.23: modeling_moshi.py
 
 
 def spec(c: Config) -> Spec:
@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     if both % 2:
         raise ConfigError(f"{c.where}: ffn_dim is {both:,}, and must be even: half of it gates the other half.")
     mixer = keys.attention(c, kv_heads_optional=True)
-    layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, 3000)
+    layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
 
 
@@ -25,8 +25,8 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         queries, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=block(
                 "attention",
                 q_proj=block(linear=Linear(d, queries)),
@@ -34,7 +34,6 @@ def blueprint(s: Spec) -> Block:
                 v_proj=block(linear=Linear(d, keys_)),
                 o_proj=block(linear=Linear(queries, d)),
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=block("mlp", fc1=Linear(d, 2 * width), fc2=Linear(width, d)),
         )
 

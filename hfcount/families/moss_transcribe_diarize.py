@@ -6,15 +6,14 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Undescribed
 
-MODEL_TYPES = ("moss_transcribe_diarize",)
+MODEL_TYPES = ("moss_transcribe_diarize",)  # transformers 5.23: modeling_moss_transcribe_diarize.py
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults={"model_type": "qwen3"})
-    text, _ = families.read(part)
-    return keys.around(c, part, text, tied=True, heads=("ForConditionalGeneration", "Model"))
+    text = families.part(c, "text_config", "qwen3")
+    return keys.around(c, text, {}, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     why = Undescribed("the encoder of sound is not described")
-    return joined(s, families.base(s.text), audio_tower=why, multi_modal_projector=why)
+    return joined(s, families.base(s), audio_tower=why, multi_modal_projector=why)

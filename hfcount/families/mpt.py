@@ -7,7 +7,7 @@ from hfcount.parts.classic import fused_attention, generative
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("mpt",)
+MODEL_TYPES = ("mpt",)  # transformers 5.23: modeling_mpt.py
 
 
 def spec(c: Config) -> Spec:

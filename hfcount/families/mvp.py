@@ -6,7 +6,7 @@ from hfcount.parts.seq2seq import bart, side_prompt
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Undescribed, block
 
-MODEL_TYPES = ("mvp",)
+MODEL_TYPES = ("mvp",)  # transformers 5.23: modeling_mvp.py
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
 

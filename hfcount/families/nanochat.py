@@ -6,12 +6,11 @@ from hfcount.parts import decoder, gqa, mlp
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("nanochat",)
+MODEL_TYPES = ("nanochat",)  # transformers 5.23: modeling_nanochat.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

@@ -6,12 +6,11 @@ from hfcount.parts import decoder, gqa, layer_norm, mlp, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("nemotron",)
+MODEL_TYPES = ("nemotron",)  # transformers 5.23: modeling_nemotron.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 

@@ -2,15 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import embedding, gqa, mlp, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, drafting, embedding, gqa, latent_moe, mlp, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.parts.prediction import drafting
-from hfcount.parts.sparse import latent_moe
 from hfcount.spec import GQA, SSM, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("nemotron_h",)
+MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
 
 
 def spec(c: Config) -> Spec:
@@ -32,8 +29,8 @@ def spec(c: Config) -> Spec:
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))
-    mtp = keys.repeated(c, made, drafts, steps) if steps else ()
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), mtp=mtp)
+    mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 
@@ -54,5 +51,6 @@ def blueprint(s: Spec) -> Block:
         return drafting(d, one, block(norm=rms_norm(d), mixer=mixer(one)))
 
     body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
+    further = stack(s.stack("mtp"), layer)
     tree = with_head(s, body, prefix="backbone", table="embeddings")
-    return altered(tree, mtp=block("mtp", layers=stack(s.mtp, layer)) if s.mtp else None)
+    return altered(tree, mtp=block("mtp", layers=further) if further else None)

@@ -6,13 +6,12 @@ from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("olmo2", "olmo3")
+MODEL_TYPES = ("olmo2", "olmo3")  # transformers 5.23: modeling_olmo2.py, modeling_olmo3.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm="width", kv_heads_optional=True)
-    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4), 4096) if c.family == "olmo3" else ()
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width", kv_heads_optional=True)
+    windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4), default=4096) if c.family == "olmo3" else ()
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=windows)
 
 

@@ -9,7 +9,7 @@ from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("olmo_hybrid",)
+MODEL_TYPES = ("olmo_hybrid",)  # transformers 5.23: modeling_olmo_hybrid.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,12 +6,11 @@ from hfcount.parts import decoder, gqa, moe, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("olmoe",)
+MODEL_TYPES = ("olmoe",)  # transformers 5.23: modeling_olmoe.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias).but(qk_norm="width")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 

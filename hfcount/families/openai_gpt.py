@@ -7,7 +7,7 @@ from hfcount.parts.classic import causal_mask, conv1d, generative, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("openai-gpt",)
+MODEL_TYPES = ("openai-gpt",)  # transformers 5.23: modeling_openai.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.classic import fc, generative, mha, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("opt",)
+MODEL_TYPES = ("opt",)  # transformers 5.23: modeling_opt.py
 
 _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
 

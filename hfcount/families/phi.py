@@ -6,7 +6,7 @@ from hfcount.parts import embedding, gqa, layer_norm, mlp, stack, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("phi",)
+MODEL_TYPES = ("phi",)  # transformers 5.23: modeling_phi.py
 
 
 def spec(c: Config) -> Spec:

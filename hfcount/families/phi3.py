@@ -6,7 +6,7 @@ from hfcount.parts import decoder, fused_qkv, fused_swiglu, inv_freq, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("phi3",)
+MODEL_TYPES = ("phi3",)  # transformers 5.23: modeling_phi3.py
 
 
 def spec(c: Config) -> Spec:

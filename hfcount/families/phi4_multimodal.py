@@ -2,12 +2,11 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, fused_qkv, fused_swiglu, inv_freq, rms_norm, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, base, fused_qkv, fused_swiglu, inv_freq, pre_norm, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
-MODEL_TYPES = ("phi4_multimodal",)
+MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimodal.py
 
 
 def spec(c: Config) -> Spec:
@@ -20,15 +19,14 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        return block(
-            input_layernorm=rms_norm(d),
+        return pre_norm(
+            d,
             self_attn=block(
                 "attention",
                 qkv_proj=fused_qkv(d, a),
                 o_proj=Linear(a.heads * a.head_dim, d),
                 rotary_emb=inv_freq(a.head_dim),
             ),
-            post_attention_layernorm=rms_norm(d),
             mlp=fused_swiglu(d, one.dense.width),
         )
 

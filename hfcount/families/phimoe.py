@@ -2,16 +2,15 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, layer_norm, moe, pre_norm, with_head
+from hfcount.parts import base, experts, gqa, layer_norm, numbered_swiglu, pre_norm, with_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("phimoe",)
+MODEL_TYPES = ("phimoe",)  # transformers 5.23: modeling_phimoe.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
     traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
@@ -22,8 +21,9 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width = one.moe.width
-        expert = block("experts", w1=Linear(d, width), w2=Linear(width, d), w3=Linear(d, width))
-        return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=moe(d, one.moe, expert))
+        # Its router is an nn.Linear, unlike most.
+        gate = Linear(d, one.moe.experts, component="router")
+        sparse = block(gate=gate, experts=experts(one.moe, numbered_swiglu(d, one.moe.width, "experts")))
+        return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=sparse)
 
     return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))

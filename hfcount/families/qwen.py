@@ -7,7 +7,8 @@ from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Undescribed, block
 
-MODEL_TYPES = ("qwen",)
+MODEL_TYPES = ("qwen",)  # modeling_qwen.py of Qwen/Qwen-7B
+IGNORED = ("bf16", "fp16", "fp32", "image_start_id", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
 
 
 def spec(c: Config) -> Spec:

@@ -5,9 +5,9 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("qwen2",)
+MODEL_TYPES = ("qwen2",)  # transformers 5.23: modeling_qwen2.py
 
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    return keys.decoder_spec(c, layer, windows=keys.sliding_later(c, 28))
+    return keys.decoder_spec(c, layer, windows=keys.sliding_later(c, first=28))

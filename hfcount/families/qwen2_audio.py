@@ -2,23 +2,20 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.audio import whisper
 from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("qwen2_audio",)
+MODEL_TYPES = ("qwen2_audio",)  # transformers 5.23: modeling_qwen2_audio.py
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults={"model_type": "qwen2"})
-    text, _ = families.read(part)
-    ears = keys.whisper(c.part("audio_config"))
-    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), traits=ears)
+    text = families.part(c, "text_config", "qwen2")
+    towers = {"audio": families.part(c, "audio_config", "qwen2_audio_encoder")}
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
-    projector = block("other", linear=Linear(s.traits["d"], s.hidden, bias=True))
-    tower = whisper(**s.traits)
-    return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)
+    projector = block("projector", linear=Linear(s.parts["audio"].hidden, s.hidden, bias=True))
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.parts import decoder, gated_moe, gqa, network, pre_norm
+from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen2_moe",)
+MODEL_TYPES = ("qwen2_moe",)  # transformers 5.23: modeling_qwen2_moe.py
 
 
 def spec(c: Config) -> Spec:
@@ -18,18 +18,14 @@ def spec(c: Config) -> Spec:
         stop = c.int("max_window_layers", default=28, minimum=0, maximum=MAX_LAYERS)
         return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
 
-    windows = keys.sliding(c, near, 4096) if c.bool("use_sliding_window", default=False) else ()
+    windows = keys.sliding(c, near, default=4096) if c.bool("use_sliding_window", default=False) else ()
     return keys.decoder_spec(c, keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c)), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def experts(m: MoE) -> Block:
-        gate = block(shared_expert_gate=Linear(d, 1, component="router"))
-        return Block({**shared_moe(d, m, "shared_expert").children, **gate.children})
-
     def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, lambda m: gated_moe(d, m)))
 
     return decoder(s, layer)

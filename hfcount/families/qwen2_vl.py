@@ -1,32 +1,21 @@
-"""Qwen2-VL: Qwen2 with a vision transformer of any resolution (arXiv:2409.12191)."""
+"""Qwen2-VL and Qwen2.5-VL: Qwen2 with a vision tower for images of any size (arXiv:2409.12191, arXiv:2502.13923)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, rms_norm, swiglu
+from hfcount.parts import base, gqa, pre_norm, swiglu
 from hfcount.parts.composite import beside
-from hfcount.parts.vision_qwen import qwen2_vision
-from hfcount.spec import Layer, Spec, Vision
-from hfcount.tree.nodes import Block, block
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen2_vl",)
+MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl")  # transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
 
 
 def spec(c: Config) -> Spec:
-    text, eyes = c.sub("text_config") or c, c.part("vision_config")
-    width = keys.seeing(eyes, "embed_dim", default=1280)
-    side = eyes.int("patch_size", default=14)
-    vision = Vision(
-        hidden=width,
-        layers=eyes.int("depth", default=32),
-        width=width * eyes.int("mlp_ratio", default=4),
-        patch=(eyes.int("temporal_patch_size", default=2), side, side),
-        channels=eyes.int("in_channels", "in_chans", default=3),
-        merge=eyes.int("spatial_merge_size", default=2),
-        out=eyes.int("hidden_size"),
-    )
+    text = c.sub("text_config") or c
+    towers = {"vision": families.part(c, "vision_config", always=f"{c.family}_vision")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
-    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, 80)
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, vision=vision, windows=windows)
+    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
     return whole.but(tied=keys.tied_anywhere(c, text))
 
 
@@ -34,11 +23,6 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return block(
-            input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
-            post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
-        )
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    return beside(s, base(s, layer), visual=qwen2_vision(s.eyes))
+    return beside(s, base(s, layer), visual=families.tower(s, "vision"))

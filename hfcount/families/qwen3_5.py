@@ -1,15 +1,13 @@
 """Qwen3.5, dense or with routed experts, with its vision tower or without (model card of Qwen/Qwen3.5-27B)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import base, gqa, rms_norm, swiglu, with_head
+from hfcount.parts import base, gated_moe, gqa, network, rms_norm, with_draft, with_head
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.prediction import with_draft
-from hfcount.parts.sparse import gated_moe
-from hfcount.parts.vision_qwen import qwen3_vision
-from hfcount.spec import DeltaNet, Layer, MoE, Spec
+from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
+# transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
 
 
@@ -20,34 +18,35 @@ def spec(c: Config) -> Spec:
     text.bool("attn_output_gate", default=True)  # configs have it, and the architecture knows no other attention
     full = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, gated=True, head_dim=256)
     ffn = keys.gated_moe(text) if routed else keys.dense(text)
-    places = keys.every_nth(text, "full_attention_interval", 4)
+    places = keys.every_nth(text, "full_attention_interval", default=4)
     mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(text)))
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
-    vision = keys.qwen3_vision(c) if sees else None
-    drafts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
-    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], vision=vision, mtp=drafts)
+    parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
+    if sees:
+        parts["vision"] = families.part(c, "vision_config", always=f"{c.family}_vision")
+    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+        mixer = one.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
             input_layernorm=rms_norm(d),
             linear_attn=linear,
             self_attn=None if linear else gqa(d, one.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=gated_moe(d, ffn) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=network(d, one, lambda m: gated_moe(d, m)),
         )
 
     def model(proper: Spec) -> Block:
         text = base(proper, layer)
-        if s.vision is None:
+        if "vision" not in s.parts:
             return with_head(s, text)
-        body = block(visual=qwen3_vision(s.vision), language_model=text)
+        body = block(visual=families.tower(s, "vision"), language_model=text)
         return with_head(s, body, table="language_model.embed_tokens")
 
     return with_draft(s, model, layer)

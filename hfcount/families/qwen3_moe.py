@@ -6,15 +6,14 @@ from hfcount.parts import decoder, gqa, moe, network, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen3_moe",)
+MODEL_TYPES = ("qwen3_moe",)  # transformers 5.23: modeling_qwen3_moe.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
     slides = c.bool("use_sliding_window", default=False)
-    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, 4096) if slides else ())
+    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c, default=4096) if slides else ())
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,25 +3,23 @@ Qwen/Qwen3-Next-80B-A3B-Instruct)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, rms_norm
+from hfcount.parts import decoder, gated_moe, gqa, network, rms_norm, with_draft
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.prediction import with_draft
-from hfcount.parts.sparse import gated_moe
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("qwen3_next",)
+MODEL_TYPES = ("qwen3_next",)  # transformers 5.23: modeling_qwen3_next.py
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
-    places = keys.every_nth(c, "full_attention_interval", 4)
+    full = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, gated=True)
+    places = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))
-    drafts = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c)), default=1)
-    announced = c.given("num_nextn_predict_layers")  # no published config has the key, and some checkpoints the layers
-    return keys.decoder_spec(c, keys.crossed(mixers, networks), mtp=drafts, mtp_announced=announced)
+    count, layer = "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c))
+    # No published config has the key, and some checkpoints have the layers.
+    drafts = keys.drafts(c, count, layer, default=1, announced=c.given(count))
+    return keys.decoder_spec(c, keys.crossed(mixers, networks), parts=drafts)
 
 
 def blueprint(s: Spec) -> Block:

@@ -1,13 +1,18 @@
 """RecurrentGemma: gated linear recurrences with local attention in every third layer (arXiv:2404.07839)."""
 
+from collections.abc import Mapping
+
 from hfcount import keys
+from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import rg_lru
-from hfcount.spec import LRU, Dense, Layer, Spec
+from hfcount.spec import LRU, Dense, Layer, Layers, Spec
+from hfcount.text import printable
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("recurrent_gemma",)
+MODEL_TYPES = ("recurrent_gemma",)  # transformers 5.23: modeling_recurrent_gemma.py
 
 
 def spec(c: Config) -> Spec:
@@ -17,14 +22,22 @@ def spec(c: Config) -> Spec:
     full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True, kv_heads_optional=True)
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
-    kinds = {
-        "attention": Layer(mixer=full, ffn=ffn),
-        "recurrent": Layer(mixer=lru, ffn=ffn),
-    }
-    pattern = c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"]
-    layers = keys.periodic(c, kinds, pattern, "block_types")
-    windows = keys.sliding_everywhere(c, 2048, key="attention_window_size")
-    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
+    kinds = {"attention": Layer(mixer=full, ffn=ffn), "recurrent": Layer(mixer=lru, ffn=ffn)}
+    windows = keys.sliding_everywhere(c, default=2048, key="attention_window_size")
+    return keys.decoder_spec(c, _periodic(c, kinds), tied=True, heads=("ForCausalLM", "Model"), windows=windows)
+
+
+def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
+    """Layers by kind: block_types names those of one period, which is repeated."""
+    pattern, count = (
+        c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"],
+        keys.layer_count(c),
+    )
+    if unknown := [kind for kind in pattern if kind not in kinds]:
+        known = ", ".join(kinds)
+        raise ConfigError(f"{c.where}: block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.")
+    places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
+    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
 
 
 def blueprint(s: Spec) -> Block:

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, pool
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("rembert",)
+MODEL_TYPES = ("rembert",)  # transformers 5.23: modeling_rembert.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,6 +6,7 @@ from hfcount.parts.encoders import bert_base, pooler, roberta_heads
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
+# transformers 5.23: modeling_roberta.py, modeling_camembert.py, modeling_xlm_roberta.py
 MODEL_TYPES = ("roberta", "camembert", "xlm-roberta")
 
 

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_attention, bert_base, pooler, roberta_he
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("roberta-prelayernorm",)
+MODEL_TYPES = ("roberta-prelayernorm",)  # transformers 5.23: modeling_roberta_prelayernorm.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("roc_bert",)
+MODEL_TYPES = ("roc_bert",)  # transformers 5.23: modeling_roc_bert.py
 
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 _SIZES = ("pronunciation_vocab_size", "pronunciation_embed_dim", "shape_vocab_size", "shape_embed_dim")

@@ -8,7 +8,7 @@ from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("roformer",)
+MODEL_TYPES = ("roformer",)  # transformers 5.23: modeling_roformer.py
 
 
 def spec(c: Config) -> Spec:

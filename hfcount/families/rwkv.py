@@ -7,7 +7,7 @@ from hfcount.spec import RWKV, Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("rwkv",)
+MODEL_TYPES = ("rwkv",)  # transformers 5.23: modeling_rwkv.py
 
 
 def spec(c: Config) -> Spec:

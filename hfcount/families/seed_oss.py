@@ -5,7 +5,7 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("seed_oss",)
+MODEL_TYPES = ("seed_oss",)  # transformers 5.23: modeling_seed_oss.py
 
 
 def spec(c: Config) -> Spec:

@@ -6,18 +6,18 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 
-MODEL_TYPES = ("smollm3",)
+MODEL_TYPES = ("smollm3",)  # transformers 5.23: modeling_smollm3.py
+IGNORED = ("no_rope_layer_interval", "no_rope_layers")
 
 
 def spec(c: Config) -> Spec:
-    bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
 
     def unplaced() -> Indices:
         """The layers without rotary positions: those that no_rope_layers marks with a 0."""
         if marks := c.ints("no_rope_layers"):
             return keys.listing(c, "no_rope_layers", marks, 0, 1)[0]
-        return keys.every_nth(c, "no_rope_layer_interval", 4)
+        return keys.every_nth(c, "no_rope_layer_interval", default=4)
 
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     windows = keys.sliding(c, unplaced if c.bool("use_sliding_window", default=False) else None)

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, pre_norm, shared_moe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("solar_open",)
+MODEL_TYPES = ("solar_open",)  # transformers 5.23: modeling_solar_open.py
 
 
 def spec(c: Config) -> Spec:

@@ -2,13 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, layer_norm, swiglu
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, decoder, gqa, layer_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-MODEL_TYPES = ("stablelm",)
+MODEL_TYPES = ("stablelm",)  # transformers 5.23: modeling_stablelm.py
 
 
 def spec(c: Config) -> Spec:

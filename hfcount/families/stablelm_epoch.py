@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, layer_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("stablelm_epoch",)
+MODEL_TYPES = ("stablelm_epoch",)  # modeling_stablelm_epoch.py of stabilityai/stablelm-3b-4e1t
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,7 @@ from hfcount.parts import decoder, gqa, layer_norm, mlp, pre_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("starcoder2",)
+MODEL_TYPES = ("starcoder2",)  # transformers 5.23: modeling_starcoder2.py
 
 
 def spec(c: Config) -> Spec:

@@ -10,16 +10,17 @@ from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tied, block
 
-MODEL_TYPES = ("t5",)
+MODEL_TYPES = ("t5",)  # transformers 5.23: modeling_t5.py
 
-_HEADS = ("ForConditionalGeneration", "Model", "EncoderModel", "ForSequenceClassification", "ForTokenClassification")
+_CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+_HEADS = keys.named(("ForConditionalGeneration", *_CLASSES), EncoderModel="encoder")
 _ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
 def spec(c: Config) -> Spec:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
-    ffn, buckets = Dense(width=c.int("d_ff")), c.int("relative_attention_num_buckets")
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
     activation = c.str("feed_forward_proj", default="relu")
     first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
@@ -32,12 +33,10 @@ def spec(c: Config) -> Spec:
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
-    switches, names = {"gated": gated}, (*_HEADS, "ForQuestionAnswering")
-    whole = keys.decoder_spec(
-        c, layers(decoding), hidden=d, encoder=layers(count), tied=True, heads=names, traits=switches
-    )
+    parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
+    whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
     seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
-    return whole.but(**seen)
+    return whole.but(traits={"gated": gated}, **seen)
 
 
 def blueprint(s: Spec) -> Block:
@@ -51,7 +50,7 @@ def blueprint(s: Spec) -> Block:
     whole = s.head not in _ENCODING
     body = block(
         shared=embedding(s.vocab, d),
-        encoder=side(s.encoder, False),
+        encoder=side(s.stack("encoder"), False),
         decoder=side(s.layers, True) if whole else None,
     ).children
     if s.head == "sequence_classification":

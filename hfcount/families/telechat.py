@@ -6,7 +6,8 @@ from hfcount.parts import embedding, pre_norm, rms_norm, stack, with_head
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("telechat",)
+MODEL_TYPES = ("telechat",)  # modeling_telechat.py of Tele-AI/TeleChat-12B
+IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
 
 
 def spec(c: Config) -> Spec:

@@ -8,11 +8,11 @@ from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("trocr",)
+MODEL_TYPES = ("trocr",)  # transformers 5.23: modeling_trocr.py
 
 
 def spec(c: Config) -> Spec:
-    d = c.int("d_model", "hidden_size")
+    d = keys.sized("d", c.int("d_model", "hidden_size"))
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),

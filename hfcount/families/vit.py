@@ -1,38 +1,32 @@
 """ViT: an image as a sequence of patches (arXiv:2010.11929)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("vit",)
+MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
 
-_HEADS = ("Model", "ForImageClassification", "ForMaskedImageModeling")
+_HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 
 
 def spec(c: Config) -> Spec:
-    d, image, patch = c.int("hidden_size"), c.int("image_size"), c.int("patch_size")
-    if patch > image:
-        raise ConfigError(
-            f"{c.where}: patch_size {patch:,} exceeds image_size {image:,}, so there is no patch. Correct one."
-        )
+    d = keys.sized("d", c.int("hidden_size"))
     traits = {
-        "patch_size": patch,
-        "num_channels": c.int("num_channels"),
-        "encoder_stride": c.int("encoder_stride", default=16),
-        "pooler_output_size": c.int("pooler_output_size", default=d),
+        "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
+        "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
     }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
-    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (image // patch) * (image // patch) + 1
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
-    return whole.but(causal=False)
+    return whole.but(causal=False, patches=keys.patches(c))
 
 
 def blueprint(s: Spec) -> Block:
-    d, patch, channels, strides = s.hidden, s.traits["patch_size"], s.traits["num_channels"], s.traits["encoder_stride"]
+    d, strides = s.hidden, s.traits["encoder_stride"]
 
     def layer(one: Layer) -> Block:
         projection, width = Linear(d, d, one.attention.qkv_bias), one.dense.width
@@ -48,18 +42,17 @@ def blueprint(s: Spec) -> Block:
             output=block("mlp", dense=Linear(width, d, True)),
         )
 
-    convolution = block(weight=Tensor((d, channels, patch, patch)), bias=Tensor((d,)))
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
         mask_token=Tensor((1, 1, d)) if s.head == "masked_image" else None,
-        patch_embeddings=block(projection=convolution),
+        patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
     layers = block(layer=stack(s.layers, layer))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
-    pixels = strides * strides * channels
+    pixels = strides * strides * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
     labels = block(classifier=classifier(s))
     return headed(s, "vit", body, image_classification=labels, masked_image=block(decoder=Block(image)))

@@ -2,12 +2,11 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.audio import whisper
 from hfcount.parts.composite import llava
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("voxtral",)
+MODEL_TYPES = ("voxtral",)  # transformers 5.23: modeling_voxtral.py
 
 # What absent keys of text_config mean: transformers 5.23, configuration_voxtral.py.
 _TEXT = {
@@ -23,15 +22,13 @@ _TEXT = {
 
 
 def spec(c: Config) -> Spec:
-    part = c.part("text_config", defaults=_TEXT)
-    text, _ = families.read(part)
-    ears = keys.whisper(c.part("audio_config"))
-    whole = keys.around(c, part, text, heads=("ForConditionalGeneration", "Model"), traits=ears)
+    text = families.part(c, "text_config", defaults=_TEXT)
+    towers = {"audio": families.part(c, "audio_config", "voxtral_encoder")}
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
-    wide = s.traits["width"]
-    projector = block("other", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
-    tower = whisper(**s.traits)
-    return llava(s, families.base(s.text), audio_tower=tower, multi_modal_projector=projector)
+    wide = s.parts["audio"].layers[0].layer.dense.width  # four frames of the tower's width make one token
+    projector = block("projector", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -8,7 +8,7 @@ from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("xglm",)
+MODEL_TYPES = ("xglm",)  # transformers 5.23: modeling_xglm.py
 
 
 def spec(c: Config) -> Spec:

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import bert_attention, bert_embeddings, pooler, robe
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("xlm-roberta-xl",)
+MODEL_TYPES = ("xlm-roberta-xl",)  # transformers 5.23: modeling_xlm_roberta_xl.py
 
 
 def spec(c: Config) -> Spec:

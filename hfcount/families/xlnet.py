@@ -8,7 +8,7 @@ from hfcount.parts.classic import classifier, headed, summary
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("xlnet",)
+MODEL_TYPES = ("xlnet",)  # transformers 5.23: modeling_xlnet.py
 
 _HEADS = keys.named(
     ("LMHeadModel", "Model", "ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice"),

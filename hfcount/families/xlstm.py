@@ -3,11 +3,11 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.parts.lstm import mlstm, up_gated
+from hfcount.parts.mixers import mlstm
 from hfcount.spec import MLSTM, Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("xlstm",)
+MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
 def spec(c: Config) -> Spec:
@@ -15,6 +15,19 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
     return whole.but(tied=False)  # the head is its own, whatever the config says
+
+
+def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:
+    """The gated network. Tensors: proj_up_gate and proj_up (d_ff, d), or `fused` proj_up_gate_z (2·d_ff, d);
+    proj_down (d, d_ff).
+    """
+    return block(
+        "mlp",
+        proj_up_gate_z=Linear(d, 2 * width, bias) if fused else None,
+        proj_up_gate=None if fused else Linear(d, width, bias),
+        proj_up=None if fused else Linear(d, width, bias),
+        proj_down=Linear(width, d, bias),
+    )
 
 
 def blueprint(s: Spec) -> Block:
@@ -26,7 +39,7 @@ def blueprint(s: Spec) -> Block:
             norm_mlstm=layer_norm(d, bias),
             mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
             norm_ffn=layer_norm(d, bias),
-            ffn=up_gated(d, width, bias, fused),
+            ffn=_gated(d, width, bias, fused),
         )
 
     body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer), out_norm=rms_norm(d))

@@ -8,7 +8,7 @@ from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("xmod",)
+MODEL_TYPES = ("xmod",)  # transformers 5.23: modeling_xmod.py
 
 
 def spec(c: Config) -> Spec:

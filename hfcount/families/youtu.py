@@ -5,7 +5,7 @@ from hfcount.families.minicpm3 import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("youtu",)
+MODEL_TYPES = ("youtu",)  # transformers 5.23: modeling_youtu.py
 
 
 def spec(c: Config) -> Spec:

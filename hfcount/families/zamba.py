@@ -9,7 +9,7 @@ from hfcount.spec import SSM, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("zamba",)
+MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
 
 def spec(c: Config) -> Spec:

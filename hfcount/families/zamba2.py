@@ -2,29 +2,22 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, fused_swiglu, rms_norm, stack, with_head
-from hfcount.parts.layers import altered
+from hfcount.parts import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
 from hfcount.parts.shared import hybrid
 from hfcount.spec import SSM, Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-MODEL_TYPES = ("zamba2",)
+MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 
 def spec(c: Config) -> Spec:
     hidden, heads, inner = c.int("hidden_size"), c.int("n_mamba_heads"), keys.expanded(c, "mamba_expand")
     keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner)
     bias = c.bool("add_bias_linear", default=False)
-    ssm = SSM(
-        inner=inner,
-        state=c.int("mamba_d_state"),
-        kernel=c.int("mamba_d_conv"),
-        heads=heads,
-        groups=c.int("mamba_ngroups"),
-        bias=bias,
-    )
+    kernel, groups = c.int("mamba_d_conv"), c.int("mamba_ngroups")
+    ssm = SSM(inner=inner, state=c.int("mamba_d_state"), kernel=kernel, heads=heads, groups=groups, bias=bias)
     ffn = Dense(width=c.int("intermediate_size", default=4 * hidden), bias=bias)
     given = keys.hybrids(c)
     blocks = min(c.int("num_mem_blocks"), len(given))

@@ -3,12 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, stacked, with_head
-from hfcount.parts.compressed import cca
+from hfcount.parts.attention import cca
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
-MODEL_TYPES = ("zaya",)
+MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
 
 def spec(c: Config) -> Spec:
@@ -29,14 +29,13 @@ def blueprint(s: Spec) -> Block:
     d, r = s.hidden, s.traits["router_hidden_size"]
 
     def router(m: MoE, follows: bool) -> Block:
+        square = Linear(r, r, True)
         return block(
             "router",
             down_proj=Linear(d, r, True),
             router_states_scale=Tensor((r,)) if follows else None,
-            router_mlp=block(
-                norm=rms_norm(r), fc1=Linear(r, r, True), fc2=Linear(r, r, True), out_proj=Linear(r, m.experts + 1)
-            ),
-            balancing_biases=Tensor((m.experts + 1,), "buffer"),
+            router_mlp=block(norm=rms_norm(r), fc1=square, fc2=square, out_proj=Linear(r, m.experts + 1)),
+            balancing_biases=buffer(m.experts + 1),
         )
 
     def layer(one: Layer) -> Block:
@@ -55,9 +54,7 @@ def blueprint(s: Spec) -> Block:
             post_mlp_residual_scale=scaling,
         )
 
-    scaled = block(
-        input_hidden_states_scale=Tensor((d,), component="norm"),
-        input_hidden_states_bias=Tensor((d,), component="norm"),
-    )
-    body = Block({**scaled.children, **base(s, layer).children})
+    scale = Tensor((d,), component="norm")
+    scaled = {"input_hidden_states_scale": scale, "input_hidden_states_bias": scale}
+    body = Block({**scaled, **base(s, layer).children})
     return with_head(s, body, bias=bool(s.traits["lm_head_bias"]))

@@ -6,16 +6,16 @@ in huggingface_hub's own cache of assets: assets/hfcount/<endpoint>/<repo>/refs/
 
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, SourceName, label
-from hfcount.formats.recording import read_recording, recorded_shard, recording
+from hfcount.fetcher.fixtures import RecordedShards
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Request, Shards, SourceName, label
+from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
 
 MOST = 1 << 30
@@ -38,7 +38,7 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
         return None
     if config is None or kept is None or kept.revision != commit:  # the last of the three is written last
         return None
-    shards = KeptShards(kept.files or {}, kept.sizes, otherwise)
+    shards = RecordedShards(kept.files or {}, kept.sizes, otherwise)
     source: SourceName = "cache" if otherwise is None else "hub"
     return Documents(request.path, source, commit, config, index, shards, tuple(kept.sizes or ()), sizes=kept.sizes)
 
@@ -62,7 +62,7 @@ def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[
             ref.parent.mkdir(parents=True, exist_ok=True)
             files.write(ref, commit.encode())
         reader = documents.shards
-        if isinstance(reader, KeptShards) and not reader.asked:
+        if isinstance(reader, RecordedShards) and not reader.asked:
             return  # all of it was here before
         folder.mkdir(parents=True, exist_ok=True)
         files.write(folder / CONFIG, documents.config.raw)
@@ -79,38 +79,6 @@ def clear() -> int:
     size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
     shutil.rmtree(root)
     return size
-
-
-class KeptShards:
-    """Weight files whose headers are kept; others are read where they are."""
-
-    def __init__(
-        self, kept: Mapping[str, Any], sizes: Mapping[str, int | None] | None, otherwise: Shards | None
-    ) -> None:
-        self._kept, self._otherwise, self.asked = kept, otherwise, False
-        self.local = otherwise is None
-        named = kept if sizes is None else sizes
-        self.names: Collection[str] | None = [name for name in named if name.endswith(".safetensors")]
-
-    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """The shards of those names; a file that does not exist is left out.
-
-        Raises:
-            FetchError: one that is not kept could not be read.
-        """
-        found = {name: recorded_shard(name, self._kept[name]) for name in wanted if name in self._kept}
-        for _ in found:
-            done()
-        rest = [name for name in wanted if name not in found]
-        if rest and self._otherwise is not None:
-            found |= (asked := self._otherwise.read(rest, done))
-            self.asked = bool(asked)
-        return found
-
-    def close(self) -> None:
-        """Ends all connections."""
-        if self._otherwise is not None:
-            self._otherwise.close()
 
 
 def _root() -> Path:

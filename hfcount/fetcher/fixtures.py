@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, label
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, label
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
@@ -43,10 +43,12 @@ def read(request: Request) -> Documents:
         raise FetchError("UnreadableFile", str(error)) from None
     # Messages name a recorded document as the run did that recorded it.
     documents = read_folder(folder, model, "fixtures", recorded.revision, label(model, recorded.revision))
+    known = recorded.files is not None or recorded.sizes is not None
     return replace(
         documents,
-        shards=documents.shards if recorded.files is None else RecordedShards(recorded.files),
+        shards=RecordedShards(recorded.files or {}, recorded.sizes) if known else documents.shards,
         files=[*documents.files, *recorded.others],
+        sizes=recorded.sizes,
     )
 
 
@@ -65,20 +67,41 @@ def all_fixtures(root: Path) -> list[str]:
 
 
 class RecordedShards:
-    """Weight files whose headers an earlier run wrote down."""
+    """Weight files whose headers an earlier run wrote down; `otherwise` reads those of the others, where they are.
 
-    local = True
+    `asked` says whether it has.
+    """
 
-    def __init__(self, recorded: Mapping[str, Any]) -> None:
-        self._recorded = recorded
-        self.names: Collection[str] | None = recorded.keys()
+    def __init__(
+        self,
+        recorded: Mapping[str, Any],
+        sizes: Mapping[str, int | None] | None = None,
+        otherwise: Shards | None = None,
+    ) -> None:
+        self._recorded, self._otherwise = recorded, otherwise
+        self.asked, self.local = False, otherwise is None
+        named = recorded if sizes is None else sizes
+        self.names: Collection[str] | None = [name for name in named if name.endswith(".safetensors")]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Ends all connections."""
+        if self._otherwise is not None:
+            self._otherwise.close()
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """The shards of those names; a file that is not recorded is left out."""
-        return {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
+        """The shards of those names; a file that does not exist is left out.
+
+        Raises:
+            FetchError: one that is not recorded could not be read.
+        """
+        found = {name: recorded_shard(name, self._recorded[name]) for name in wanted if name in self._recorded}
+        rest = [name for name in wanted if name not in found]
+        if rest and self._otherwise is not None:
+            for _ in found:
+                done()
+            found |= (asked := self._otherwise.read(rest, done))
+            self.asked = bool(asked)
+        return found
 
 
 def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path) -> Path:
@@ -93,7 +116,7 @@ def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path)
     recorded = {
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
-        HEADERS: recording(documents.revision, shards, others),
+        HEADERS: recording(documents.revision, shards, others, documents.sizes),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

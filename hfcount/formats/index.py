@@ -38,7 +38,9 @@ def read_index(document: Document) -> Index:
         found = "no weight_map" if weight_map is None else f"{shown(weight_map)} for a weight_map"
         if weight_map == {}:
             found = "an empty weight_map"
-        raise DocumentError(f"{where} has {found}, so it names no tensor. Write the index again.")
+        raise DocumentError(
+            f"{where} has {found}, so it names no tensor.", key="weight_map", fix="Write the index again."
+        )
     try:
         shards = frozenset(weight_map.values())
     except TypeError:  # a list or an object is among them
@@ -60,12 +62,15 @@ def read_index(document: Document) -> Index:
         if not is_safe(shard):
             raise DocumentError(
                 f'{where}: weight_map names the file "{printable(shard, 80)}", which is not a plain .safetensors name'
-                " inside the repo. Nothing was requested for it. Write the index again.",
+                " inside the repo. Nothing was requested for it.",
                 "HF002",
+                key="weight_map",
+                observed=shard,
+                fix="Write the index again.",
             )
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
-        raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.")
+        raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.", key="metadata")
     return Index(
         weight_map,
         shards,
@@ -91,5 +96,8 @@ def _claim(where: str, metadata: Mapping[str, Any], name: str, unit: str) -> int
     if isinstance(value, float) and value.is_integer():  # some writers keep sums as floats
         value = int(value)
     if type(value) is not int or not 0 <= value < _CLAIM:
-        raise DocumentError(f"{where}: metadata.{name} is {shown(value)}, and must be a whole number of {unit}.")
+        said, needed = f"{where}: metadata.{name} is {shown(value)}", f"a whole number of {unit}"
+        raise DocumentError(
+            f"{said}, and must be {needed}.", key=f"metadata.{name}", expected=needed, observed=shown(value)
+        )
     return value

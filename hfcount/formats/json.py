@@ -49,9 +49,11 @@ def parse_value(document: Document) -> Any:
         raise DocumentError(f"{where}: {constant} is not a JSON number.")
 
     if not raw or raw.isspace():
-        raise DocumentError(f"{where} is empty ({len(raw):,} bytes). Download it again.")
+        raise DocumentError(f"{where} is empty ({len(raw):,} bytes).", fix="Download it again.")
     if raw.startswith(b"\xef\xbb\xbf"):
-        raise DocumentError(f"{where} begins with a byte order mark, which JSON does not allow. Save it without one.")
+        raise DocumentError(
+            f"{where} begins with a byte order mark, which JSON does not allow.", fix="Save it without one."
+        )
     check_substitute(where, raw, "HF001")
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
@@ -61,8 +63,8 @@ def parse_value(document: Document) -> Any:
         raise _too_deep(where) from None
     except json.JSONDecodeError as error:
         raise DocumentError(
-            f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes."
-            " Download it again, or correct it there."
+            f"{where} is not JSON: {error.msg} at line {error.lineno:,}, column {error.colno:,} of {len(raw):,} bytes.",
+            fix="Download it again, or correct it there.",
         ) from None
     except ValueError:  # Python reads no number of more than 4,300 digits
         raise DocumentError(f"{where} has a number of more than 4,300 digits.") from None
@@ -72,9 +74,9 @@ def parse_value(document: Document) -> Any:
 def check_substitute(where: str, raw: bytes, code: str) -> None:
     """Raises DocumentError, with this code, for what Git or a server may give in the place of a file."""
     if raw.startswith(b"version https://git-lfs"):
-        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself. Run `git lfs pull`.", code)
+        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself.", code, fix="Run `git lfs pull`.")
     if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
-        raise DocumentError(f"{where} is an HTML page, probably a server's error page. Download it again.", code)
+        raise DocumentError(f"{where} is an HTML page, probably a server's error page.", code, fix="Download it again.")
 
 
 def check_keys(document: Document, keys: int) -> None:

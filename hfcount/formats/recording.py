@@ -1,7 +1,8 @@
 """headers.json, in which a run records the headers that it read:
 
     {"revision": the commit, or null,
-     "files": {name: {"bytes": of the file, "length": bytes of the header, "header": {...}} or {"bytes", "problem"}},
+     "files": {name: {"bytes": of the file, "length": bytes of the header, "header": {...}} or
+        {"bytes", "problem": what is wrong, "fix": what to do}},
      "beside": [names of the other files, where there is no index],
      "sizes": {name: bytes, or null} of all files, where they were listed}
 
@@ -64,11 +65,12 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
     """One shard of a recording, its header held to the same rules as a published one."""
     size, header, length = recorded.get("bytes"), recorded.get("header"), recorded.get("length")
     if header is None:
-        return Shard(name, size, problem=str(recorded.get("problem")))
+        fix = recorded.get("fix")
+        return Shard(name, size, problem=str(recorded.get("problem")), fix=fix if isinstance(fix, str) else None)
     try:
         parsed = parse_header(printable(name), json.dumps(header).encode())
     except DocumentError as error:
-        return Shard(name, size, problem=str(error))
+        return Shard(name, size, problem=error.said, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
         written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         length = -(-len(written) // 8) * 8
@@ -94,5 +96,5 @@ def recording(
 
 def _recorded(one: Shard) -> dict[str, Any]:
     if one.header is None:
-        return {"bytes": one.size, "problem": one.problem}
+        return {"bytes": one.size, "problem": one.problem} | ({"fix": one.fix} if one.fix else {})
     return {"bytes": one.size, "length": one.header.length, "header": json.loads(one.header.raw)}

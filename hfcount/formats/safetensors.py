@@ -55,12 +55,13 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One weight file: its size in bytes, None where that is not known, and its header or what is wrong with it."""
+    """One weight file: its size in bytes, None where unknown, and its header, or what is wrong and how to mend it."""
 
     name: str
     size: int | None
     header: Header | None = None
     problem: str | None = None
+    fix: str | None = None
 
 
 def header_end(first: bytes, size: int | None) -> int:
@@ -90,7 +91,7 @@ def read_shard(name: str, size: int | None, first: bytes) -> Shard:
             raise DocumentError(f"{where} ends within its header: {len(header):,} of {length:,} bytes.", "HF003")
         return Shard(name, size, parse_header(where, header))
     except DocumentError as error:
-        return Shard(name, size, problem=str(error))
+        return Shard(name, size, problem=error.said, fix=error.fix)
 
 
 def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
@@ -134,7 +135,7 @@ def parse_header(where: str, raw: bytes) -> Header:
         else:  # fields beyond the format's are allowed, and may nest
             parse_object(document)
     except DocumentError as error:
-        raise DocumentError(str(error), "HF003") from None
+        raise DocumentError(error.said, "HF003", fix=error.fix) from None
     return Header(tensors, len(raw), _check_layout(where, tensors), raw)
 
 

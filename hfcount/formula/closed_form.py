@@ -1,26 +1,16 @@
 """The closed form of a model's parameters: in the literature's symbols, with numbers, and where each symbol is from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
-from hfcount.tree.dims import (
-    Atom,
-    Dim,
-    Polynomial,
-    add,
-    atoms,
-    polynomial,
-    render,
-    render_factored,
-)
-from hfcount.tree.indices import Indices
+from hfcount.tree.dims import has_key, polynomial
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
+from hfcount.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
 
 # So that the whole reads as it is taught: what is multiplied by the layers begins with their norms.
 _ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
@@ -52,17 +42,17 @@ class Kind(NamedTuple):
 
 
 class Formula:
-    """`total` and `active` as polynomials; a symbol with two values becomes two symbols.
+    """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
     `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
-    value of a symbol is from: the config's keys, or the layers that it counts.
+    value of a symbol is from, in the grammar of hfcount.report.counts.ClosedForm.
 
     Args:
         leaves: the parameters.
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
-        counts = Counts(spec.layers, "all layers of the decoder" if spec.encoder else "all layers")
+        counts = Counts(spec.layers, spec.depth)
         whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)
@@ -70,8 +60,14 @@ class Formula:
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
-        sources = _sources(spec) | counts.sources()
-        self.keys = {name: sources.get(atom, "worked out of the others") for atom, name in self.names.items()}
+        within = {
+            atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
+            for name, one in spec.parts.items()
+            for part in one.layers
+            if not has_key(part.indices.count)
+            for atom in atoms(polynomial(part.indices.count))
+        }
+        self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
 
     def text(self, terms: Polynomial) -> str:
         """A polynomial of this formula with symbols."""
@@ -134,28 +130,3 @@ def _names(found: Iterable[Atom]) -> dict[Atom, str]:
         for symbol, group in rivals.items()
         for place, atom in enumerate(group, 1)
     }
-
-
-def _sources(spec: Spec) -> dict[Atom, str]:
-    """Where each symbol's value was read, as far as the spec's numbers know."""
-    found: dict[Atom, dict[str, None]] = {}
-    for dim in _dims(spec):
-        for atom in atoms(dim.terms) if dim.source else ():
-            found.setdefault(atom, {})[dim.source] = None
-    for part in spec.encoder:
-        for atom in atoms(polynomial(part.indices.count)) - found.keys():
-            found[atom] = {f"{which(numbered([part.indices]), int(part.indices.count))} of the encoder": None}
-    return {atom: ", ".join(sources) for atom, sources in found.items()}
-
-
-def _dims(value: object) -> Iterator[Dim]:
-    if isinstance(value, Dim):
-        yield value
-    elif isinstance(value, Indices):
-        yield from _dims(value.count)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _dims(getattr(value, field.name))
-    elif isinstance(value, tuple | Mapping):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _dims(part)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hfcount.spec import Layers
-from hfcount.tree.dims import Atom, Monomial, Polynomial, add, atoms, divide, polynomial
+from hfcount.tree.dims import has_key, origin, polynomial
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Component
+from hfcount.tree.polynomials import Atom, Monomial, Polynomial, add, atoms, divide
 
 Share = Mapping[Component, Polynomial]
 """Polynomials by component."""
@@ -14,8 +15,8 @@ Share = Mapping[Component, Polynomial]
 class Counts:
     """Numbers of layers: N counts all, N1, N2, ... those of some kinds, in the order of the first of them."""
 
-    def __init__(self, layers: Sequence[Layers], every: str) -> None:
-        self.layers, self._all = layers, every
+    def __init__(self, layers: Sequence[Layers], depth: int) -> None:
+        self.layers, self._depth = layers, depth
         self._places = {
             count: place for place, part in enumerate(layers) for count in atoms(polynomial(part.indices.count))
         }
@@ -40,17 +41,13 @@ class Counts:
         if not self._symbols:
             some = sorted(self._sets - {self._every}, key=sorted)
             names = {self._every: "N"} | {own: f"N{number}" for number, own in enumerate(some, 1)}
-            self._symbols = {own: Atom(name, self._count(own)) for own, name in names.items()}
+            self._symbols = {own: Atom(name, self._count(own), self._source(own)) for own, name in names.items()}
         return self._symbols[places]
 
-    def sources(self) -> dict[Atom, str]:
-        """What each symbol counts."""
-        alone = self.layers[0].indices.count if len(self.layers) == 1 else None
-        key = getattr(alone, "source", "") or self._all
-        return {
-            self.atom(places): key if places == self._every else which(numbered(self._of(places)), self._count(places))
-            for places in self._sets
-        }
+    def _source(self, places: frozenset[int]) -> str:
+        if places != self._every:
+            return which(numbered(self._of(places)), self._count(places))
+        return origin(self._depth) if has_key(self._depth) else "all layers"
 
     def _of(self, places: frozenset[int]) -> list[Indices]:
         return [self.layers[place].indices for place in sorted(places)]

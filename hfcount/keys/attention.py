@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
 from hfcount.spec import GQA, MLA
@@ -25,8 +24,7 @@ def attention(
     Args:
         bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
         head_dim: the head width where the config gives none; None derives it as hidden / heads.
-        kv_heads_optional: whether configs of this type may leave num_key_value_heads out and mean one per head; in
-            every type a null means that.
+        kv_heads_optional: whether an absent num_key_value_heads means one for each head, as a null does in every type.
     """
     heads = c.int("num_attention_heads")
     if kv_heads_optional or c.is_null("num_key_value_heads"):
@@ -37,16 +35,14 @@ def attention(
     if width is None:
         hidden = c.int("hidden_size")
         if hidden % heads:
-            raise ConfigError(
-                f"{c.where}: hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
-                " head_dim to go by. Correct one of them, or give head_dim."
-            )
+            said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
+            raise c.error(f"{said} head_dim to go by.", "hidden_size", "Correct one of them, or give head_dim.")
         width = hidden // heads
     if heads % kv_heads:
-        raise ConfigError(
-            f"{c.where}: num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the"
-            " heads cannot share keys and values. Correct one of them."
+        said = (
+            f"num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the heads cannot"
         )
+        raise c.error(f"{said} share keys and values.", "num_key_value_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=kv_heads,
@@ -68,10 +64,8 @@ def multi_head(
         bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
     """
     if width % heads:
-        raise ConfigError(
-            f"{c.where}: the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-            " Correct one of them."
-        )
+        said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+        raise c.error(said, "num_attention_heads", "Correct one of them.", observed=int(heads))
     return GQA(
         heads=heads,
         kv_heads=heads,
@@ -82,7 +76,7 @@ def multi_head(
 
 
 def wide_attention(c: Config) -> GQA:
-    """Attention over a state and the embedding beside it, twice as wide as either, which its heads share."""
+    """Attention over hidden state and embedding, concatenated to 2 · hidden_size, which the heads divide evenly."""
     heads, hidden = c.int("num_attention_heads"), c.int("hidden_size")
     width = c.int("attention_head_dim", default=None)
     if width is None:
@@ -93,13 +87,13 @@ def wide_attention(c: Config) -> GQA:
 
 
 def mla(c: Config, value_dim: int | None = None) -> MLA:
-    """Latent attention; a q_lora_rank of null leaves the queries unranked.
+    """Multi-head latent attention; with a q_lora_rank of null the queries come from one projection.
 
     Args:
-        value_dim: what an absent v_head_dim means; None when there must be one.
+        value_dim: what an absent v_head_dim means; None when it is required.
     """
     for derived in ("num_key_value_heads", "head_dim", "qk_head_dim"):
-        c.int(derived, default=None)  # written beside the others, and of no effect
+        c.int(derived, default=None)  # configs have them too, to no effect
     return MLA(
         heads=c.int("num_attention_heads"),
         query_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),
@@ -112,13 +106,13 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
 
 
 def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
-    """Latent attention to the tokens that an indexer picks: in a layer that has one, and in one that has none."""
+    """Latent attention over tokens that an indexer selects: of a layer with an indexer, and of a layer without."""
     without = latent.but(query_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
     return without.but(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
 
 
 def prefixed_attention(c: Config, prefix: str) -> GQA:
-    """Attention with normalised queries and keys, by keys that begin with `prefix`."""
+    """Attention with normalised queries and keys, read from keys that begin with `prefix`."""
     heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
     divides(c, f"{prefix}num_key_value_heads", kv_heads, f"{prefix}num_attention_heads", heads)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

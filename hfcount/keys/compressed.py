@@ -1,4 +1,4 @@
-"""Attention to compressed tokens, and experts chosen by hash."""
+"""Kinds of layers in DeepSeek-V4: attention to compressed tokens, and experts chosen by hash."""
 
 from hfcount.keys.layers import listing
 from hfcount.keys.sizes import layer_count
@@ -8,7 +8,7 @@ from hfcount.tree.indices import Indices
 
 
 def hashed(c: Config, ffn: MoE) -> list[Layers]:
-    """Layers with experts, which in the first of them each token has by its `hash`."""
+    """Layers with experts; trait `hash` is 1 in the first num_hash_layers, where a token's id chooses them."""
     count = layer_count(c)
     kinds = c.strs("mlp_layer_types")[:count]
     first = min(c.int("num_hash_layers", default=3, minimum=0, maximum=MAX_LAYERS), count)
@@ -21,7 +21,7 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
 
 
 def compressing(c: Config, mixer: GQA) -> list[Layers]:
-    """Layers by how many tokens they compress into one (`rate`, 0: none), and whether these overlap."""
+    """Layers by how many tokens they compress into one (trait `rate`, 0 for none), in groups that `overlap` or not."""
     count, rates = layer_count(c), c.part("compress_rates")
     sparse = c.int("compress_rate_csa", default=rates.int("compressed_sparse_attention", default=4))
     heavy = c.int("compress_rate_hca", default=rates.int("heavily_compressed_attention", default=128))

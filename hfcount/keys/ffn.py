@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from hfcount.errors import ConfigError
 from hfcount.keys.layers import split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 
 
@@ -23,17 +23,16 @@ def moe(
     active: Sequence[str] = ("num_experts_per_tok",),
     shared: Sequence[str] = (),
 ) -> MoE:
-    """Routed experts, each `width` wide.
+    """Routed experts; `width` is the key of the width of each.
 
     Args:
-        experts: what the number of experts may be called, and `active` how many of them a token passes.
-        shared: what the number of experts that all tokens pass may be called; together they are one wide network.
+        experts: keys that may hold the number of experts; active: how many of them a token is routed to.
+        shared: keys that may hold the number of experts that every token passes; they are stored as one wide network.
     """
     among, chosen = c.int(*experts), c.int(*active)
     if chosen > among:
-        raise ConfigError(
-            f"{c.where}: {active[0]} {chosen:,} exceeds the number of experts {among:,}. Correct one of them."
-        )
+        said = f"{active[0]} {chosen:,} exceeds the number of experts {among:,}."
+        raise c.error(said, active[0], "Correct one of them.", expected=int(among), observed=int(chosen))
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
     return MoE(experts=among, active=chosen, width=each, shared=None if without else each * c.int(*shared, minimum=0))
@@ -51,6 +50,7 @@ def networks(
     experts: Callable[[], MoE],
     mixer: Mixer | None = None,
     *,
+    width: str = "intermediate_size",
     bias: bool = False,
 ) -> list[Layers]:
     """Layers with one network for all tokens at the first of `places`, and layers with experts at the second.
@@ -58,18 +58,15 @@ def networks(
     Args:
         experts: reads them; not called when no layer has any.
         mixer: that of all these layers, None when they get theirs elsewhere.
-        bias: whether the network for all tokens has one.
+        width: the key of the width of the network for all tokens; bias: whether it has one.
     """
-    few, many = places
-    return split(
-        c,
-        (few, lambda: Layer(mixer=mixer, ffn=dense(c, bias=bias))),
-        (many, lambda: Layer(mixer=mixer, ffn=experts())),
-    )
+    few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
+    many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
+    return split(c, few, many)
 
 
 def gated_moe(c: Config) -> MoE:
-    """Routed experts, and one for all tokens that a gate opens."""
+    """Routed experts, and one for all tokens, whose output a gate scales."""
     routed = moe(c, "moe_intermediate_size")
     return routed.but(shared=c.int("shared_expert_intermediate_size"))
 
@@ -100,13 +97,12 @@ def sparse_steps(
 
 
 def adjusted(c: Config) -> Dense:
-    """One network for all tokens, of two thirds of the width, scaled and rounded up to a multiple, unless told not to.
+    """One network for all tokens; with block_auto_adjust_ff_dim two thirds of the width, scaled and rounded up.
 
     Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
     """
     width = c.int("block_ff_dim", default=None) or c.int("intermediate_size")
     if not c.bool("block_auto_adjust_ff_dim", default=True):
         return Dense(width=width)
-    width = int(2 * width / 3)
-    factor, multiple = c.number("block_ffn_dim_multiplier", default=1), c.int("block_multiple_of", default=256)
-    return Dense(width=-(-int(factor * width) // multiple) * multiple)
+    width = c.times("block_ffn_dim_multiplier", 2 * width // 3, default=1)
+    return Dense(width=round_up(width, c.int("block_multiple_of", default=256)))

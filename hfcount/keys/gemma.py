@@ -1,8 +1,7 @@
-"""Which layers of the later Gemmas are of which kind."""
+"""Kinds of layers in Gemma 3n and Gemma 4."""
 
 from collections.abc import Sequence
 
-from hfcount.errors import ConfigError
 from hfcount.keys.layers import by_kind, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
@@ -11,10 +10,10 @@ from hfcount.tree.indices import Indices, intersection
 
 
 def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
-    """Sets of layers, each with whether attention slides along there, or is full, as that of the last layer always is.
+    """Sets of layers, each with whether their attention has a sliding window; that of the last layer never has.
 
     Args:
-        period: every which layer has full attention where layer_types does not say.
+        period: without layer_types, every `period`-th layer has full attention.
 
     Source: transformers 5.23, configuration_gemma4.py, Gemma4TextConfig.
     """
@@ -29,27 +28,28 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
 
 
 def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:
-    """The same layers, of which the last, num_kv_shared_layers, borrow keys and values.
+    """The same layers; the last num_kv_shared_layers of them reuse keys and values of earlier layers.
 
     Args:
         default: what an absent num_kv_shared_layers means.
-        ffn: the feed-forward network of those that borrow, where it is another.
+        ffn: the feed-forward network of the layers that reuse them, where it differs.
     """
     count, shared = layer_count(c), c.int("num_kv_shared_layers", default=default, minimum=0)
-    borrowing = Indices.of(range(count - min(count, shared), count))
+    sharing = Indices.of(range(count - min(count, shared), count))
     result = []
     for part in layers:
-        one, late = part.layer, intersection(part.indices, borrowing)
+        one, late = part.layer, intersection(part.indices, sharing)
         result += [(part.indices.difference(late), one), (late, one.but(ffn=ffn or one.ffn, shares_kv=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 
 def network_widths(c: Config) -> list[tuple[int, Indices]]:
-    """Widths of feed-forward networks, each with its layers: intermediate_size is one for all, or a list of them."""
+    """Widths of feed-forward networks, each with its layers: intermediate_size is one number, or one for each layer."""
     given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
     for width in given:
         if width < 1:
-            raise ConfigError(f"{c.where}: intermediate_size names {width:,}, and must name widths of 1 and more.")
+            said = f"intermediate_size names {width:,}, and must name widths of 1 and more."
+            raise c.error(said, "intermediate_size", observed=int(width))
     if len(given) == 1:
         return [(given[0], Indices.below(layer_count(c)))]
     widths = list(dict.fromkeys(given))

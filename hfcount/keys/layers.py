@@ -19,8 +19,8 @@ def dense_and_sparse(
     """Which layers have one network for all tokens, and which have experts.
 
     Args:
-        names: what the number of dense layers, which stand first, may be called; `default` is that of an absent one.
-        listed: a list of `dense` and `sparse` that comes before the number where the config has it.
+        names: keys that may hold the number of dense layers, which come first; default: what an absent one means.
+        listed: the key of a list of `dense` and `sparse`, which counts instead of the number where the config has it.
     """
     count = layer_count(c)
     given = c.strs(listed) if listed else []
@@ -38,12 +38,11 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]
     """The layers of each of `kinds`, by a list that the config has under `key`, one entry for each layer."""
     count = layer_count(c)
     if len(given) != count:
-        raise ConfigError(
-            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
-        )
+        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
+        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
-        raise ConfigError(f"{c.where}: {key} names {printable(str(kind), 40)}, and {c.family} knows {known}.")
+        raise c.error(f"{key} names {printable(str(kind), 40)}, and {c.family} knows {known}.", key, observed=str(kind))
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
@@ -65,45 +64,52 @@ def by_kind(
     """Layers by the kind that a list of the config gives each.
 
     Args:
-        kinds: the layer of each kind, or what makes it when it is asked for; the config's list must name no other.
+        kinds: the layer of each kind, or a function that makes it, called when the kind occurs; no other may occur.
         given: what the config's `key` holds, or what the architecture makes of an absent one.
         count: how many layers there are, where num_hidden_layers need not say so.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
-        raise ConfigError(
-            f"{c.where}: {key} has {len(given):,} entries and num_hidden_layers is {count:,}. Correct one."
-        )
+        said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
+        raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
         places.setdefault(kind, []).append(place)
     for kind in places:
         if kind not in kinds:
-            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
+            known = ", ".join(kinds)
+            raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
     return [Layers(indices=Indices.of(numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
 def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
-    """Layers by sets of numbers; a kind without numbers is left out, and its keys are not asked for."""
+    """Layers by sets of numbers; a kind without numbers is left out, and its function is not called."""
     return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
+
+
+def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
+    """Layers with `mixer` in these sets, one kind for each, and with `other` in all that are in none of them."""
+    rest = Indices.below(layer_count(c)).difference(*some)
+    return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
 
 _LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
 
 
 def kinds(c: Config, *names: str) -> list[str]:
-    """What the config's list gives each layer, under the names that transformers 5 has for the kinds."""
+    """The kind that the config lists for each layer, in the words of transformers 5."""
     return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
 
 
-def every_nth(c: Config, key: str, default: int | None = None, *, offset: str | None = None) -> Indices:
+def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
     """The last layer of each period of the length that `key` gives, or the one that `offset` gives."""
     count = layer_count(c)
     period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
-        raise ConfigError(f"{c.where}: {offset} is {first:,}, and must be smaller than {key}, which is {period:,}.")
+        said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        raise c.error(said, offset or key, observed=int(first))
     return Indices.of(range(first, count, period))
 
 
@@ -120,7 +126,7 @@ def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: In
 
 
 def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
-    """Layers whose mixer goes by one rule and whose feed-forward network by another, in the order of the first."""
+    """Layers whose mixer follows one rule and whose feed-forward network another, in the order of `some`."""
     return [
         Layers(indices=both, layer=_merged(one.layer, other.layer))
         for one in some
@@ -151,14 +157,14 @@ _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "mo
 
 
 def spelled(pattern: str) -> list[str]:
-    """The kinds of layers that consist of one mixer or network each, which Nemotron-H writes as a word of letters."""
+    """Kinds of layers from Nemotron-H's pattern, a word of one letter for each layer."""
     return [_LETTERS.get(letter, letter) for letter in pattern]
 
 
 def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
-    """A short stack of layers `times` over, by the config's kinds; the first and last of each are marked as such."""
+    """Layers of the `given` kinds, repeated; traits mark the `first` and the `last` of each round."""
     found = []
     for place, kind in enumerate(given):
         if kind not in kinds:
@@ -170,16 +176,6 @@ def repeated(
     return tuple(found)
 
 
-def periodic(c: Config, kinds: Mapping[str, Layer], pattern: Sequence[str], key: str) -> list[Layers]:
-    """Layers whose kinds repeat after a while, as the list under `key` says."""
-    count = layer_count(c)
-    for kind in pattern:
-        if kind not in kinds:
-            raise ConfigError(f"{c.where}: {key} names {printable(kind, 40)}, and {c.family} knows {', '.join(kinds)}.")
-    places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
-    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
-
-
 def hybrids(c: Config) -> list[int]:
     """The numbers of the layers that the config's list calls hybrid."""
     given = kinds(c, "layers_block_type")
@@ -189,10 +185,10 @@ def hybrids(c: Config) -> list[int]:
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
-    """Layers of which some share a second mixer and a network, which the `owners` hold, one block each.
+    """Layers, some of which use shared blocks of a second mixer and a network.
 
-    An owner is marked by the number of its block, from 1, and by how many layers pass it, which come by turns; layers
-    that do not share have neither.
+    Each of `owners` stores a block; owners and the layers of `sharing` use the blocks in turn. Of an owner, trait
+    `owns` is the number of its block, from 1, and trait `repeats` how many layers use it.
     """
     alone = Indices.below(layer_count(c)).difference(*owners, sharing)
     result = [(alone, one.but(parallel_mixer=None)), (sharing, one)]
@@ -208,10 +204,9 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     if not given:
         return alike(Layer(mixer=usual), count)
     if len(given) != count or any(heads < 1 or heads % usual.kv_heads for heads in given):
-        raise ConfigError(
-            f"{c.where}: num_attention_heads_per_layer has {len(given):,} entries for {count:,} layers; each must be a"
-            f" multiple of num_key_value_heads {usual.kv_heads:,}. Correct one of them."
-        )
+        key, multiple = "num_attention_heads_per_layer", f"a multiple of num_key_value_heads {usual.kv_heads:,}"
+        said = f"{key} has {len(given):,} entries for {count:,} layers; each must be {multiple}."
+        raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
     numbers = sorted(set(given))
     places = listing(c, "num_attention_heads_per_layer", given, *numbers)
     return [

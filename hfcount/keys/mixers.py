@@ -1,42 +1,38 @@
 """Linear attention and state spaces."""
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
-from hfcount.mapper.provenance import Sourced
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
+from hfcount.tree.dims import round_up
 
 
-def expanded(c: Config, key: str, default: int | None = None) -> int:
+def expanded(c: Config, key: str, *, default: int | None = None) -> int:
     """The inner width of a state space: `key` times the hidden size, rounded down."""
-    factor = c.number(key) if default is None else c.number(key, default=default)
-    inner = int(factor * c.int("hidden_size"))
+    inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
-        raise ConfigError(f"{c.where}: {key} times hidden_size is less than 1. Correct one of them.")
-    return _times(inner, key)
+        raise c.error(f"{key} times hidden_size is less than 1.", key, "Correct one of them.")
+    return inner
 
 
 def step_rank(c: Config, key: str) -> int:
-    """The rank from which Mamba makes its steps; `auto`, or none, is a sixteenth of the hidden size, rounded up."""
-    return c.int(key) if c.is_int(key) else _auto(c, key, -(-c.int("hidden_size") // 16))
+    """The rank of Mamba's step projection; `auto`, or no key, is a sixteenth of the hidden size, rounded up."""
+    return c.int(key) if c.is_int(key) else _auto(c, key, (c.int("hidden_size") + 15) // 16)
 
 
 def _auto(c: Config, key: str, value: int) -> int:
     found = c.str(key, default="auto")
     if found != "auto":
-        raise ConfigError(f"{c.where}: {key} is {printable(found, 40)}, and must be a whole number or auto.")
+        raise c.error(f"{key} is {printable(found, 40)}, and must be a whole number or auto.", key, observed=found)
     return value
 
 
 def delta_net(c: Config) -> DeltaNet:
-    """Gated DeltaNet, whose key heads serve several value heads each."""
+    """Gated DeltaNet, in which several value heads share a key head."""
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
-        raise ConfigError(
-            f"{c.where}: linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads"
-            f" {key_heads:,}, so the values cannot share keys. Correct one of them."
-        )
+        said = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
+        raise c.error(f"{said}, so the values cannot share keys.", "linear_num_value_heads", "Correct one of them.")
     return DeltaNet(
         key_heads=key_heads,
         value_heads=value_heads,
@@ -47,17 +43,15 @@ def delta_net(c: Config) -> DeltaNet:
 
 
 def mamba2(c: Config, inner: str | None = None) -> SSM:
-    """Mamba-2 by the keys that begin with mamba_; `inner` gives its width where the config has that key."""
+    """Mamba-2, read from keys that begin with mamba_; it is mamba_expand · hidden_size wide, or as `inner` says."""
     width = c.int(inner, default=None) if inner else None
-    width = expanded(c, "mamba_expand", 2) if width is None else width
+    width = expanded(c, "mamba_expand", default=2) if width is None else width
     heads = c.int("mamba_n_heads")
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)
     given = c.int("mamba_d_head") if c.is_int("mamba_d_head") else _auto(c, "mamba_d_head", each)
     if given != each:
-        raise ConfigError(
-            f"{c.where}: mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,}"
-            " each. Correct one of them."
-        )
+        said = f"mamba_d_head is {given:,}, and {heads:,} heads of an inner width of {width:,} have {each:,} each."
+        raise c.error(said, "mamba_d_head", "Correct one of them.", expected=int(each), observed=int(given))
     return SSM(
         inner=width,
         state=c.int("mamba_d_state"),
@@ -70,7 +64,7 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
 
 
 def wide_mamba2(c: Config) -> SSM:
-    """Mamba-2 as wide as its heads together."""
+    """Mamba-2 with an inner width of mamba_num_heads · mamba_head_dim."""
     heads = c.int("mamba_num_heads")
     return SSM(
         inner=heads * c.int("mamba_head_dim"),
@@ -84,24 +78,18 @@ def wide_mamba2(c: Config) -> SSM:
 
 
 def mlstm(c: Config, hidden: int) -> Layer:
-    """An LSTM with a matrix for its memory and the network behind it, both as wide as factors of the hidden size say.
+    """An LSTM with a matrix memory and the network behind it, whose widths are factors of the hidden size.
 
     Source of what absent keys mean: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
     """
     heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
     if mode not in ("single", "fused"):
-        raise ConfigError(f"{c.where}: weight_mode must be single or fused.")
-    keys = int(hidden * c.number("qk_dim_factor", default=0.5))
-    values = int(hidden * c.number("v_dim_factor", default=1.0))
+        raise c.error("weight_mode must be single or fused.", "weight_mode")
+    keys, values = c.times("qk_dim_factor", hidden, default=0.5), c.times("v_dim_factor", hidden, default=1.0)
     multiple = c.int("ffn_round_up_to_multiple_of", default=64)
-    width = int((hidden * c.number("ffn_proj_factor", default=2.667) + multiple - 1) // multiple * multiple)
+    width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
     if not (keys and values >= heads and width):
-        raise ConfigError(f"{c.where}: hidden_size {hidden:,} is too small for its factors and {heads:,} heads.")
+        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
     bias = c.bool("use_bias", default=False)
-    mixer = MLSTM(heads=heads, key_dim=_times(keys, "qk_dim_factor"), value_dim=_times(values, "v_dim_factor"))
-    ffn = Dense(width=_times(width, "ffn_proj_factor"), bias=bias)
-    return Layer(mixer=mixer, ffn=ffn, traits={"fused": int(mode == "fused")})
-
-
-def _times(value: int, factor: str) -> Sourced:
-    return Sourced.read(value, f"{factor} · hidden_size, rounded")
+    mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
+    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), traits={"fused": int(mode == "fused")})

@@ -1,18 +1,18 @@
-"""What stands around the layers: vocabulary, width, head, ties, dtype; encoders; what predicts further tokens."""
+"""Whole models: what is around their layers, and layers that predict further tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, Unpack
 
-from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.errors import UnknownArchitecture
 from hfcount.keys.attention import multi_head
 from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.provenance import Sourced
-from hfcount.spec import Dense, Head, Layer, Layers, Spec, Vision, Window
+from hfcount.spec import Dense, Head, Layer, Layers, Patches, Spec, Window
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
 HEADS: Mapping[str, Head] = {
@@ -28,10 +28,6 @@ HEADS: Mapping[str, Head] = {
     "ForPreTraining": "pretraining",
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
-    "EncoderModel": "encoder",
-    "ForMaskedImageModeling": "masked_image",
-    "MTModel": "conditional_generation",
-    "MiniCPMV": "causal_lm",
 }
 """How the names of classes end in many architectures, and which head each means; the longest that fits counts."""
 
@@ -44,7 +40,7 @@ GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
 """Endings of the early decoders, whose generative class is called LMHeadModel."""
 
 ENCODER_HEADS = ("ForMaskedLM", *_DECODER_HEADS, "ForMultipleChoice")
-"""Endings of encoders in the manner of BERT."""
+"""Endings of encoders like BERT."""
 
 # Classes of these names are no base models, whatever they end in.
 _NO_BASE = re.compile("For[A-Z]|(DoubleHeads|Encoder|Reward)$")
@@ -55,17 +51,16 @@ class Fields(TypedDict, total=False):
 
     vocab: int
     hidden: int
+    layer_count: int | None
     causal: bool
     windows: tuple[Window, ...]
     uncounted: str
     positions: int | None
-    mtp: tuple[Layers, ...]
-    mtp_announced: bool
-    encoder: tuple[Layers, ...]
+    patches: Patches | None
+    out: int | None
     languages: tuple[str, ...]
     traits: Mapping[str, int]
-    vision: Vision | None
-    text: Spec | None
+    parts: Mapping[str, Spec]
 
 
 ACROSS = "its layers also keep what they see of an encoder's output, whose length no context tells"
@@ -82,7 +77,7 @@ def decoder_spec(
     default_labels: int = 2,
     **more: Unpack[Fields],
 ) -> Spec:
-    """What stands around the layers: vocabulary, width, head, ties, dtype.
+    """The Spec of a model, given its layers: reads vocabulary, width, head, ties and dtype.
 
     Args:
         layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
@@ -96,14 +91,15 @@ def decoder_spec(
     if isinstance(layers, Layer):
         layers = [Layers(indices=Indices.below(layer_count(c)), layer=layers)]
     known = named(heads)
-    architecture, head = _head(whole, known)
+    architecture, head = head_of(whole, known)
     if "vocab" not in more:
         more["vocab"] = c.int("vocab_size")
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
+    more.setdefault("layer_count", c.layer_count)
     labelled = head.endswith(("_classification", "question_answering", "pretraining"))
     return Spec(
-        family=whole.str("model_type"),
+        family=whole.family,
         architecture=architecture,
         dtype=whole.dtype() or c.dtype(),
         layers=tuple(layers),
@@ -132,7 +128,8 @@ def tied_anywhere(whole: Config, part: Config) -> bool:
     return any(config.bool("tie_word_embeddings", default=False) for config in (whole, part))
 
 
-def _head(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
+def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
+    """The class that a config names, empty where it names none, and its head; without a class the first of `heads`."""
     names = c.strs("architectures")
     if not names:
         return "", next(iter(heads.values()))
@@ -152,10 +149,11 @@ def _head(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
 def _labels(c: Config, default: int) -> int:
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
-        raise ConfigError(
-            f"{c.where}: id2label names {len(names):,} labels and num_labels is {number:,}. Correct one of them."
-        )
-    return Sourced.read(len(names), "id2label") if names else number or Sourced.read(default, "num_labels, by default")
+        said = f"id2label names {len(names):,} labels and num_labels is {number:,}."
+        raise c.error(said, "num_labels", "Correct one of them.", expected=len(names), observed=int(number))
+    if names:
+        return Dim.named("id2label", len(names), "id2label")
+    return number or Dim.named("num_labels", default, "num_labels, by default")
 
 
 def encoder(
@@ -166,9 +164,9 @@ def encoder(
     bias: bool = True,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
-    """An encoder in the manner of BERT: learned positions, token types, layers of attention and two projections.
+    """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
-    With is_decoder it is a decoder, which sees earlier tokens alone, whatever its class.
+    With is_decoder its tokens see earlier ones alone, whatever its class.
 
     Args:
         bias: whether queries, keys and values have one.
@@ -187,55 +185,87 @@ def encoder(
 
 
 def sequence_to_sequence(
-    c: Config, *, heads: Heads, offset: int = 0, default_labels: int = 2, **more: Unpack[Fields]
+    c: Config,
+    *,
+    heads: Heads,
+    offset: int = 0,
+    default_labels: int = 2,
+    encoder: Spec | None = None,
+    **more: Unpack[Fields],
 ) -> Spec:
-    """An encoder and a decoder in the manner of BART, each with its own depth, heads and width.
+    """An encoder and a decoder like BART's, each with its own depth, heads and width.
 
     Args:
         offset: rows of the tables of positions before the first.
+        encoder: what the encoder is, where it is not as the decoder.
     """
     d = c.int("d_model", "hidden_size")
 
-    def layers(side: str, *names: str) -> tuple[Layers, ...]:
-        count = layer_count(c, f"{side}_layers", *names)
+    def layers(side: str) -> tuple[Layers, ...]:
         mixer = multi_head(c, d, c.int(f"{side}_attention_heads"))
-        return tuple(alike(Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True)), count))
+        layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
+        return tuple(alike(layer, layer_count(c, f"{side}_layers")))
 
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
-    fields: Fields = {"hidden": d, "encoder": layers("encoder"), "uncounted": ACROSS, **more}
+    encoder = encoder or Spec(family=c.family, hidden=d, layers=layers("encoder"), causal=False)
+    fields: Fields = {"hidden": d, "parts": {"encoder": encoder}, "uncounted": ACROSS, **more}
     return decoder_spec(c, layers("decoder"), heads=heads, tied=True, default_labels=default_labels, **fields)
 
 
-def mtp(c: Config, layer: Callable[[], Layer]) -> tuple[Layers, ...]:
-    """Multi-token-prediction layers, numbered on behind the others; each is `layer` with an entrance and a head."""
-    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
-    if not more:
-        return ()
-    start, one = int(layer_count(c)), layer()
-    marked = one.but(traits={**one.traits, "mtp": 1})
-    return (Layers(indices=Indices.of(range(start, start + more)), layer=marked),)
-
-
-def drafts(c: Config, key: str, layer: Layer, default: int = 0) -> tuple[Layers, ...]:
-    """The layers of a small model that drafts further tokens, as many as `key` says, numbered from 0."""
-    count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
-    return (Layers(indices=Indices.below(count), layer=layer),) if count else ()
-
-
-def around(c: Config, part: Config, inner: Spec, *, heads: Heads, tied: bool = False, **more: Unpack[Fields]) -> Spec:
-    """What stands around a language model of any architecture, whose own config is the `part` of `c`.
+def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
+    """Layers that predict further tokens, as the part `mtp` of a model; no layers make no part.
 
     Args:
+        announced: whether the config says that checkpoints have them.
+    """
+    if not layers:
+        return {}
+    vocab, hidden = c.int("vocab_size"), c.int("hidden_size")
+    return {"mtp": Spec(family=c.family, vocab=vocab, hidden=hidden, layers=tuple(layers), announced=announced)}
+
+
+def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
+    """Multi-token-prediction layers, numbered after the others; each is `layer` with an input projection and a head."""
+    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    if not more:
+        return {}
+    start, one = int(layer_count(c)), layer()
+    marked = one.but(traits={**one.traits, "mtp": 1})
+    return ahead(c, [Layers(indices=Indices.of(range(start, start + more)), layer=marked)])
+
+
+def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
+    """The layers of a small model that drafts further tokens, as many as `key` says, numbered from 0."""
+    count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
+    return ahead(c, alike(layer, count) if count else (), announced)
+
+
+def around(
+    c: Config,
+    text: Spec,
+    towers: Mapping[str, Spec],
+    *,
+    key: str = "text_config",
+    heads: Heads,
+    tied: bool = False,
+    **more: Unpack[Fields],
+) -> Spec:
+    """What stands around a language model of any architecture.
+
+    Args:
+        towers: the parts beside it.
+        key: where the config of the language model is.
         more: further fields of the Spec.
     """
     fields: Fields = {
-        "vocab": inner.vocab,
-        "hidden": inner.hidden,
-        "causal": inner.causal,
-        "windows": inner.windows,
-        "uncounted": inner.uncounted,
-        "text": inner,
+        "vocab": text.vocab,
+        "hidden": text.hidden,
+        "causal": text.causal,
+        "layer_count": text.layer_count,
+        "windows": text.windows,
+        "uncounted": text.uncounted,
+        "parts": {**towers, "text": text},
         **more,
     }
-    return decoder_spec(part, inner.layers, whole=c, heads=heads, tied=tied, **fields)
+    return decoder_spec(c.part(key), text.layers, whole=c, heads=heads, tied=tied, **fields)

@@ -1,35 +1,20 @@
 """Single sizes that several groups of keys need."""
 
-from hfcount.errors import ConfigError
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.tree.dims import Dim
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
-    """`whole` / `part`, of which nothing may remain."""
+    """`whole` / `part`, which must leave no remainder; the names are those of their keys, for the message."""
     if whole % part:
-        raise ConfigError(
-            f"{c.where}: {whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}. Correct one of them."
-        )
+        said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
+        raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
     return whole // part
 
 
 def sized(symbol: str, value: int) -> Dim:
     """A size that one architecture alone has, under a symbol of its own."""
-    return Dim.named(symbol, value, getattr(value, "source", ""))
-
-
-def rotary_share(c: Config, *names: str, default: float = 1.0) -> float:
-    """The part of a head that has rotary positions, among the keys of rope_parameters or, older, of the config."""
-    inner, names = c.sub("rope_parameters"), ("partial_rotary_factor", *names)
-    return c.share(*names, default=default) if inner is None else inner.share(*names, default=default)
-
-
-def summary(c: Config, width: int, labels: int = 1) -> int:
-    """Outputs of the projection that sums a sequence up for multiple choice; 0 when there is none."""
-    if not c.bool("summary_use_proj", default=True):
-        return 0
-    return labels if c.bool("summary_proj_to_labels", default=True) else width
+    return Dim.named(symbol, value)
 
 
 def layer_count(c: Config, *names: str) -> int:
@@ -41,7 +26,7 @@ def layer_count(c: Config, *names: str) -> int:
     for key in ("layer_types", "mlp_layer_types") if not names else ():
         length = c.length(key)
         if length is not None and length != count:
-            raise ConfigError(
-                f"{c.where}: {key} has {length:,} entries and num_hidden_layers is {count:,}. Correct one of them."
-            )
+            said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
+            raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
+    c.layer_count = count
     return count

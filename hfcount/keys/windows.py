@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from hfcount.errors import ConfigError
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Spec, Window
@@ -10,8 +9,8 @@ from hfcount.text import printable
 from hfcount.tree.indices import Indices, intersection
 
 
-def extent(c: Config, key: str, default: int | None = None) -> int | None:
-    """The length of a window, in tokens, which null, 0 and -1 say there is none of; an absent key means `default`."""
+def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
+    """The length of a window, in tokens; null, 0 and -1 mean no window, an absent key means `default`."""
     size = None if c.is_null(key) else c.int(key, default=default, minimum=-1, maximum=MAX_LAYERS)
     return size if size is not None and size > 0 else None
 
@@ -19,8 +18,8 @@ def extent(c: Config, key: str, default: int | None = None) -> int | None:
 def sliding(
     c: Config,
     near: Callable[[], Indices] | None = None,
-    default: int | None = None,
     *,
+    default: int | None = None,
     key: str = "sliding_window",
     kind: str = "sliding_attention",
 ) -> tuple[Window, ...]:
@@ -30,7 +29,7 @@ def sliding(
         near: None when the list alone says so.
         default: what an absent `key` means.
     """
-    size, given = extent(c, key, default), c.strs("layer_types")
+    size, given = extent(c, key, default=default), c.strs("layer_types")
     if size is None:
         return ()
     if given:
@@ -38,18 +37,20 @@ def sliding(
     return within(near(), size) if near else ()
 
 
-def sliding_everywhere(c: Config, default: int | None = None, *, key: str = "sliding_window") -> tuple[Window, ...]:
+def sliding_everywhere(c: Config, *, default: int | None = None, key: str = "sliding_window") -> tuple[Window, ...]:
     """One window for all layers with softmax attention; `default` is what an absent `key` means."""
-    size = extent(c, key, default)
+    size = extent(c, key, default=default)
     return () if size is None else within(Indices.below(layer_count(c)), size)
 
 
-def sliding_later(c: Config, first: int) -> tuple[Window, ...]:
+def sliding_later(c: Config, *, first: int) -> tuple[Window, ...]:
     """Windows from layer max_window_layers on, if use_sliding_window asks for them; `first` is what its absence means.
 
     Source: transformers 5.23, configuration_qwen2.py, Qwen2Config.
     """
-    return sliding(c, lambda: later(c, first), 4096) if c.bool("use_sliding_window", default=False) else ()
+    return (
+        sliding(c, lambda: later(c, first=first), default=4096) if c.bool("use_sliding_window", default=False) else ()
+    )
 
 
 def within(layers: Indices, size: int) -> tuple[Window, ...]:
@@ -57,7 +58,7 @@ def within(layers: Indices, size: int) -> tuple[Window, ...]:
     return (Window(indices=layers, extent=size),) if layers.count else ()
 
 
-def later(c: Config, first: int) -> Indices:
+def later(c: Config, *, first: int) -> Indices:
     """The layers from max_window_layers on; `first` is what its absence means."""
     start = c.int("max_window_layers", default=first, minimum=0, maximum=MAX_LAYERS)
     return Indices.of(range(start, max(start, layer_count(c))))
@@ -90,9 +91,8 @@ def patterned(c: Config) -> Indices:
         return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
-        raise ConfigError(
-            f"{c.where}: sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
-        )
+        said = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        raise c.error(said, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))
 
@@ -106,7 +106,7 @@ def other_than(c: Config, *some: range | Indices) -> Indices:
 
 
 def seeing_both_ways(spec: Spec) -> Spec:
-    """The same model as an encoder, whose tokens see those behind them too: half of a window lies on each side.
+    """The same model as an encoder, whose tokens also see later ones: half of a window lies on each side.
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """

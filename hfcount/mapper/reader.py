@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.provenance import Sourced
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.text import shown
+from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
 # The methods below are called what they read, and hide the types of that name.
@@ -33,6 +34,11 @@ class Config:
         where: what messages call the document, such as `org/model@ad44e77 config.json`.
         path: the keys that lead to this part of the document, such as `text_config.`.
         chosen: keys, with the way to them, that go before their aliases.
+
+    Attributes:
+        family: the model_type, for messages.
+        ignored: keys that bear on no shape in this family, here and in parts.
+        layer_count: the number of layers, once it was read.
     """
 
     def __init__(
@@ -50,50 +56,57 @@ class Config:
         self._chosen = chosen
         self._assumed: set[Str] = set()
         self.where = where
+        self.layer_count: Int | None = None
         self.family = family
+        self.ignored: Collection[Str] = ()
+        self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
         """A whole number under the first of `names` that is there; names are aliases of one another."""
         value, name = self._find(names, default)
         if name is None:
-            unknown = names and isinstance(value, int) and not getattr(value, "source", "")
-            return cast(Int, Sourced.read(value, f"{self._path}{names[0]}, by default") if unknown else value)
+            unknown = names and isinstance(value, int) and not isinstance(value, Dim)
+            return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a whole number.", "HF001")
+            raise self._misfit(name, value, "a whole number", "HF001")
         if not minimum <= value <= maximum:
-            raise ConfigError(
-                f"{self.where}: {name} is {shown(value)}, and must be {shown(minimum)} to {shown(maximum)}."
-            )
-        return Sourced.read(value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
+            raise self._misfit(name, value, f"{shown(minimum)} to {shown(maximum)}")
+        return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A part of a whole, above 0 and at most 1."""
         value, name = self._find(names, default)
         if name is not None and (type(value) not in (int, float) or not 0 < value <= 1):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0 and at most 1.", "HF001")
+            raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
     def number(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A number above 0, whole or not."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a number.", "HF001")
+            raise self._misfit(name, value, "a number", "HF001")
         if name is not None and not 0 < value <= MAX_SIZE:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be above 0, to {shown(MAX_SIZE)}.")
+            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
         return cast(float, value)
+
+    def times(self, name: Str, size: Int, *, default: Any = _REQUIRED) -> Int:
+        """`size` times a number above 0, whole or not, rounded down."""
+        factor = self.number(name, default=default)
+        known = self.given(name) and name not in self._assumed
+        return scaled(factor, f"{self._path}{name}" if known else f"{factor}", size) if known or factor != 1 else size
 
     def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
         """A truth value."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not bool:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be true or false.", "HF001")
+            raise self._misfit(name, value, "true or false", "HF001")
         return cast(Bool, value)
 
     def str(self, *names: Str, default: Any = _REQUIRED) -> Str:
         """A text."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not str:
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a text.", "HF001")
+            raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
     def strs(self, *names: Str) -> list[Str]:
@@ -103,11 +116,10 @@ class Config:
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
         """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
         value, name = self._find(names, None)
-        if alone and type(value) is int:
-            return [Sourced.read(value, f"{self._path}{name}")]
         if name is None:
             return list(default)
-        return [Sourced.read(number, f"{self._path}{name}") for number in self._list(names, int, "whole numbers")]
+        numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
+        return [Dim.named(name, number, f"{self._path}{name}") for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """How many entries a list has, whatever they are; None when there is none."""
@@ -118,7 +130,7 @@ class Config:
         """A list of anything; an absent one is empty."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, list):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be a list.", "HF001")
+            raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
 
     def sub(self, *names: Str) -> Config | None:
@@ -127,26 +139,29 @@ class Config:
         if name is None:
             return None
         if not isinstance(value, dict):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+            raise self._misfit(name, value, "an object", "HF001")
         if name not in self._parts:
             self._parts[name] = self._below(name, value)
         return self._parts[name]
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has; `defaults` are what its absent keys mean."""
-        given = self.sub(*names) or self._below(names[0], {})
-        for key, value in (defaults or {}).items():
-            if given._values.get(key) is None:
-                given._values = {**given._values, key: value}
-                given._assumed.add(key)
-            given._read.add(key)
-        return given
+        return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
+
+    def assuming(self, defaults: Mapping[Str, Any]) -> Config:
+        """The same config, which from now on takes an absent key to mean what `defaults` say."""
+        for key, value in defaults.items():
+            if self._values.get(key) is None:
+                self._values = {**self._values, key: value}
+                self._assumed.add(key)
+            self._read.add(key)
+        return self
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object, or None."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, dict):
-            raise ConfigError(f"{self.where}: {name} is {shown(value)}, and must be an object.", "HF001")
+            raise self._misfit(name, value, "an object", "HF001")
         return cast("Mapping[Str, Any] | None", value)
 
     def dtype(self) -> Str | None:
@@ -155,6 +170,12 @@ class Config:
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    def as_part(self) -> Config:
+        """The same config, with its memory of what was read, as that of a part whose keys stand among the whole's."""
+        other = copy(self)
+        other.nested = True
+        return other
 
     def given(self, name: Str) -> Bool:
         """Whether the key is there with a value."""
@@ -180,17 +201,32 @@ class Config:
         own = {name: value for name, value in self._values.items() if name in self._read}
         return own | {name: part.facts() for name, part in self._parts.items()}
 
-    def unread(self) -> list[Str]:
+    def unread(self, ignored: Collection[Str] = ()) -> list[Str]:
         """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
 
         A switch that is off, a size of 0 and an empty list ask for nothing.
+
+        Args:
+            ignored: keys of this config and its parts that bear on no shape, besides the config's own `ignored`.
         """
+        known = {*self._read, *self.ignored, *ignored}
         own = [
             name
             for name, value in self._values.items()
-            if isinstance(value, (int, list)) and value and name not in self._read and not is_shapeless(name)
+            if isinstance(value, (int, list)) and value and name not in known and not is_shapeless(name)
         ]
-        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread()]
+        below = {*self.ignored, *ignored}
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
+        """An error in this document at `key`; `values` are what was expected and observed, or another code."""
+        return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
+
+    def _misfit(
+        self, name: Str, value: Any, needed: Str, code: Str | None = None, found: Str | None = None
+    ) -> ConfigError:
+        said = f"{name} is {found or shown(value)}, and must be {needed}."
+        return self.error(said, name, code=code, expected=needed, observed=_plain(value))
 
     def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
         return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
@@ -201,7 +237,7 @@ class Config:
             return []
         if not isinstance(value, list) or any(type(item) is not kind for item in value):
             found = "a list of other things" if isinstance(value, list) else shown(value)
-            raise ConfigError(f"{self.where}: {name} is {found}, and must be a list of {noun}.", "HF001")
+            raise self._misfit(name, value, f"a list of {noun}", "HF001", found)
         return value
 
     def _find(self, names: tuple[Str, ...], default: Any) -> tuple[Any, Str | None]:
@@ -210,11 +246,8 @@ class Config:
         if not found:
             if default is _REQUIRED:
                 missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
-                raise ConfigError(
-                    f"{self.where}: {missing}, and {self.family} needs it. Add it to config.json; if it goes by"
-                    " another name there, the family has to learn that name.",
-                    "HF101",
-                )
+                fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
+                raise self.error(f"{missing}, and {self.family} needs it.", names[0], fix, code="HF101")
             return default, None
         if len(found) > 1 and self._chosen:
             found = [one for one in found if f"{self._path}{one[1]}" in self._chosen] or found
@@ -222,8 +255,16 @@ class Config:
             if type(value) is not type(found[0][0]):
                 return value, name  # of the two, the one whose type may be wrong
             if value != found[0][0]:
-                raise ConfigError(
-                    f"{self.where}: {found[0][1]} is {shown(found[0][0])} and {name} is {shown(value)}, though both"
-                    " say the same thing. Remove the wrong one."
+                first, other = shown(found[0][0]), shown(value)
+                said = f"{found[0][1]} is {first} and {name} is {other}, though both say the same thing."
+                raise self.error(
+                    said, name, "Remove the wrong one.", expected=_plain(found[0][0]), observed=_plain(value)
                 )
         return found[0]
+
+
+def _plain(value: Any) -> int | float | Str:
+    """A foreign value as reports hold it: what is no short text or number in words."""
+    if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
+        return value
+    return shown(value)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+from hfcount.parts.layers import altered
+from hfcount.parts.mixers import conv1d
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MLA
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 
 def gqa(
@@ -52,7 +54,7 @@ def fused_qkv(d: int, a: GQA) -> Linear:
 
 def inv_freq(rotary_dim: int) -> Block:
     """The rotary frequencies that earlier versions of transformers wrote: (rotary_dim/2)."""
-    return block(inv_freq=Tensor((rotary_dim // 2,), "legacy"))
+    return block(inv_freq=obsolete(rotary_dim // 2))
 
 
 def mla(d: int, a: MLA) -> Block:
@@ -75,3 +77,51 @@ def mla(d: int, a: MLA) -> Block:
         o_proj=Linear(a.heads * a.value_dim, d, a.bias),
         rotary_emb=inv_freq(a.rope_dim),
     )
+
+
+def cca(d: int, a: GQA, alone: int, together: int) -> Block:
+    """Compressed convolutional attention (arXiv:2510.04476).
+
+    Tensors under qkv_proj: q_proj (h·h_d, d), k_proj (h_kv·h_d, d), v_proj_current and v_proj_delayed, each half of
+    the values; conv_qk_depthwise weight (h·h_d + h_kv·h_d, 1, `alone`) and conv_qk_grouped weight (the same, h_d,
+    `together`), with biases. Beside it qk_norm.temp (h_kv) and o_proj (d, h·h_d).
+    """
+    query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    channels = query + keys
+    projections = block(
+        q_proj=Linear(d, query, a.qkv_bias),
+        k_proj=Linear(d, keys, a.qkv_bias),
+        v_proj_current=Linear(d, keys // 2, a.qkv_bias),
+        v_proj_delayed=Linear(d, keys // 2, a.qkv_bias),
+        conv_qk_depthwise=block(weight=Tensor((channels, 1, alone)), bias=Tensor((channels,))),
+        conv_qk_grouped=block(weight=Tensor((channels, a.head_dim, together)), bias=Tensor((channels,))),
+    )
+    return block(
+        "attention",
+        qkv_proj=projections,
+        qk_norm=block(temp=Tensor((a.kv_heads,))),
+        o_proj=Linear(query, d, a.out_bias),
+        rotary_emb=inv_freq(a.head_dim),
+    )
+
+
+def relative(d: int, a: GQA, rel: int, extent: int, kernel: int) -> Block:
+    """Attention up to `extent` tokens back, to which each head adds a logit made of `rel` elements by the distance.
+
+    Tensors beside grouped-query attention's: r_proj (h·rel, d), rel_logits_proj.proj (rel, extent), and a convolution
+    of `kernel` keys, k_sconv.conv1d (h_kv·h_d, 1, kernel), and of values, v_sconv. Source: transformers 5.23,
+    modeling_inkling.py.
+    """
+    convolution = spread(a.kv_heads * a.head_dim, kernel)
+    return altered(
+        gqa(d, a),
+        r_proj=Linear(d, a.heads * rel),
+        k_sconv=convolution,
+        v_sconv=convolution,
+        rel_logits_proj=Block({"proj": Tensor((rel, extent))}, repeats=a.heads),  # once for each head
+    )
+
+
+def spread(channels: int, kernel: int) -> Block:
+    """A short convolution of what a part of a layer makes. Tensors: conv1d.weight (channels, 1, w)."""
+    return block("attention", conv1d=conv1d(channels, kernel))

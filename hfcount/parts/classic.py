@@ -3,7 +3,7 @@
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
 from hfcount.spec import GQA, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 
 def fused_attention(d: int, a: GQA, qkv: str, out: str) -> Block:
@@ -39,23 +39,23 @@ def positions(s: Spec) -> Block:
 
 
 def summary(d: int, outputs: int) -> Block:
-    """What sums a sequence up for multiple choice. Tensors: summary (outputs, d) with bias, none when outputs is 0."""
+    """The projection that summarises a sequence. Tensors: summary (outputs, d) with bias, none when outputs is 0."""
     return block("other", summary=Linear(d, outputs, True) if outputs else None)
 
 
 def fc(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2") -> dict[str, Linear]:
-    """A feed-forward network that stands in the layer itself. Tensors: `up` (d_ff, d), `down` (d, d_ff)."""
+    """A feed-forward network as children of the layer itself. Tensors: `up` (d_ff, d), `down` (d, d_ff)."""
     return {up: Linear(d, width, bias, "mlp"), down: Linear(width, d, bias, "mlp")}
 
 
 def conv1d(inputs: int, outputs: int) -> Block:
-    """A projection stored the other way round, as the first GPTs did. Tensors: weight (inputs, outputs), bias."""
+    """A projection stored as inputs by outputs, as in GPT-2. Tensors: weight (inputs, outputs), bias."""
     return block(weight=Tensor((inputs, outputs)), bias=Tensor((outputs,)))
 
 
 def causal_mask(positions: int) -> dict[str, Tensor]:
-    """What earlier versions of transformers wrote beside attention: bias (1, 1, n_p, n_p), masked_bias ()."""
-    return {"bias": Tensor((1, 1, positions, positions), "legacy"), "masked_bias": Tensor((), "legacy")}
+    """Buffers that earlier versions of transformers wrote with attention: bias (1, 1, n_p, n_p), masked_bias ()."""
+    return {"bias": obsolete(1, 1, positions, positions), "masked_bias": obsolete()}
 
 
 def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:

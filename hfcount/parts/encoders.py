@@ -1,4 +1,4 @@
-"""Parts of BERT and its kin."""
+"""Parts of BERT and of encoders like it."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 
 POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "multiple_choice")
 """Heads of BERT that read the pooled first token, so that their base has a pooler."""
@@ -57,7 +57,7 @@ def bert_embeddings(
         position_embeddings=None if rows is None else embedding(rows, d),
         token_type_embeddings=embedding(s.traits["type_vocab_size"], d) if types else None,
         LayerNorm=layer_norm(d) if norm else None,
-        position_ids=None if rows is None else Tensor((1, rows), "legacy"),
+        position_ids=None if rows is None else obsolete(1, rows),
     )
     return Block({**tables.children, **(more.children if more else {})})
 
@@ -72,7 +72,7 @@ def bert_base(
 
 
 def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
-    """What the first token passes where the head is one of `heads`. Tensors: dense (d, d) with bias."""
+    """The projection of the first token, stored where the head is one of `heads`. Tensors: dense (d, d) with bias."""
     return block("other", dense=Linear(s.hidden, s.hidden, True)) if s.head in heads else None
 
 
@@ -82,7 +82,7 @@ def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
     Tensors: bias (|V|); decoder, a copy of the table `table` when tied, else (|V|, d) and a bias of its own.
     """
     d = width or s.hidden
-    tied = (Tied(table, (s.vocab, d)), block(bias=Tensor((s.vocab,), "legacy")))
+    tied = (Tied(table, (s.vocab, d)), block(bias=obsolete(s.vocab)))
     return block("lm_head", bias=Tensor((s.vocab,)), decoder=tied if s.tied else Linear(d, s.vocab, True))
 
 

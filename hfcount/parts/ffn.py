@@ -2,7 +2,7 @@
 
 from hfcount.spec import MoE
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Component, Linear, Repeat, Tensor, block, buffer
 
 
 def swiglu(d: int, width: int, bias: bool = False, component: Component = "mlp") -> Block:
@@ -27,7 +27,15 @@ def mlp(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2
 
 def moe(d: int, m: MoE, expert: Block) -> Block:
     """Routed experts (arXiv:2101.03961). Tensors: gate (n, d), and n times the expert's under experts."""
-    return block(gate=Linear(d, m.experts, component="router"), experts=experts(m, expert))
+    return block(gate=router(d, m), experts=experts(m, expert))
+
+
+def router(d: int, m: MoE, bias: bool = False) -> Block:
+    """Scores the experts for a token. Tensors: weight (n, d), with `bias` bias (n).
+
+    Not a Linear, as most references keep the matrix in a module of their own, which no quantisation scheme packs.
+    """
+    return block("router", weight=Tensor((m.experts, d)), bias=Tensor((m.experts,)) if bias else None)
 
 
 def experts(m: MoE, expert: Block) -> Repeat:
@@ -41,8 +49,8 @@ def stacked(m: MoE, *shape: int) -> Tensor:
 
 
 def correction_bias(m: MoE) -> Tensor:
-    """What balances the experts without a loss (arXiv:2408.15664): (n), a buffer that every checkpoint has."""
-    return Tensor((m.experts,), "buffer", component="router")
+    """The bias that balances experts without a loss (arXiv:2408.15664): (n), a buffer that every checkpoint has."""
+    return buffer(m.experts, component="router")
 
 
 def numbered_swiglu(d: int, width: int, component: Component = "mlp") -> Block:

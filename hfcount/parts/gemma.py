@@ -1,22 +1,22 @@
-"""What the later Gemmas add to a layer and to the embedding."""
+"""Parts of Gemma 3n and Gemma 4."""
 
 from hfcount.parts.ffn import stacked
 from hfcount.parts.model import embedding
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block, buffer, obsolete
 
 
 def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
-    """Normalised attention whose keys and values later layers may borrow (model card of google/gemma-3n-E4B).
+    """Normalised attention whose keys and values later layers may reuse (model card of google/gemma-3n-E4B).
 
     Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
     absent where keys serve as `values` too. A layer that `shares_kv` has none of its own; the released checkpoints
     store them all the same, and loaders skip them.
     """
     width = a.kv_heads * a.head_dim
-    skipped = block(weight=Tensor((width, d), "legacy"))
+    skipped = block(weight=obsolete(width, d))
     own = skipped if shares_kv else Linear(d, width, a.qkv_bias)
     return block(
         "attention",
@@ -24,7 +24,7 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
         q_norm=rms_norm(a.head_dim),
         k_proj=own,
         v_proj=own if values else None,
-        k_norm=block(weight=Tensor((a.head_dim,), "legacy")) if shares_kv else rms_norm(a.head_dim),
+        k_norm=block(weight=obsolete(a.head_dim)) if shares_kv else rms_norm(a.head_dim),
         o_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
     )
 
@@ -42,7 +42,7 @@ def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Nod
 
 
 def per_layer_input(d: int, width: int) -> dict[str, Node]:
-    """Where a layer takes its own embedding in: a gate (width, d), a projection (d, width) and a norm (d)."""
+    """How a layer adds its own embedding: a gate (width, d), a projection (d, width) and a norm (d)."""
     return {
         "per_layer_input_gate": Linear(d, width, component="mlp"),
         "per_layer_projection": Linear(width, d, component="mlp"),
@@ -97,7 +97,7 @@ def experts_beside(d: int, m: MoE) -> dict[str, Node]:
 
 
 def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block:
-    """Brings a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
+    """Projects a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
 
     Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
     """
@@ -107,4 +107,24 @@ def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block
         hard_embedding_norm=rms_norm(width),
         soft_embedding_norm=rms_norm(width),
         embedding_projection=Linear(width, d),
+    )
+
+
+def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
+    """A projection of Gemma 4's towers. Tensors: linear and, where it bounds what goes in and out, 4 scalar buffers."""
+    bound = buffer() if clipped else None
+    return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)
+
+
+def light_convolution(d: int, kernel: int, clipped: bool) -> Block:
+    """A convolution along the sequence between two projections (arXiv:2005.08100).
+
+    Tensors: linear_start (2·d, d), depthwise_conv1d (d, 1, kernel), linear_end (d, d), two norms (d).
+    """
+    return block(
+        linear_start=clippable(d, 2 * d, clipped),
+        linear_end=clippable(d, d, clipped),
+        depthwise_conv1d=block(weight=Tensor((d, 1, kernel))),
+        pre_layer_norm=rms_norm(d),
+        conv_norm=rms_norm(d),
     )

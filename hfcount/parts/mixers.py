@@ -1,8 +1,8 @@
 """Linear attention, state spaces and short convolutions: mixers of tokens that keep a state of fixed size."""
 
-from hfcount.parts.norms import rms_norm
-from hfcount.spec import LRU, SSM, DeltaNet, Lightning, ShortConv
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.parts.norms import layer_norm, rms_norm
+from hfcount.spec import LRU, MLSTM, SSM, DeltaNet, Lightning, ShortConv
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 
 def conv1d(channels: int, kernel: int, bias: bool = False) -> Block:
@@ -186,10 +186,10 @@ def lightning(d: int, a: Lightning, size: int) -> Block:
         output_gate=Linear(d, values),
         norm=rms_norm(values),
         out_proj=Linear(values, d),
-        slope_rate=Tensor((a.heads, 1, 1), "buffer"),
-        query_decay=Tensor((a.heads, size, 1), "buffer"),
-        key_decay=Tensor((a.heads, size, 1), "buffer"),
-        diagonal_decay=Tensor((1, a.heads, size, size), "buffer"),
+        slope_rate=buffer(a.heads, 1, 1),
+        query_decay=buffer(a.heads, size, 1),
+        key_decay=buffer(a.heads, size, 1),
+        diagonal_decay=buffer(1, a.heads, size, size),
     )
 
 
@@ -211,4 +211,29 @@ def zamba(d: int, m: SSM) -> Block:
         A_log=Tensor((heads, part, m.state)),
         D=Tensor((heads, part)),
         out_proj=Linear(m.inner, d, m.bias),
+    )
+
+
+def mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
+    """An LSTM whose memory is a matrix for each of h heads (arXiv:2405.04517, as arXiv:2503.13427 has it).
+
+    Tensors, with q and v the elements of keys and values: q and k (q, d), v and ogate_preact (v, d), igate_preact and
+    fgate_preact (h, d), which have biases always; with `fused` qkv_opreact (2·q + 2·v, d) and ifgate_preact (2·h, d)
+    instead; multihead_norm (v), out_proj (d, v).
+    """
+    heads, keys, values = m.heads, m.key_dim, m.value_dim
+    separate = {
+        "q": Linear(d, keys, bias),
+        "k": Linear(d, keys, bias),
+        "v": Linear(d, values, bias),
+        "ogate_preact": Linear(d, values, bias),
+        "igate_preact": Linear(d, heads, bias=True),
+        "fgate_preact": Linear(d, heads, bias=True),
+    }
+    together = {"qkv_opreact": Linear(d, 2 * keys + 2 * values, bias), "ifgate_preact": Linear(d, 2 * heads, bias=True)}
+    return block(
+        "linear_attention",
+        **(together if fused else separate),
+        multihead_norm=layer_norm(values // heads * heads, bias),
+        out_proj=Linear(values, d, bias),
     )

@@ -1,4 +1,4 @@
-"""What stands around the layers: embedding, final norm, head."""
+"""Whole models: embedding, layers, final norm, head."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> 
     """
     return block(
         embed_tokens=embedding(s.vocab, s.hidden),
-        layers=(*stack(s.layers, layer), *stack(s.mtp, layer)),
+        layers=(*stack(s.layers, layer), *stack(s.stack("mtp"), layer)),
         norm=norm or rms_norm(s.hidden),
     )
 

@@ -35,22 +35,22 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
 
     Tensors: fc (d, 2·d) over the embedding and the hidden state, each with its norm, the layers, norm (d).
     """
-    d, tree = s.hidden, model(s.but(mtp=()))
-    if not s.mtp:
+    d, tree = s.hidden, model(s.without("mtp"))
+    if "mtp" not in s.parts:
         return tree
     draft = block(
         "mtp",
         pre_fc_norm_embedding=rms_norm(d),
         pre_fc_norm_hidden=rms_norm(d),
         fc=Linear(2 * d, d),
-        layers=stack(s.mtp, layer),
+        layers=stack(s.stack("mtp"), layer),
         norm=rms_norm(d),
     )
     return Block({**tree.children, "mtp": draft})
 
 
 def drafting(d: int, one: Layer, layer: Block) -> Block:
-    """A layer of a module that predicts one further token: the first has its entrance, the last its final norm.
+    """A layer of a module that predicts one further token: the first has the input projection, the last the final norm.
 
     Tensors beside the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
     """

@@ -7,7 +7,7 @@ from hfcount.parts.encoders import dense_classifier
 from hfcount.parts.model import embedding, lm_head, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, buffer, obsolete
 
 
 def bart_layer(d: int, one: Layer, crossed: bool) -> Block:
@@ -66,7 +66,7 @@ def bart(
     decoding = side(s.layers, True, decoder)
     if alone:
         return block(model=block(decoder=decoding), lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
-    body = block(shared=None if apart else table, encoder=side(s.encoder, False, encoder), decoder=decoding)
+    body = block(shared=None if apart else table, encoder=side(s.stack("encoder"), False, encoder), decoder=decoding)
     if s.head == "base":
         return body
     if s.head == "sequence_classification":
@@ -75,7 +75,7 @@ def bart(
         return block(model=body, qa_outputs=Linear(d, 2, True, "other"))
     target = s.but(vocab=decoder_vocab or s.vocab) if apart else s
     source = "decoder.embed_tokens" if apart else "shared"
-    bias = Tensor((1, target.vocab), "buffer", "lm_head")
+    bias = buffer(1, target.vocab, component="lm_head")
     return block(model=body, final_logits_bias=bias, lm_head=lm_head(target, f"model.{source}.weight"))
 
 
@@ -102,7 +102,7 @@ def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
     parts = block("attention", q=into, k=into, v=into, o=Linear(inner, d)).children
     bias = {"relative_attention_bias": block(weight=Tensor(table))} if buckets else {}
     # The first versions had such a table, unread, in cross attention too.
-    unread = {"relative_attention_bias": block(weight=Tensor(table, "legacy"))} if buckets else {}
+    unread = {"relative_attention_bias": block(weight=obsolete(*table))} if buckets else {}
     wide = {"wi_0": Linear(d, width), "wi_1": Linear(d, width)} if gated else {"wi": Linear(d, width)}
     sublayers = [
         block(SelfAttention=Block({**parts, **bias}, "attention"), layer_norm=norm),

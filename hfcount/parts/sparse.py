@@ -1,4 +1,4 @@
-"""What chooses: experts for a token beside one network that all pass, tokens for a token."""
+"""Selection: routed experts beside shared ones, and the tokens that sparse attention looks at."""
 
 from hfcount.parts.ffn import correction_bias, experts, stacked, swiglu
 from hfcount.parts.norms import layer_norm
@@ -30,7 +30,7 @@ def shared_moe(
 
 
 def gated_moe(d: int, m: MoE) -> Block:
-    """Routed experts and one for all tokens, which a gate opens by the token (Qwen1.5-MoE and later).
+    """Routed experts and one for all tokens, whose output a gate scales (Qwen1.5-MoE and later).
 
     Tensors: those of `shared_moe` with the network for all under shared_expert, and shared_expert_gate (1, d).
     """
@@ -39,7 +39,7 @@ def gated_moe(d: int, m: MoE) -> Block:
 
 
 def indexer(d: int, a: MLA) -> Block:
-    """The lightning indexer, which picks the tokens that attention looks at (arXiv:2512.02556).
+    """The lightning indexer, which selects the tokens that attention looks at (arXiv:2512.02556).
 
     Tensors: wq_b (h_i·h_di, r_q), wk (h_di, d), k_norm weight and bias (h_di), weights_proj (h_i, d).
     """

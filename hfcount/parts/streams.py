@@ -6,7 +6,7 @@ from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import GQA, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 
 def mixer(name: str, d: int, several: int) -> dict[str, Node]:
@@ -25,7 +25,7 @@ def streams(d: int, several: int) -> Block:
 
 
 def compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
-    """What makes one key and value, `width` wide, of `rate` tokens; twice as wide inside where these overlap.
+    """Compresses `rate` tokens into one key and value of `width` elements; twice as wide inside where groups overlap.
 
     Tensors: wkv and wgate (width, d), ape (rate, width), norm (width).
     """
@@ -62,12 +62,12 @@ def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: boo
 
 
 def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
-    """Routed and shared experts; with `vocab` each token of the vocabulary has k fixed ones.
+    """Routed and shared experts; with `vocab` each id of the vocabulary has k fixed ones.
 
     Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
     (d, d_ff) of each expert and of the shared one.
     """
-    choice = block(tid2eid=Tensor((vocab, m.active), "buffer")) if vocab else block(bias=correction_bias(m))
+    choice = block(tid2eid=buffer(vocab, m.active)) if vocab else block(bias=correction_bias(m))
 
     def expert(bias: bool) -> dict[str, Node]:
         return {"w1": Linear(d, m.width, bias), "w2": Linear(m.width, d, bias), "w3": Linear(d, m.width, bias)}

@@ -3,15 +3,16 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hfcount.errors import Value
 from hfcount.plan import Blueprint
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
 from hfcount.report.model import Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
-from hfcount.tree.dims import Polynomial, evaluate
+from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
-from hfcount.verifier.rules import Policy
+from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
@@ -63,7 +64,7 @@ def _evidence(run: Inspection) -> Evidence | None:
 
 def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
     spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
-    stored = any(finding.rule.code == "HF208" for finding in run.outcome.findings)
+    stored = run.outcome.predicting
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
@@ -78,7 +79,7 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
             ComponentCount(name=component, total=measure.total, active=measure.active)
             for component, measure in blueprint.by_component.items()
         ),
-        "auxiliary": {"mtp": blueprint.mtp if spec.mtp_announced or stored else 0},
+        "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(
             TensorRow(
@@ -170,16 +171,28 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         name=finding.rule.name,
         severity=policy.severity(finding.rule),
         message=finding.message,
-        tensors=finding.tensors,
+        tensors=finding.rows,
         count=finding.count,
         parameters=finding.parameters,
         bytes=finding.bytes,
+        expected=_safe(finding.expected),
+        observed=_safe(finding.observed),
+        key=printable(finding.key) if finding.key else None,
+        file=printable(finding.file) if finding.file else None,
+        fix=finding.fix,
     )
+
+
+def _safe(value: Value) -> Value:
+    """Foreign text escaped, and cut to what a reader wants."""
+    if isinstance(value, tuple):
+        return tuple(printable(one) for one in value) if value and isinstance(value[0], str) else value
+    return printable(value) if isinstance(value, str) else value
 
 
 def _verdict(findings: Sequence[ReportedFinding], proven: bool) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
-    if not proven or any(finding.code == "HF501" for finding in findings):
+    if not proven or any(finding.rule.proof == "lost" for finding in findings):
         return "unverified"
-    return "explained" if any(finding.code != "HF102" for finding in findings) else "verified"
+    return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"

@@ -60,7 +60,12 @@ class ClosedForm(Part):
     """The formula of every component, the total last, and the value of each symbol.
 
     `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
-    and `active_layers` its active parameters. `keys` names the config key that gave a symbol its value.
+    and `active_layers` its active parameters.
+
+    `keys` says what gave a symbol its value: a config key (`text_config.hidden_size`), or arithmetic over keys and
+    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses, where each quotient and the whole are rounded down, true is
+    1, and an object is how many entries it has. `KEY, by default` is what the absence of a key means, and
+    `NUMBER, fixed` the architecture's own. `layers 3-60` (`of the encoder`) and `all layers` are counted.
     """
 
     parts: tuple[FormulaPart, ...]

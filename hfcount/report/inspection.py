@@ -13,7 +13,7 @@ from hfcount.plan import Blueprint
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
 from hfcount.verifier.findings import Outcome
-from hfcount.verifier.rules import Policy
+from hfcount.verifier.policy import Policy
 
 AskedDepth = Literal["auto", "config", "index", "headers"]
 """How far to look; `auto` reads headers where the index does not settle it."""

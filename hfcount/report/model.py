@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from hfcount.errors import Value
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
+from hfcount.verifier.rules import RULES, Rule
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -47,7 +49,12 @@ class ReportedCheck(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding(Part):
-    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`."""
+    """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
+
+    `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is that of the config or of the
+    index's metadata, `file` is relative to the checkpoint, and both are the first where there are several. `fix` says
+    what to do, as the last sentences of `message`. Each is null where it does not apply.
+    """
 
     code: str
     name: str
@@ -57,6 +64,16 @@ class ReportedFinding(Part):
     count: int
     parameters: int | None
     bytes: int | None
+    expected: Value = None
+    observed: Value = None
+    key: str | None = None
+    file: str | None = None
+    fix: str | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule it is a case of."""
+        return RULES[self.code]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

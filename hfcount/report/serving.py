@@ -115,7 +115,7 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
     """The layers that a token passes through: the encoder's where a model has no decoder."""
-    return spec.encoder if spec.encoder and not spec.causal else spec.layers
+    return spec.layers if spec.causal else spec.stack("encoder") or spec.layers
 
 
 def _spans(part: Layers, mixer: Mixer, spec: Spec) -> Iterator[tuple[int, int | None]]:
@@ -195,15 +195,20 @@ def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
 def _multiplied(blueprint: Blueprint) -> Iterator[int]:
     """Elements of matrices that a token is multiplied with: tables are looked up, vectors are not matrices."""
     for leaf in blueprint.leaves:
-        if leaf.component == "lm_head" and leaf.kind == "tied" and _is_matrix(leaf):
+        if leaf.component == "lm_head" and leaf.to and _is_matrix(leaf):
             yield leaf.elements
-        elif leaf.kind == "parameter" and leaf.component != "vision" and _is_matrix(leaf) and not _is_table(leaf):
+        elif leaf.counted and leaf.component not in _ASIDE and _is_matrix(leaf) and not _is_table(leaf):
             yield leaf.active_elements * leaf.repeats
 
 
+_ASIDE = ("vision", "audio", "projector")
+"""Components through which no token of a text passes."""
+
+
 def _is_matrix(leaf: Leaf) -> bool:
-    stacked_bias = str(leaf.segments[-1]).endswith("bias")
-    return leaf.linear or (sum(extent > 1 for extent in leaf.shape) > 1 and not stacked_bias)
+    if leaf.linear or str(leaf.segments[-1]).endswith("bias"):  # experts' biases are stacked to look like a matrix
+        return leaf.linear
+    return sum(extent > 1 for extent in leaf.shape) > 1 or (leaf.component == "router" and len(leaf.shape) == 2)
 
 
 def _is_table(leaf: Leaf) -> bool:

@@ -24,6 +24,8 @@ COLOURS: Mapping[str, Colour] = {
     "lm_head": Colour("#88ccee", "#000000"),
     "mtp": Colour("#eedd88", "#000000"),
     "vision": Colour("#6699cc", "#000000", "xxxx"),
+    "audio": Colour("#332288", "#ffffff", "...."),
+    "projector": Colour("#f7f056", "#000000", "++++"),
     "other": Colour("#5f5f5f", "#ffffff", "----"),
 }
 """In the order in which components are stacked.

@@ -2,8 +2,9 @@
 
 import re
 
-_NUMBER, _BARS, _SYMBOL = r"(?P<number>\d[\d,]*)", r"\|(?P<bars>\w+)\|", r"(?P<letter>[A-Za-z])(?P<index>_[A-Za-z]+)?"
-_TOKEN = re.compile(rf"{_NUMBER}|{_BARS}|{_SYMBOL}(?P<rival>\d*)|·")
+_NUMBER, _BARS = r"(?P<number>\d[\d,]*)", r"\|(?P<bars>\w+)\|"
+_SYMBOL = r"(?P<word>[A-Za-z]+)(?P<index>(?:_[A-Za-z\d]*[A-Za-z])*)(?P<rival>\d*)"
+_TOKEN = re.compile(rf"{_NUMBER}|{_BARS}|{_SYMBOL}|·")
 
 
 def latex(text: str) -> str:
@@ -16,8 +17,13 @@ def _written(token: re.Match[str]) -> str:
         return token["number"].replace(",", "{,}")
     if token["bars"]:
         return rf"\lvert {token['bars']} \rvert"
-    if not token["letter"]:
+    if not token["word"]:
         return r" \cdot "
-    parts = [part for part in ((token["index"] or "")[1:], token["rival"]) if part]
-    index = ",".join(rf"\mathrm{{{part}}}" if len(part) > 1 and part.isalpha() else part for part in parts)
-    return f"{token['letter']}_{{{index}}}" if index else token["letter"]
+    word, index = token["word"], [part for part in (*token["index"].split("_")[1:], token["rival"]) if part]
+    if len(word) > 1:  # a key; Markdown would take an underscore behind a brace for its own
+        return _upright(word + "".join(part[0].upper() + part[1:] for part in index))
+    return f"{word}_{{{','.join(map(_upright, index))}}}" if index else word
+
+
+def _upright(part: str) -> str:
+    return rf"\mathrm{{{part}}}" if len(part) > 1 and not part.isdecimal() else part

@@ -5,8 +5,8 @@ from typing import get_args
 
 from hfcount.mapper.whatif import written
 from hfcount.report.counts import ClosedForm, FormulaPart, Memory
-from hfcount.report.model import Report
-from hfcount.text import plural
+from hfcount.report.model import Report, ReportedFinding
+from hfcount.text import plural, printable
 from hfcount.tree.nodes import Component
 
 
@@ -149,6 +149,12 @@ def origin(report: Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def annotation(finding: ReportedFinding) -> str:
+    """A finding in one line, as compilers write theirs: `config.json: error HF301 shape-differs: ...`."""
+    place = f"{finding.file}: " if finding.file else ""
+    return printable(f"{place}{finding.severity} {finding.code} {finding.name}: {finding.message}", None)
+
+
 def remarks(report: Report) -> list[str]:
     """What a reader should know besides the findings: why headers were read, and files that no index names."""
     found = []
@@ -176,7 +182,7 @@ def _because(report: Report) -> str:
         if exact and total and size and size % total == 0:
             return f"{counted} = {size:,} bytes / {size // total}"
         return f"{counted}, and every byte is accounted for"
-    notes = [finding for finding in report.findings if finding.code != "HF102"]
+    notes = [finding for finding in report.findings if not finding.rule.neutral]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     return f"{counted}; every difference is a known, harmless one ({ways})"
 
@@ -189,6 +195,6 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    reasons = [finding for finding in report.findings if finding.code in ("HF501", "HF402")]
+    reasons = [finding for finding in report.findings if finding.rule.proof != "kept"]
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"

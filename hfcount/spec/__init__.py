@@ -14,8 +14,8 @@ from hfcount.spec.components import (
     Lightning,
     Mixer,
     MoE,
+    Patches,
     ShortConv,
-    Vision,
 )
 from hfcount.spec.model import Head, Layer, Layers, Spec, Window
 
@@ -36,8 +36,8 @@ __all__ = [
     "Lightning",
     "Mixer",
     "MoE",
+    "Patches",
     "ShortConv",
     "Spec",
-    "Vision",
     "Window",
 ]

@@ -1,9 +1,10 @@
-"""What a layer is made of: mixers of tokens, feed-forward networks; and the tower that sees."""
+"""What a layer is made of: mixers of tokens, feed-forward networks; and what a vision tower reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self, get_args
 
+from hfcount.spec.nesting import Nested
 from hfcount.tree.dims import Dim
 
 
@@ -25,8 +26,8 @@ class Frozen:
     def __post_init__(self) -> None:
         for name, letter in _symbols(type(self)):
             value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, Dim.named(letter, int(value), getattr(value, "source", "")))
+            if value is not None and not isinstance(value, Nested):
+                object.__setattr__(self, name, Dim.named(letter, value))
         traits: Traits | None = getattr(self, "traits", None)
         if traits:
             plain = {name: value if isinstance(value, Dim) else int(value) for name, value in traits.items()}
@@ -200,23 +201,31 @@ FeedForward = Dense | MoE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vision(Frozen):
-    """A vision transformer (arXiv:2010.11929): an image in patches of `channels` colours, one token each.
+class Patches(Frozen):
+    """How a vision transformer reads an image (arXiv:2010.11929): in square patches, one token each.
 
     Args:
-        patch: the extent of a patch, (height, width), or (frames, height, width) for videos.
-        positions: rows of a learned table of positions.
+        side: of a patch, in pixels; channels: of a pixel.
+        frames: how many of a video's frames a patch spans, where the tower reads videos.
         merge: how many patches, along each side, become one token of the language model.
-        out: the width of what the tower hands on.
-        traits: sizes and switches that one architecture alone has, by the name of their key.
     """
 
-    hidden: Annotated[int, symbol("d_v")]
-    layers: Annotated[int, symbol("N_v")]
-    width: Annotated[int, symbol("d_vf")]
-    patch: tuple[int, ...]
-    channels: int = 3
-    positions: Annotated[int, symbol("n_v")] | None = None
-    merge: int = 1
-    out: Annotated[int, symbol("d_o")] | None = None
-    traits: Traits = field(default_factory=dict)
+    side: Annotated[int, symbol("P")]
+    channels: Annotated[int, symbol("C")]
+    frames: Annotated[int, symbol("P_t")] | None = None
+    merge: Annotated[int, symbol("m")] = 1
+
+    @property
+    def pixels(self) -> int:
+        """Numbers that an image has in one patch."""
+        return self.channels * self.side * self.side
+
+    @property
+    def kernel(self) -> tuple[int, ...]:
+        """The extent of a convolution over patches: channels, frames where there are any, height, width."""
+        frames = () if self.frames is None else (self.frames,)
+        return (self.channels, *frames, self.side, self.side)
+
+    def merged(self, width: int) -> int:
+        """The width of patches of `width` once they are merged to one token."""
+        return self.merge * self.merge * width

@@ -1,15 +1,13 @@
 """Layers by kind, and the whole model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Traits, Vision, symbol
-from hfcount.tree.dims import Dim
+from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, Traits, symbol
+from hfcount.spec.nesting import keyed, nested, symbol_within
+from hfcount.tree.dims import Dim, has_key
 from hfcount.tree.indices import Indices
-
-
-def _called(symbol: str, indices: Indices) -> Indices:
-    return replace(indices, count=Dim.named(symbol, indices.count, getattr(indices.count, "source", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,25 +72,21 @@ class Layer(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
-    """The layers that are alike, by their numbers."""
+    """The layers that are alike, by their numbers; formulas call how many they are `letter`."""
 
     indices: Indices
     layer: Layer
+    letter: str = "N"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.indices.count, Dim):
-            object.__setattr__(self, "indices", _called("N", self.indices))
+        indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
+        object.__setattr__(self, "indices", indices)
 
 
-def _ordered(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
+def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
-    if len(parts) < 2:
-        return parts
-    return tuple(part.but(indices=_called(f"N{place}", part.indices)) for place, part in enumerate(parts, 1))
-
-
-def _encoding(parts: tuple[Layers, ...]) -> tuple[Layers, ...]:
-    return tuple(part.but(indices=_called("N_e", part.indices)) for part in parts)
+    letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
+    return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,59 +118,88 @@ Head = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec(Frozen):
-    """A whole model.
+    """A stack of layers and what stands around it; models of several stacks hold the others as parts.
 
     Args:
+        family: the model_type of the family that lays it out.
+        dtype: what the config declares the weights to be.
+        vocab: rows of the embedding; 0 for a tower, which has none.
         heads: those that the architecture's classes have.
+        layer_count: the number of layers as the config gives it, where they are of several kinds.
         causal: whether a token sees none behind it, so that keys and values of earlier ones can be kept.
         windows: layers whose attention does not look back at all tokens.
         uncounted: why the mixers do not tell what the model keeps of earlier tokens, where they do not.
         labels: the width of a classification head.
-        dtype: what the config declares the weights to be.
         positions: rows of a learned table of positions.
-        mtp: multi-token-prediction layers, which are no part of the model proper; `mtp_announced` is False where the
-            architecture has them and the config does not say whether the checkpoint does.
-        encoder: the layers of the encoder, where there is one besides the decoder.
+        patches: how a vision tower reads images; out: the width of what a tower hands on, where that is not `hidden`.
         languages: those that have parts of their own.
         traits: sizes and switches that one architecture alone has, by the name of their key.
-        vision: the tower that sees images; text: the language model, where any may be nested.
+        parts: the other stacks, each a Spec of its own: `text` (a nested language model, whose layers are the model's
+            own), `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
+        place: what the model around calls this part; empty for a whole model.
+        announced: whether the config says of a part that checkpoints have it; False where only the architecture does.
     """
 
     family: str
-    architecture: str
-    dtype: str | None
-    vocab: Annotated[int, symbol("|V|")]
+    architecture: str = ""
+    dtype: str | None = None
+    vocab: Annotated[int, symbol("|V|")] = 0
     hidden: Annotated[int, symbol("d")]
     layers: tuple[Layers, ...]
-    head: Head
+    head: Head = "base"
     heads: tuple[Head, ...] = ()
-    tied: bool
+    tied: bool = False
     causal: bool = True
+    layer_count: int | None = None
     windows: tuple[Window, ...] = ()
     uncounted: str = ""
     labels: Annotated[int, symbol("c")] = 2
     positions: Annotated[int, symbol("n_p")] | None = None
-    mtp: tuple[Layers, ...] = ()
-    mtp_announced: bool = True
-    encoder: tuple[Layers, ...] = ()
+    patches: Patches | None = None
+    out: Annotated[int, symbol("d_o")] | None = None
     languages: tuple[str, ...] = ()
     traits: Traits = field(default_factory=dict)
-    vision: Vision | None = None
-    text: "Spec | None" = None
+    parts: "Mapping[str, Spec]" = field(default_factory=dict)
+    place: str = ""
+    announced: bool = True
 
     def __post_init__(self) -> None:
         Frozen.__post_init__(self)
-        object.__setattr__(self, "layers", _ordered(self.layers))
-        object.__setattr__(self, "encoder", _encoding(self.encoder))
-
-    @property
-    def eyes(self) -> Vision:
-        """The tower of a model that is known to see."""
-        if self.vision is None:
-            raise TypeError("this model has no vision tower")
-        return self.vision
+        letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
+        object.__setattr__(self, "layers", _numbered(self.layers, letter))
+        if any(part.place != name for name, part in self.parts.items()):
+            known = keyed(replace(self, parts={}))
+            parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
+            object.__setattr__(self, "parts", parts)
 
     @property
     def depth(self) -> int:
-        """The number of layers."""
-        return sum(int(part.indices.count) for part in self.layers)
+        """The number of layers; a Dim where a key gives it."""
+        counts = [part.indices.count for part in self.layers]
+        total = sum(map(int, counts))
+        return next((count for count in (*counts, self.layer_count) if count == total and has_key(count)), total)
+
+    @property
+    def seen(self) -> Patches:
+        """How a tower that is known to see reads images."""
+        if self.patches is None:
+            raise TypeError("this model sees no images")
+        return self.patches
+
+    def stack(self, part: str) -> tuple[Layers, ...]:
+        """The layers of a part, none where the model has no such part."""
+        return self.parts[part].layers if part in self.parts else ()
+
+    def announces(self, part: str) -> bool:
+        """Whether the config says that checkpoints have a part."""
+        return part in self.parts and self.parts[part].announced
+
+    def without(self, part: str) -> "Spec":
+        """The same without a part, if it has it."""
+        return self.but(parts={name: one for name, one in self.parts.items() if name != part})
+
+
+def _placed(part: Spec, name: str, known: set[tuple[str, str]]) -> Spec:
+    """A part in its place; symbols of the language model say nothing of it, since its layers are the model's own."""
+    own = part if name == "text" or part.place else nested(part, name[0], known)
+    return own.but(place=name)

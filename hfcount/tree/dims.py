@@ -1,63 +1,171 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
 from collections import Counter
-from collections.abc import Iterable
-from functools import reduce
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, cast
 
-# In this order symbols stand within a product: layers and experts first, then heads, then widths.
-_ORDER = {symbol: place for place, symbol in enumerate(("N", "n", "k", "h", "h_kv", "h_d", "d", "d_ff", "|V|", "c"))}
-
-
-class Atom(NamedTuple):
-    """A symbol with its value: two sizes called d_ff stay two symbols."""
-
-    symbol: str
-    value: int
-
-
-Monomial = tuple[Atom, ...]
-Polynomial = dict[Monomial, int]
+from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, divide, grouped, multiply, render
 
 
 class Dim(int):
-    """A size in elements, together with the polynomial that gives it, and where it was read."""
+    """A size in elements that knows what it was made of: a key of a config, or arithmetic over other sizes.
 
-    terms: Polynomial
-    source: str = ""
+    `terms`, its polynomial, and `source` are worked out when they are asked for, so that counting spares them.
+    """
+
+    _made: "tuple[str | _Operation, int, int | str]"
+    _terms: Polynomial | None = None
 
     @classmethod
     def of(cls, value: int, terms: Polynomial) -> "Dim":
         """`value` with its polynomial; the caller vouches that they agree."""
-        dim = cls(value)
-        dim.terms = terms
+        dim = cls.named("", value)
+        dim._terms = terms
         return dim
 
     @classmethod
     def named(cls, symbol: str, value: int, source: str = "") -> "Dim":
-        """A size that the literature calls `symbol`."""
-        dim = cls.of(value, {(Atom(symbol, int(value)),): 1})
-        dim.source = source
+        """A size called `symbol`, as in the literature, or else as its key; a source left out is that of `value`."""
+        if not source and isinstance(value, Dim) and value._made[0] == symbol:
+            return value
+        dim = cls(value)
+        dim._made = (symbol, int(value) if source else value, source)
         return dim
 
+    @property
+    def symbol(self) -> str:
+        """What the number is called; empty where arithmetic gave it."""
+        how = self._made[0]
+        return how if isinstance(how, str) else ""
+
+    @property
+    def terms(self) -> Polynomial:
+        """The polynomial."""
+        if self._terms is None:
+            how, left, right = self._made
+            if isinstance(how, _Operation):
+                self._terms = how.polynomials(left, cast(int, right))
+            else:
+                self._terms = {(Atom(how, int(self), str(right) or origin(left)),): 1}
+        return self._terms
+
+    @property
+    def source(self) -> str:
+        """Where the number is from: a key of a config, or arithmetic over keys, as in `Atom`."""
+        if len(self.terms) == 1:
+            ((monomial, coefficient),) = self.terms.items()
+            if coefficient == len(monomial) == 1:
+                return monomial[0].source
+        return arithmetic(self.terms)
+
+    def read(self) -> Iterator[tuple[str, int]]:
+        """The keys that the number was made of, and the arithmetic over them that has a symbol, with their values."""
+        how, left, right = self._made
+        if isinstance(how, str):
+            yield self.source, int(self)
+        for part in (left, right):
+            if isinstance(part, Dim):
+                yield from part.read()
+
+    def given(self, key: str, value: int) -> int:
+        """What the number would be if one of those that it was made of had this value."""
+        how, left, right = self._made
+        if isinstance(how, str) and self.source == key:
+            return value
+        first, second = (part.given(key, value) if isinstance(part, Dim) else part for part in (left, right))
+        return how.numbers(int(first), int(second)) if isinstance(how, _Operation) else int(first)
+
     def __add__(self, other: int) -> "Dim":
-        return Dim.of(int(self) + int(other), add(self.terms, polynomial(other)))
+        return _worked(_SUM, self, other)
 
     def __sub__(self, other: int) -> "Dim":
-        return Dim.of(int(self) - int(other), add(self.terms, multiply({(): -1}, polynomial(other))))
+        return _worked(_DIFFERENCE, self, other)
+
+    def __rsub__(self, other: int) -> "Dim":
+        return _worked(_DIFFERENCE, other, self)
 
     def __mul__(self, other: int) -> "Dim":
-        return Dim.of(int(self) * int(other), multiply(self.terms, polynomial(other)))
+        return _worked(_PRODUCT, self, other)
 
     def __floordiv__(self, other: int) -> "Dim":
-        value = int(self) // int(other)
-        above, below = render(self.terms), render(polynomial(other))
-        above = f"({above})" if " " in above else above
-        below = f"({below})" if " " in below or "·" in below else below
-        return Dim.named(f"({above}/{below})", value)
+        return _worked(_QUOTIENT, self, other)
+
+    def __rfloordiv__(self, other: int) -> "Dim":
+        return _worked(_QUOTIENT, other, self)
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+class _Operation(NamedTuple):
+    numbers: Callable[[int, int], int]
+    polynomials: Callable[[int, int], Polynomial]
+
+
+def _sum(left: int, right: int) -> Polynomial:
+    return add(polynomial(left), polynomial(right))
+
+
+def _difference(left: int, right: int) -> Polynomial:
+    return add(polynomial(left), multiply({(): -1}, polynomial(right)))
+
+
+def _product(left: int, right: int) -> Polynomial:
+    return multiply(polynomial(left), polynomial(right))
+
+
+def _quotient(above: int, below: int) -> Polynomial:
+    """One symbol, which says what is divided by what."""
+    over, under = render(polynomial(above)), render(polynomial(below))
+    over = f"({over})" if " " in over else over
+    under = f"({under})" if " " in under or "·" in under else under
+    whole, part = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
+    source = f"{grouped(whole) if len(polynomial(above)) > 1 else whole} / {part}"
+    return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
+
+
+_SUM, _DIFFERENCE = _Operation(int.__add__, _sum), _Operation(int.__sub__, _difference)
+_PRODUCT, _QUOTIENT = _Operation(int.__mul__, _product), _Operation(int.__floordiv__, _quotient)
+
+
+def _worked(how: _Operation, left: int, right: int) -> Dim:
+    value = how.numbers(left, right)
+    if value is NotImplemented:  # the other is no whole number
+        return cast(Dim, value)
+    dim = Dim(value)
+    dim._made = (how, left, right)
+    return dim
+
+
+def scaled(factor: float, source: str, size: int) -> Dim:
+    """`factor`, which `source` gives, times `size`, rounded down."""
+    return _worked(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
+
+
+def _scale(factor: float, size: int, _: int) -> int:
+    return int(factor * int(size))
+
+
+def _scaled(factor: float, source: str, size: int, _: int) -> Polynomial:
+    """One symbol, since the product is rounded."""
+    source = f"{source} · {grouped(arithmetic(polynomial(size)))}"
+    return {(Atom(f"({source.replace(' ', '')})", int(factor * int(size)), source),): 1}
+
+
+def round_up(size: int, multiple: int) -> int:
+    """The smallest multiple that is not below `size`."""
+    return (size + multiple - 1) // multiple * multiple
+
+
+def origin(value: int) -> str:
+    """Where a number is from: the source of a Dim; any other is the architecture's own."""
+    return value.source if isinstance(value, Dim) else f"{value}, fixed"
+
+
+def has_key(value: int | None) -> bool:
+    """Whether the number is a config's: under a key, or what the absence of one means."""
+    return isinstance(value, Dim) and not value.source.endswith(", fixed")
 
 
 def polynomial(value: int) -> Polynomial:
@@ -67,98 +175,15 @@ def polynomial(value: int) -> Polynomial:
     return {(): value} if value else {}
 
 
-def add(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The sum, like terms gathered."""
-    result = dict(left)
-    for monomial, coefficient in right.items():
-        result[monomial] = result.get(monomial, 0) + coefficient
-        if not result[monomial]:
-            del result[monomial]
-    return result
-
-
-def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The product, like terms gathered."""
-    result: Polynomial = {}
-    for a, x in left.items():
-        for b, y in right.items():
-            monomial = tuple(sorted(a + b, key=_place)) if a and b else a or b
-            result[monomial] = result.get(monomial, 0) + x * y
-    return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
-
-
 def portion(whole: int, some: int, of: int) -> int:
-    """`whole`, which has `of` as a factor, with `some` in its place."""
-    value, below = int(whole) * int(some) // int(of), polynomial(of)
-    if some == of or not isinstance(whole, Dim):
-        return whole if some == of else value
+    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones."""
+    if some is of or not isinstance(of, Dim):
+        return whole if some == of else int(whole) * int(some) // int(of)
+    value, below = int(whole) * int(some) // int(of), of.terms
+    if not isinstance(whole, Dim):
+        return value
     ((factors, coefficient),) = below.items()
     if coefficient != 1 or any(Counter(factors) - Counter(monomial) for monomial in whole.terms):
         return value
     rest = {divide(monomial, factors): count for monomial, count in whole.terms.items()}
     return Dim.of(value, multiply(rest, polynomial(some)))
-
-
-def evaluate(terms: Polynomial) -> int:
-    """The number that the polynomial stands for."""
-    total = 0
-    for monomial, product in terms.items():
-        for atom in monomial:
-            product *= atom.value
-        total += product
-    return total
-
-
-def atoms(terms: Polynomial) -> set[Atom]:
-    """Every symbol of the polynomial with its value."""
-    return {atom for monomial in terms for atom in monomial}
-
-
-def render_factored(terms: Polynomial, names: dict[Atom, str]) -> str:
-    """The polynomial as text, what is multiplied by the same number of layers gathered: `N·(2·d + d·d_ff) + d`.
-
-    Outside of the layers all that terms share is drawn out, as in `d·(2·|V| + 1)`.
-    """
-    groups: dict[Monomial, Polynomial] = {}
-    for monomial, coefficient in terms.items():
-        layers = tuple(atom for atom in monomial if counts_layers(atom))
-        groups.setdefault(layers, {})[monomial] = coefficient
-    texts = []
-    for layers, group in sorted(groups.items(), key=lambda item: (not item[0], item[0])):
-        first, *others = map(Counter, group)
-        common = list(layers or reduce(Counter.__and__, others, first).elements()) if others else []
-        rest = {divide(monomial, common): coefficient for monomial, coefficient in group.items()}
-        product = "·".join(names[atom] for atom in common)
-        texts.append(f"{product}·({render(rest, names)})" if common else render(rest, names))
-    return " + ".join(texts) or "0"
-
-
-def counts_layers(atom: Atom) -> bool:
-    """Whether the symbol is a number of layers: N, or N with an index."""
-    return atom.symbol[0] == "N"
-
-
-def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
-    """The polynomial as text; `names` says how an atom is written (its symbol when left out)."""
-    if not terms:
-        return "0"
-    text = ""
-    for monomial, coefficient in terms.items():
-        factors = [names[atom] if names else atom.symbol for atom in monomial]
-        if abs(coefficient) != 1 or not factors:
-            factors.insert(0, f"{abs(coefficient):,}")
-        sign = ("-" if coefficient < 0 else "") if not text else (" - " if coefficient < 0 else " + ")
-        text += sign + "·".join(factors)
-    return text
-
-
-def divide(monomial: Monomial, factors: Iterable[Atom]) -> Monomial:
-    """The monomial without these factors, each of which it has."""
-    rest = list(monomial)
-    for atom in factors:
-        rest.remove(atom)
-    return tuple(rest)
-
-
-def _place(atom: Atom) -> tuple[int, Atom]:
-    return 0 if counts_layers(atom) else _ORDER.get(atom.symbol, len(_ORDER)), atom

@@ -37,7 +37,7 @@ class Indices:
     def difference(self, *others: "Indices") -> "Indices":
         """This set without `others`, which are disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
-        return Indices(self.base, int(self.count) - sum(other.count for other in others), self.without + others)
+        return Indices(self.base, int(self.count) - sum(int(other.count) for other in others), self.without + others)
 
     def __contains__(self, number: int) -> bool:
         # A range compares one by one with what is not a plain int, such as a size that knows its key.

@@ -7,10 +7,14 @@ from functools import cached_property, reduce
 from itertools import chain
 from math import prod
 from operator import mul
+from typing import Literal
 
 from hfcount.tree.dims import portion
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Kind, Node, Repeat, Tensor, Tied, Undescribed
+from hfcount.tree.nodes import Block, Component, Kind, Node, Part, Presence, Repeat, Tensor, Tied, Undescribed
+
+Label = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary buffer"]
+"""Kind, presence and part of a leaf in one word, as reports give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Leaf:
             many of how many of their elements.
         to: for a tied leaf, the name it is tied to.
         linear: whether it is the weight of a linear map.
+        presence: whether a checkpoint holds them; part: whether they are the model's or its prediction layers'.
     """
 
     segments: tuple[str | Indices, ...]
@@ -36,6 +41,22 @@ class Leaf:
     share: tuple[int, int] = (1, 1)
     repeats: int = 1
     linear: bool = False
+    presence: Presence = "required"
+    part: Part = "model"
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a parameter of the model proper."""
+        return self.kind == "parameter" and self.presence == "required"
+
+    @property
+    def label(self) -> Label:
+        """legacy: obsolete; tied: a second name of a parameter; auxiliary: of a multi-token-prediction layer."""
+        if self.presence == "obsolete":
+            return "legacy"
+        if self.part == "prediction":
+            return "auxiliary buffer" if self.kind == "buffer" else "auxiliary"
+        return "tied" if self.to else self.kind
 
     @property
     def size(self) -> int:
@@ -126,34 +147,38 @@ def _unfold(
             for leaf in _unfold(child, (*segments, segment(name)), component, count, active, often)
         ]
     known = component or "other"
-    kind: Kind = "auxiliary" if known == "mtp" else "parameter"
+    presence: Presence = "optional" if known == "mtp" else "required"
+    part: Part = "prediction" if known == "mtp" else "model"
+    common = (known, count, active)
     if isinstance(node, Tensor):
-        own: Kind = node.kind
-        if known == "mtp" and own != "legacy":
-            own = "auxiliary buffer" if own == "buffer" else kind
-        return [Leaf(segments, node.shape, own, known, count, active, share=node.active, repeats=repeats)]
-    weight, bias = (*segments, "weight"), (*segments, "bias")
+        if node.presence != "required":
+            presence, part = node.presence, "model"
+        return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, presence, part)]
+    name = (*segments, "weight")
     if isinstance(node, Tied):
-        result = [Leaf(weight, node.shape, "tied", known, count, active, node.to, repeats=repeats)]
         outputs = node.shape[0]
+        weight = Leaf(name, node.shape, "parameter", *common, node.to, (1, 1), repeats, False, "optional")
     else:
-        shape = (node.outputs, node.inputs)
-        result = [Leaf(weight, shape, kind, known, count, active, repeats=repeats, linear=True)]
         outputs = node.outputs
-    return [*result, Leaf(bias, (outputs,), kind, known, count, active, repeats=repeats)] if node.bias else result
+        shape = (outputs, node.inputs)
+        weight = Leaf(name, shape, "parameter", *common, None, (1, 1), repeats, True, presence, part)
+    if not node.bias:
+        return [weight]
+    name = (*segments, "bias")
+    return [weight, Leaf(name, (outputs,), "parameter", *common, None, (1, 1), repeats, False, presence, part)]
 
 
-def asides(tree: Block) -> dict[str, str]:
+def undescribed(tree: Block) -> dict[str, str]:
     """The parts that are not described: the prefix of their names, and why."""
-    return dict(_find_asides(tree, ""))
+    return dict(_find_undescribed(tree, ""))
 
 
-def _find_asides(node: Node, name: str) -> Iterable[tuple[str, str]]:
+def _find_undescribed(node: Node, name: str) -> Iterable[tuple[str, str]]:
     if isinstance(node, Undescribed):
         return [(name, node.why)]
     if isinstance(node, Block):
         inner = ((child, f"{name}.{key}" if name else key) for key, child in node.children.items())
-        return chain.from_iterable(_find_asides(child, key) for child, key in inner)
+        return chain.from_iterable(_find_undescribed(child, key) for child, key in inner)
     return []
 
 

@@ -22,17 +22,20 @@ Component = Literal[
     "lm_head",
     "mtp",
     "vision",
+    "audio",
+    "projector",
     "other",
 ]
 """The component a tensor is counted under."""
 
-Kind = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary buffer"]
-"""What a tensor is to a checkpoint.
+Kind = Literal["parameter", "buffer"]
+"""What a tensor is: trained, and so counted, or a constant that the model needs beside its parameters."""
 
-parameter: counted and required; buffer: required, though no parameter; legacy: a buffer that earlier versions wrote;
-tied: a second name of a parameter; auxiliary: a parameter or buffer of a multi-token-prediction layer, which may be
-stored beside the model.
-"""
+Presence = Literal["required", "optional", "obsolete"]
+"""Whether a checkpoint holds it: obsolete is what earlier versions wrote and loaders skip."""
+
+Part = Literal["model", "prediction"]
+"""What it belongs to: the model proper, or its multi-token-prediction layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Tensor:
 
     shape: tuple[int, ...]
     kind: Kind = "parameter"
+    presence: Presence = "required"
     component: Component | None = None
     active: tuple[int, int] = (1, 1)
 
@@ -99,6 +103,16 @@ class Block:
 
 Node = Tensor | Linear | Tied | Undescribed | Repeat | Block | tuple["Node", ...]
 """A tuple holds alternatives under one name: the layers of a stack by kind."""
+
+
+def buffer(*shape: int, component: Component | None = None) -> Tensor:
+    """A tensor that is stored though it is no parameter, `shape` in elements."""
+    return Tensor(shape, "buffer", component=component)
+
+
+def obsolete(*shape: int) -> Tensor:
+    """A buffer that earlier versions stored and loaders skip, `shape` in elements."""
+    return Tensor(shape, "buffer", "obsolete")
 
 
 def block(component: Component | None = None, /, **children: "Node | None") -> Block:

@@ -5,92 +5,47 @@ from collections.abc import Callable, Mapping
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
-from hfcount.storage.schemes import scheme_of_names
-from hfcount.tree.leaves import Finder
 from hfcount.verifier import checks, headers
-from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
-# In the order in which a reader wants to know: names, copies, bytes, claims.
-INDEX_CHECKS: tuple[Callable[[Comparison, Outcome], None], ...] = (
-    checks.check_names,
-    checks.check_heads,
-    checks.check_copies,
-    checks.check_auxiliary,
-    checks.check_total_size,
-    checks.check_total_parameters,
+# Each check with what it needs, in the order in which a reader wants to know: files, names, copies, bytes, claims.
+CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
+    (headers.check_files, {"files"}),
+    (headers.check_layout, {"files"}),
+    (checks.check_scheme, {"scheme"}),
+    (checks.check_names, {"names"}),
+    (checks.check_heads, {"names"}),
+    (checks.check_copies, {"names"}),
+    (checks.check_auxiliary, {"names"}),
+    (checks.check_total_size, {"names", "index alone"}),
+    (headers.check_tensors, {"names", "headers"}),
+    (headers.check_bytes, {"headers"}),
+    (checks.check_total_parameters, {"names"}),
+    (checks.check_unread_keys, set()),
 )
 
 
-def count_only(blueprint: Blueprint) -> Outcome:
-    """Nothing is compared; only what the config itself gives away is reported."""
-    outcome = Outcome()
-    checks.check_unread_keys(blueprint, outcome)
-    return outcome
-
-
-def verify_index(blueprint: Blueprint, index: Index, scheme: str | None = None) -> Outcome:
-    """The index's names and claims against the blueprint, in one pass over the names."""
-    outcome = Outcome()
-    case = None if scheme else Comparison.of(blueprint, index)
-    scheme = scheme or _packed(case)
-    if case is None or scheme:
-        _report_scheme(blueprint, scheme, outcome)
-    else:
-        for check in INDEX_CHECKS:
-            check(case, outcome)
-        outcome.match = case.match
-    checks.check_unread_keys(blueprint, outcome)
-    return outcome
-
-
-def verify_headers(
+def verify(
     blueprint: Blueprint,
-    index: Index | None,
-    shards: Mapping[str, Shard],
+    index: Index | None = None,
+    shards: Mapping[str, Shard] | None = None,
     scheme: str | None = None,
     match: Match | None = None,
 ) -> Outcome:
-    """Files, names, shapes, dtypes and bytes, by the headers; `match` is that of the index, where it is known."""
-    outcome, seen = Outcome(), merge(shards, index)
-    headers.check_files(seen, index, outcome)
-    headers.check_layout(seen, index, outcome)
-    if index is None and not seen.complete:
-        checks.check_unread_keys(blueprint, outcome)
-        return outcome  # no index and no header: there are no names to compare
-    case = None if scheme else Comparison.of(blueprint, index, seen, match)
-    scheme = scheme or _packed(case)
-    if case is None or scheme:
-        _report_scheme(blueprint, scheme, outcome)
-        headers.check_bytes(None, seen, index, outcome)
-    else:
-        checks.check_names(case, outcome)
-        checks.check_heads(case, outcome)
-        checks.check_copies(case, outcome)
-        checks.check_auxiliary(case, outcome)
-        headers.check_tensors(case, seen, outcome)
-        headers.check_bytes(case, seen, index, outcome)
-        checks.check_total_parameters(case, outcome)
-    checks.check_unread_keys(blueprint, outcome)
+    """Runs every check that there is evidence for.
+
+    Args:
+        shards: the files that are there, None where nobody looked.
+        scheme: the quantisation scheme that the config announces.
+        match: how the index's names agree, where an earlier step has it.
+    """
+    view = None if shards is None else merge(shards, index)
+    comparison = Comparison.of(blueprint, index, view, scheme, match)
+    outcome = Outcome(match=comparison.names)
+    for check, needed in CHECKS:
+        if needed <= comparison.evidence:
+            check(comparison, outcome)
     return outcome
-
-
-def _packed(case: Comparison | None) -> str | None:
-    """The scheme that names beside the blueprint's give away."""
-    if case is None or not case.match.unexpected:
-        return None
-    find = Finder(case.blueprint.leaves).find
-    return scheme_of_names(case.match.unexpected, lambda name: find(name) is not None)
-
-
-def _report_scheme(blueprint: Blueprint, scheme: str | None, outcome: Outcome) -> None:
-    outcome.report(
-        "HF501",
-        f"the weights are quantised with {scheme}, which is not modelled: the parameters are counted from the config,"
-        " and the stored tensors are not held against it. Verify the checkpoint it was made from.",
-        count=blueprint.tensor_count,
-        parameters=blueprint.total,
-        bytes=None,
-    )

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from hfcount.formats.index import Index
 from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
-from hfcount.text import printable
+from hfcount.storage.schemes import scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
+
+Evidence = Literal["index alone", "files", "headers", "names", "scheme"]
+"""What a check can go by: an index without headers; files that were looked at; headers that show all that an index or
+a whole file lists; names that were held against the blueprint's; or a scheme that makes that impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,57 +23,81 @@ class Comparison:
     """What the checks go by.
 
     Args:
-        index: None for a single file.
+        index: None for a single file, or at depth config.
+        view: what the headers show, None where nobody looked.
+        evidence: which checks there is something for.
+        names: how the stored names agree with the blueprint's, None where they were not compared.
+        scheme: what the weights are quantised with, None when they are not or were not looked at.
         declared: the config's dtype by the format's name, None when it gives none.
         reading: how the index's total_size comes about, None when there is no exact reading.
-        seen: what the headers show, None at depth index.
         spelling: the stored name of each tensor that goes by another prefix.
     """
 
     blueprint: Blueprint
     index: Index | None
-    match: Match
+    view: HeaderView | None
+    evidence: frozenset[Evidence]
+    names: Match | None
+    scheme: str | None
     declared: str | None
     reading: sizes.Reading | None
-    seen: HeaderView | None
     spelling: Mapping[str, str]
 
     @classmethod
     def of(
-        cls, blueprint: Blueprint, index: Index | None, seen: HeaderView | None = None, match: Match | None = None
+        cls, blueprint: Blueprint, index: Index | None, view: HeaderView | None, scheme: str | None, match: Match | None
     ) -> "Comparison":
-        """Matches the names, and reads the bytes where every listed tensor is known.
-
-        Args:
-            match: of the index's names, where an earlier step has it.
-        """
-        listed: Mapping[str, object] = index.weight_map if index else seen.entries if seen else {}
-        if index and seen and seen.omitted:
-            finder = Finder(blueprint.leaves)
-            listed = dict(listed) | {name: None for name, _ in seen.omitted if finder.find(name)}
-            match = None
-        if match is None:
-            match = names.match(blueprint.leaves, listed, blueprint.asides)
-            if match.unexpected:
-                names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
-        declared = dtypes.code(blueprint.spec.dtype)
-        reading = None
-        if index and index.total_size and not match.unexpected and not blueprint.asides:
+        """Matches the names unless the weights are packed, and reads the bytes where every listed tensor is known."""
+        evidence: set[Evidence] = set() if view is None else {"files"}
+        declared, reading = dtypes.code(blueprint.spec.dtype), None
+        if index is None and (view is None or not view.complete):
+            return cls(blueprint, index, view, frozenset(evidence), None, None, declared, None, {})
+        match = None if scheme else _match(blueprint, index, view, match)
+        if match and match.unexpected:
+            find = Finder(blueprint.leaves).find
+            scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
+        evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
+        match = None if scheme else match
+        if match and index and index.total_size and not match.unexpected and not blueprint.asides:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
-        spelling = {expected: found for found, expected in match.renamed}
-        return cls(blueprint, index, match, declared, reading, seen, spelling)
+        spelling = {expected: found for found, expected in match.renamed} if match else {}
+        return cls(blueprint, index, view, frozenset(evidence), match, scheme, declared, reading, spelling)
+
+    @property
+    def match(self) -> Match:
+        """How the names agree, for checks that need them."""
+        assert self.names is not None
+        return self.names
+
+    @property
+    def headers(self) -> HeaderView:
+        """What the headers show, for checks that need them."""
+        assert self.view is not None
+        return self.view
 
     @property
     def subject(self) -> str:
         """What the blueprint is of, for messages."""
-        return printable(self.blueprint.spec.architecture or self.blueprint.spec.family)
+        return self.blueprint.spec.architecture or self.blueprint.spec.family
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
         """The size of so many tensors of a leaf, where their dtype is known."""
-        if self.seen is not None:
-            stored = [self.seen.entries.get(self.spelling.get(name, name)) for name in self.match.names(leaf)]
+        if self.view is not None:
+            stored = [self.view.entries.get(self.spelling.get(name, name)) for name in self.match.names(leaf)]
             return sum(entry.end - entry.begin for entry in stored if entry)
-        elements, buffer = count * leaf.size, leaf.kind in names.BUFFERS
+        elements, buffer = count * leaf.size, leaf.kind == "buffer"
         if self.reading is not None:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
+
+
+def _match(blueprint: Blueprint, index: Index | None, view: HeaderView | None, match: Match | None) -> Match:
+    listed: Mapping[str, object] = index.weight_map if index else view.entries if view else {}
+    if index and view and view.omitted:
+        find = Finder(blueprint.leaves).find
+        listed, match = dict(listed) | {name: None for name, _ in view.omitted if find(name)}, None
+    if match is None:
+        match = names.match(blueprint.leaves, listed, blueprint.asides)
+        if match.unexpected:
+            names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
+    return match

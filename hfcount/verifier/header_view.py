@@ -56,34 +56,34 @@ class HeaderView:
 
 def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
     """The headers as one, held against the index where there is one."""
-    seen = HeaderView(shards)
+    view = HeaderView(shards)
     place: dict[str, str] = {}
     for name, shard in sorted(shards.items()):
         tensors = shard.header.tensors if shard.header else {}
         if not place.keys().isdisjoint(tensors):
-            seen.twice += [(tensor, place[tensor], name) for tensor in tensors if tensor in place]
-        seen.entries.update(tensors)
+            view.twice += [(tensor, place[tensor], name) for tensor in tensors if tensor in place]
+        view.entries.update(tensors)
         place.update(dict.fromkeys(tensors, name))
     if index is None:
-        return seen
-    seen.absent = sorted(index.shards - shards.keys())
+        return view
+    view.absent = sorted(index.shards - shards.keys())
     if place != index.weight_map:
-        _compare(seen, place, index)
-    for name, one, other in seen.twice:  # of two copies, the one that the index means
+        _compare(view, place, index)
+    for name, one, other in view.twice:  # of two copies, the one that the index means
         said = shards.get(index.weight_map.get(name, ""))
         if said is not None and said.header and said.name in (one, other):
-            seen.entries[name] = said.header.tensors[name]
-    return seen
+            view.entries[name] = said.header.tensors[name]
+    return view
 
 
-def _compare(seen: HeaderView, place: Mapping[str, str], index: Index) -> None:
-    doubled = {name for name, _, _ in seen.twice}
+def _compare(view: HeaderView, place: Mapping[str, str], index: Index) -> None:
+    doubled = {name for name, _, _ in view.twice}
     for name, said in index.weight_map.items():
         found = place.get(name)
         if found == said or name in doubled:
             continue
         if found is not None:
-            seen.moved.append((name, said, found))
-        elif (shard := seen.shards.get(said)) is not None and shard.header:
-            seen.gone.append(name)
-    seen.omitted = [(name, found) for name, found in place.items() if name not in index.weight_map]
+            view.moved.append((name, said, found))
+        elif (shard := view.shards.get(said)) is not None and shard.header:
+            view.gone.append(name)
+    view.omitted = [(name, found) for name, found in place.items() if name not in index.weight_map]

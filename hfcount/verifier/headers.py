@@ -1,104 +1,88 @@
 """The checks that need headers: files, layout, shapes, dtypes, bytes."""
 
 from math import prod
+from typing import Any
 
-from hfcount.formats.index import Index
+from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
-from hfcount.text import plural, printable
+from hfcount.text import plural
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
-from hfcount.verifier.checks import first, report_no_total_size
+from hfcount.verifier.checks import difference, report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
-from hfcount.verifier.names import BUFFERS
 
 
-def check_files(seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
+def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file is there, whole, and what it should be."""
-    for _, shard in sorted(seen.shards.items()):
+    for _, shard in sorted(c.headers.shards.items()):
         if shard.problem is not None:
-            outcome.report("HF003", shard.problem)
+            outcome.report("HF003", file=shard.name, fix=shard.fix, said=shard.problem)
         elif shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
             _report_size(shard, shard.size, outcome)
-    if seen.absent and index:
-        gone = set(seen.absent)
-        lost = [name for name, file in index.weight_map.items() if file in gone]
+    absent = c.headers.absent
+    if absent and c.index:
+        gone, listed = set(absent), len(c.index.shards)
+        lost = [name for name, file in c.index.weight_map.items() if file in gone]
         outcome.report(
             "HF005",
-            f"the index names {plural(len(index.shards), 'file')}, and {plural(len(gone), 'file')} of them"
-            f" {'is' if len(gone) == 1 else 'are'} not there: {first(seen.absent)}, with"
-            f" {plural(len(lost), 'tensor')}. Upload what is missing, or write the index again.",
-            fold(lost),
-            len(lost),
-            None,
-            None,
+            expected=listed,
+            observed=listed - len(absent),
+            file=absent[0],
+            tensors=fold(lost),
+            count=len(lost),
+            parameters=None,
+            bytes=None,
+            listed=listed,
+            absent=len(absent),
+            files=absent,
         )
 
 
-def check_layout(seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
+def check_layout(c: Comparison, outcome: Outcome) -> None:
     """HF205, HF206: the index against the headers, both ways, and tensors that are in two files."""
-    if seen.twice:
-        name, one, other = seen.twice[0]
+    view, index = c.headers, c.index
+    if view.twice:
+        name, one, other = view.twice[0]
+        twice = [name for name, _, _ in view.twice]
         outcome.report(
-            "HF206",
-            f"{plural(len(seen.twice), 'tensor')} in two files, such as {printable(name, 120)} in {printable(one)} and"
-            f" {printable(other)}: loaders take either. Delete the files that are out of date.",
-            fold(name for name, _, _ in seen.twice),
-            len(seen.twice),
-            *seen.sizes(name for name, _, _ in seen.twice),
+            "HF206", observed=(one, other), file=other, **_stored(view, twice), name=name, one=one, other=other
         )
-    doubled = {name for name, _, _ in seen.twice}
-    omitted = [(name, file) for name, file in seen.omitted if name not in doubled]
-    names = [*seen.gone, *(name for name, _, _ in seen.moved), *(name for name, _ in omitted)]
+    doubled = {name for name, _, _ in view.twice}
+    omitted = [(name, file) for name, file in view.omitted if name not in doubled]
+    names = [*view.gone, *(name for name, _, _ in view.moved), *(name for name, _ in omitted)]
     if not names or index is None:
         return
-    parts = []
-    if seen.gone:
-        file = index.weight_map[seen.gone[0]]
-        parts.append(
-            f"it puts {plural(len(seen.gone), 'tensor')} where no header has them, such as"
-            f" {printable(seen.gone[0], 120)} in {printable(file)}"
-        )
-    if seen.moved:
-        name, said, found = seen.moved[0]
-        parts.append(
-            f"it puts {plural(len(seen.moved), 'tensor')} in the wrong file, such as {printable(name, 120)} in"
-            f" {printable(said)}, which is in {printable(found)}"
-        )
+    facts: dict[str, Any] = {}
+    if view.gone:
+        facts |= {"gone": len(view.gone), "gone_name": view.gone[0], "gone_file": index.weight_map[view.gone[0]]}
+    if view.moved:
+        name, said, found = view.moved[0]
+        facts |= {"moved": len(view.moved), "moved_name": name, "said": said, "found": found}
     if omitted:
-        name, file = omitted[0]
-        parts.append(
-            f"it omits {plural(len(omitted), 'tensor')} that the headers have, such as {printable(name, 120)} in"
-            f" {printable(file)}"
-        )
-    outcome.report(
-        "HF205",
-        f"the index lists {len(index.weight_map):,} tensors and the headers hold {len(seen.entries):,}:"
-        f" {'; '.join(parts)}. Write the index again from the shards.",
-        fold(names),
-        len(names),
-        *seen.sizes(names),
-    )
+        facts |= {"omitted": len(omitted), "omitted_name": omitted[0][0], "omitted_file": omitted[0][1]}
+    stored, listed = len(view.entries), len(index.weight_map)
+    outcome.report("HF205", expected=stored, observed=listed, file=INDEX, **_stored(view, names), **facts)
 
 
-def check_tensors(case: Comparison, seen: HeaderView, outcome: Outcome) -> None:
+def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301, HF302: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     wrong: list[tuple[Leaf, tuple[int, ...]]] = []
     agreeing: list[Leaf] = []
     misshapen: list[str] = []
     retyped: list[str] = []
-    spell, entries = case.spelling, seen.entries
-    for leaf, count in case.match.listed:
-        # A buffer may be F32 in any model, and loaders skip a legacy one, whatever its shape.
-        dtype = None if leaf.kind in BUFFERS else case.declared
-        shape = None if leaf.kind == "legacy" else tuple(map(int, leaf.shape))
+    spell, entries = c.spelling, c.headers.entries
+    for leaf, count in c.match.listed:
+        # A buffer may be F32 in any model, and loaders skip an obsolete one, whatever its shape.
+        dtype = None if leaf.kind == "buffer" else c.declared
+        shape = None if leaf.presence == "obsolete" else tuple(map(int, leaf.shape))
         if not count or not (dtype or shape):
             continue
         odd = None
-        for name in case.match.names(leaf):
+        for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
@@ -112,129 +96,101 @@ def check_tensors(case: Comparison, seen: HeaderView, outcome: Outcome) -> None:
         elif shape is not None:
             agreeing.append(leaf)
     if wrong:
-        _report_shapes(case, seen, misshapen, wrong, agreeing, outcome)
+        _report_shapes(c, misshapen, wrong, agreeing, outcome)
     if retyped:
-        _report_dtypes(case, seen, retyped, outcome)
+        stored = [spell.get(name, name) for name in retyped]
+        found = sorted({entries[name].dtype for name in stored})
+        outcome.report(
+            "HF302",
+            expected=c.declared,
+            observed=found[0] if len(found) == 1 else tuple(found),
+            key="dtype",
+            file=CONFIG,
+            **_stored(c.headers, stored) | {"tensors": fold(retyped)},
+            declared=c.blueprint.spec.dtype,
+            dtypes=", ".join(found),
+        )
 
 
 def _report_shapes(
-    case: Comparison,
-    seen: HeaderView,
+    c: Comparison,
     names: list[str],
     wrong: list[tuple[Leaf, tuple[int, ...]]],
     agreeing: list[Leaf],
     outcome: Outcome,
 ) -> None:
     leaf, found = wrong[0]
-    hint = hints.shape(wrong, agreeing)
-    if not hint and any(0 in shape for _, shape in wrong):
-        hint = " A size of 0 is what one rank saves of weights that ZeRO-3 has partitioned."
-    rows = fold(names)
+    fitting = hints.shape(wrong, agreeing)
     outcome.report(
         "HF301",
-        f"{plural(len(names), 'tensor')} of another shape than {case.subject} gives, such as {first(rows[:1])}:"
-        f" expected {_shape(leaf.shape)}, stored {_shape(found)}.{hint} Correct the config, or convert again.",
-        rows,
-        len(names),
-        *seen.sizes(case.spelling.get(name, name) for name in names),
+        c.subject,
+        expected=tuple(map(int, leaf.shape)),
+        observed=found,
+        **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
+        hints=fitting,
+        partitioned=not fitting and any(0 in shape for _, shape in wrong),
     )
 
 
-def _report_dtypes(case: Comparison, seen: HeaderView, names: list[str], outcome: Outcome) -> None:
-    stored = [case.spelling.get(name, name) for name in names]
-    kinds = ", ".join(sorted({seen.entries[name].dtype for name in stored}))
-    elements, size = seen.sizes(stored)
-    rows = fold(names)
-    outcome.report(
-        "HF302",
-        f"the config declares {case.blueprint.spec.dtype} ({case.declared}), and {plural(len(names), 'tensor')} of"
-        f" {plural(elements, 'element')} {'is' if len(names) == 1 else 'are'} stored as {kinds}: {first(rows)}."
-        " Set dtype to what is stored, or convert them.",
-        rows,
-        len(names),
-        elements,
-        size,
-    )
-
-
-def check_bytes(case: Comparison | None, seen: HeaderView, index: Index | None, outcome: Outcome) -> None:
-    """HF401, HF402 at depth headers: the bytes that the index claims, against those in the headers.
-
-    Args:
-        case: None where the storage is not modelled, and the headers stand alone.
-    """
-    outcome.dtypes = seen.elements
+def check_bytes(c: Comparison, outcome: Outcome) -> None:
+    """HF401, HF402 at depth headers: the bytes that the index claims, against those in the headers."""
+    view, index = c.headers, c.index
+    outcome.dtypes = view.elements
     outcome.stored = sum(outcome.dtypes.values())
-    outcome.proven = seen.complete
+    outcome.proven = view.complete
     if index is None:
         return
     if not index.total_size:
         report_no_total_size(index.total_size, outcome)
         return
-    if not seen.complete:
+    if not view.complete:
         return  # what is not there cannot be added up; the files' own findings say so
-    claim, data = index.total_size, seen.data_bytes
+    claim, data = index.total_size, view.data_bytes
     listed = data
-    if seen.omitted or seen.twice:
-        listed = sum(entry.end - entry.begin for name, entry in seen.entries.items() if name in index.weight_map)
-    width = dtypes.width(case.declared) if case and case.declared else 0
+    if view.omitted or view.twice:
+        listed = sum(entry.end - entry.begin for name, entry in view.entries.items() if name in index.weight_map)
     # Tensors that are missing, doubled or omitted have a finding of their own, which explains the sum, too.
-    explained = {listed, data, seen.sizes(seen.entries)[1] if seen.twice else data}
-    if case and width:
-        find = Finder(case.blueprint.leaves).find
-        gone = sum(leaf.size for leaf in map(find, seen.gone) if leaf)
-        explained |= {listed + width * gone, data + width * (gone + case.match.missing_elements)}
+    explained = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
+    if c.names and c.declared:
+        find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
+        gone = sum(leaf.size for leaf in map(find, view.gone) if leaf)
+        explained |= {listed + width * gone, data + width * (gone + c.names.missing_elements)}
     expected = claim if claim in explained else listed
-    outcome.checks.append(Check("total_size", expected, claim, f"{plural(len(seen.entries), 'tensor')} in the headers"))
-    if expected == claim:
-        return
-    outcome.report(
-        "HF401",
-        f"metadata.total_size is {claim:,} bytes, and the tensors listed have {listed:,}: {abs(claim - listed):,}"
-        f" {'more' if claim > listed else 'fewer'} are claimed{_reason(case, seen, claim, listed)}. Write the index"
-        " again from the shards.",
-        bytes=abs(claim - listed),
-    )
+    outcome.checks.append(Check("total_size", expected, claim, f"{plural(len(view.entries), 'tensor')} in the headers"))
+    if expected != claim:
+        report_total_size(claim, listed, outcome, headers=True, **_reason(c, claim, listed))
 
 
-def _reason(case: Comparison | None, seen: HeaderView, claim: int, listed: int) -> str:
-    if claim == sum(shard.size or 0 for shard in seen.shards.values()):
-        return ", which is the sum of the file sizes, headers included"
-    if case is None:
-        return ""
-    tied = sum(case.bytes(leaf, count) or 0 for leaf, count in case.match.of_kind("tied"))
-    if claim == listed - tied:
-        return ", which leaves out the tied copy that is stored"
-    if case.reading is not None:
-        return f", which is what {case.reading} would take: the weights were converted and the claim was not"
-    return ""
+def _reason(c: Comparison, claim: int, listed: int) -> dict[str, Any]:
+    if claim == sum(shard.size or 0 for shard in c.headers.shards.values()):
+        return {"files": True}
+    tied = sum(c.bytes(leaf, count) or 0 for leaf, count in c.match.extra("tied")) if c.names else 0
+    if c.names and claim == listed - tied:
+        return {"tied": True}
+    return {"reading": None if c.reading is None else str(c.reading)}
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
-    assert shard.header is not None
-    where, wanted, data = printable(shard.name), shard.header.file_bytes, 8 + shard.header.length
-    if size > wanted:
-        outcome.report(
-            "HF004",
-            f"{where} has {size:,} bytes and should have {wanted:,} (8 + {shard.header.length:,} of header +"
-            f" {shard.header.data:,} of data): {size - wanted:,} too many. Upload or download it again.",
-            bytes=size - wanted,
-        )
-        return
-    past = [name for name, entry in shard.header.tensors.items() if data + entry.end > size]
-    rows = fold(past)
+    header = shard.header
+    assert header is not None
+    expected, data = header.file_bytes, 8 + header.length
+    past = [name for name, entry in header.tensors.items() if data + entry.end > size]
     outcome.report(
         "HF004",
-        f"{where} has {size:,} bytes and should have {wanted:,} (8 + {shard.header.length:,} of header +"
-        f" {shard.header.data:,} of data): {wanted - size:,} are missing, and"
-        f" {plural(len(past), 'tensor')} {'lies' if len(past) == 1 else 'lie'} past the end: {first(rows)}. Upload or"
-        " download it again.",
-        rows,
-        len(past),
-        sum(prod(shard.header.tensors[name].shape) for name in past),
-        wanted - size,
+        expected=expected,
+        observed=size,
+        file=shard.name,
+        tensors=fold(past),
+        count=len(past),
+        parameters=sum(prod(header.tensors[name].shape) for name in past),
+        bytes=abs(size - expected),
+        header=header.length,
+        data=header.data,
+        **difference(size, expected),
     )
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return "×".join(f"{size}" for size in shape) or "a scalar"
+def _stored(view: HeaderView, names: list[str]) -> dict[str, Any]:
+    """Names, folded, and number, elements and bytes of those that are stored."""
+    elements, size = view.sizes(names)
+    return {"tensors": fold(names), "count": len(names), "parameters": elements, "bytes": size}

@@ -1,90 +1,97 @@
 """Which config value would fit what was found."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from hfcount.tree.dims import Atom, Dim, Polynomial, atoms, polynomial
+from hfcount.tree.dims import Dim, has_key
+from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf, is_index
 
-# What each symbol is called in most configs.
-_KEYS = {
-    "|V|": "vocab_size",
-    "d": "hidden_size",
-    "h": "num_attention_heads",
-    "h_kv": "num_key_value_heads",
-    "h_d": "head_dim",
-    "d_ff": "intermediate_size",
-    "n": "the number of experts",
-    "c": "the number of labels",
-}
+
+class Hint(NamedTuple):
+    """One value of the config that would fit what was found.
+
+    Args:
+        key: as it was read, with the way to it, such as `text_config.hidden_size`; `, by default` follows one that
+            the config has not, and arithmetic over keys stands for what none of them gives alone.
+        read: its value; fits: the one that would fit.
+    """
+
+    key: str
+    read: int
+    fits: int
+
+    def __str__(self) -> str:
+        key, _, default = self.key.partition(", ")
+        how = "is" if default or " " in key else "was read as"
+        return f"{key} {how} {self.read:,}{default and f' {default}'}, and {self.fits:,} would fit."
 
 
-def layers(leaves: Iterable[Leaf], names: Iterable[str]) -> str:
-    """A sentence on the number of layers, when the checkpoint's differs from the config's; else nothing."""
-    stacks = {leaf.segments[: _place(leaf)] for leaf in leaves if _place(leaf)}
-    read = sum(int(count) for count in {_first(leaf): _count(leaf) for leaf in leaves if _place(leaf)}.values())
-    found = 0
-    for stack in stacks:
-        prefix = ".".join(map(str, stack)) + "."
-        numbers = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
-        listed = {int(number) for number in numbers if is_index(number)}
-        if listed and len(listed) == max(listed) + 1:  # without a gap, so that it could be a model
-            found = max(found, len(listed))
-    if found and found != read:
-        return f" num_hidden_layers was read as {read:,}, and {found:,} would fit."
-    return ""
+def layers(leaves: Iterable[Leaf], names: Iterable[str], depth: int) -> Hint | None:
+    """The number of layers, where the checkpoint has as many as no gap between them tells, and the config another.
+
+    Args:
+        depth: the number of layers that a key gives where they are of several kinds.
+    """
+    stacks: dict[tuple[str | Indices, ...], dict[Indices, None]] = {}
+    for leaf in leaves:
+        if place := _place(leaf):
+            number = leaf.segments[place]
+            assert isinstance(number, Indices)
+            stacks.setdefault(leaf.segments[:place], {})[number] = None
+    listed = list(names)
+    for stack, parts in stacks.items():
+        read = sum(int(part.count) for part in parts)
+        own = next((part.count for part in parts if len(parts) == 1 and has_key(part.count)), depth)
+        found = _found(".".join(map(str, stack)) + ".", listed)
+        if found and found != read == own and isinstance(own, Dim):
+            return Hint(own.source, read, found)
+    return None
 
 
-def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> str:
-    """A sentence on the one config value that would fit every shape that was found; nothing when there is none.
+def _found(prefix: str, names: Iterable[str]) -> int:
+    """How many numbers follow the prefix; 0 when one is missing between them, so that it could be no model."""
+    numbers = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
+    found = {int(number) for number in numbers if is_index(number)}
+    return len(found) if found and len(found) == max(found) + 1 else 0
+
+
+def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> list[Hint]:
+    """Each config value that alone would fit every shape that was found; arithmetic over keys where no key does.
 
     Args:
         leaf_shapes: leaves whose stored tensors have another shape, with that shape.
         agreeing: leaves whose stored tensors have the shape of the blueprint.
     """
-    settled = list(agreeing)
-    for atom, value in _candidates(*leaf_shapes[0]):
-        swap = {atom: value}
-        if all(_shape(leaf, swap) == found for leaf, found in leaf_shapes) and all(
-            _shape(leaf, swap) == leaf.shape for leaf in settled
-        ):
-            key = _KEYS.get(atom.symbol, atom.symbol)
-            return f" {key} was read as {atom.value:,}, and {value:,} would fit."
-    return ""
+    found = [*leaf_shapes, *((leaf, leaf.shape) for leaf in agreeing)]
+    fitting = [
+        hint
+        for hint in dict.fromkeys(_candidates(*leaf_shapes[0]))
+        if all(_fits(leaf.shape, stored, hint) for leaf, stored in found)
+    ]
+    return [hint for hint in fitting if " " not in hint.key.partition(", ")[0]] or fitting
 
 
-def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterable[tuple[Atom, int]]:
+def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterator[Hint]:
     if len(leaf.shape) != len(found):
         return
     for expected, size in zip(leaf.shape, found, strict=True):
         if expected == size or not isinstance(expected, Dim):
             continue
-        for atom in sorted(atoms(polynomial(expected))):
-            # Only a plain product can be solved for one of its factors.
-            if len(expected.terms) == 1 and expected and size * atom.value % expected == 0:
-                yield atom, size * atom.value // int(expected)
+        for key, read in expected.read():
+            # A size grows by as much as its key, or by the same factor.
+            for fits in (read * size // expected if expected else 0, read + size - expected):
+                if fits > 0 and not key.endswith(", fixed"):
+                    yield Hint(key, read, int(fits))
 
 
-def _shape(leaf: Leaf, swap: Mapping[Atom, int]) -> tuple[int, ...]:
-    return tuple(_value(polynomial(size), swap) for size in leaf.shape)
-
-
-def _value(terms: Polynomial, swap: Mapping[Atom, int]) -> int:
-    total = 0
-    for monomial, product in terms.items():
-        for atom in monomial:
-            product *= swap.get(atom, atom.value)
-        total += product
-    return total
+def _fits(shape: tuple[int, ...], found: tuple[int, ...], hint: Hint) -> bool:
+    return len(shape) == len(found) and all(
+        (size.given(hint.key, hint.fits) if isinstance(size, Dim) else size) == stored
+        for size, stored in zip(shape, found, strict=True)
+    )
 
 
 def _place(leaf: Leaf) -> int:
     """Where the name's first index stands, 0 when it has none."""
     return next((place for place, segment in enumerate(leaf.segments) if not isinstance(segment, str)), 0)
-
-
-def _first(leaf: Leaf) -> object:
-    return leaf.segments[_place(leaf)]
-
-
-def _count(leaf: Leaf) -> int:
-    return int(getattr(_first(leaf), "count", 0))

@@ -5,12 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import Finder, Leaf
-from hfcount.tree.nodes import Kind
+from hfcount.tree.leaves import Finder, Label, Leaf
 from hfcount.verifier.folding import fold
-
-BUFFERS: tuple[Kind, ...] = ("buffer", "legacy", "auxiliary buffer")
-AUXILIARY: tuple[Kind, ...] = ("auxiliary", "auxiliary buffer")
 
 # What the tensors of a norm are called in early checkpoints of BERT and its kin; loaders still read it.
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}
@@ -47,33 +43,33 @@ class Match:
     @property
     def weights(self) -> int:
         """Elements of the parameters, tied copies and other heads that are listed."""
-        listed = sum(count * leaf.size for leaf, count in self.listed if leaf.kind not in BUFFERS)
+        listed = sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "parameter")
         return listed + sum(leaf.size for leaf in self.heads)
 
     @property
     def buffers(self) -> int:
         """Elements of the buffers that are listed."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind in BUFFERS)
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer")
 
     def names(self, leaf: Leaf) -> list[str]:
         """Names of a leaf that may be listed, in numbers that the checkpoint bounds."""
         few = self._few.get(id(leaf))
         return leaf.names() if few is None else few
 
-    def of_kind(self, *kinds: str) -> list[tuple[Leaf, int]]:
-        """The leaves of these kinds that are listed at all."""
-        return [(leaf, count) for leaf, count in self.listed if leaf.kind in kinds and count]
+    def extra(self, *labels: Label) -> list[tuple[Leaf, int]]:
+        """The leaves of these labels that are listed at all."""
+        return [(leaf, count) for leaf, count in self.listed if count and leaf.label in labels]
 
 
-def match(leaves: Collection[Leaf], names: Collection[str], asides: tuple[str, ...] = ()) -> Match:
+def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[str, ...] = ()) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
         names: a set or mapping; its order is that of what is unexpected.
-        asides: prefixes of parts that are not described; names under them are ignored.
+        undescribed: prefixes of parts that are not described; names under them are ignored.
     """
-    if asides:
-        names = dict.fromkeys(name for name in names if not name.startswith(asides))
+    if undescribed:
+        names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
     found = _match(leaves, names)
     if found.missing_count and found.unexpected:
         renamed = _prefixes(found)
@@ -98,7 +94,7 @@ def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collectio
     stored = {leaf.name for leaf in found.heads}
     found.unexpected = [name for name in found.unexpected if name not in stored]
     # Another head in the named one's place: the weights come from another class, and nothing is lost.
-    found.headless = [leaf for leaf in head if leaf.kind == "parameter" and leaf.name in found.missing]
+    found.headless = [leaf for leaf in head if leaf.counted and leaf.name in found.missing]
     for leaf in found.headless:
         found.missing.remove(leaf.name)
         found.missing_count -= int(leaf.count)
@@ -117,7 +113,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             if (key := id(finder.find(name))) in large:
                 result._few[key].append(name)
     for leaf in leaves:
-        required = leaf.kind in ("parameter", "buffer")
+        required = leaf.presence == "required"
         if id(leaf) in large:
             count = len(result._few[id(leaf)])
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]

@@ -1,4 +1,4 @@
-"""Every rule a checkpoint can break or bend: its code, its name, what it says, why it happens, what to do.
+"""Every rule a checkpoint can break or bend: its code, its name, what it means, why it happens, what to do.
 
 The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtypes, 4 totals, 5 storage. A name reads as
 "allow <name>".
@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "note"]
+Proof = Literal["kept", "weakened", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; `what` it reports, `why` that happens, what to `do`."""
+    """One rule; `what` it reports, `why` that happens, what to `do`.
+
+    Args:
+        says: the message of a finding, which messages.py fills in; "" where each finding brings its own.
+        mends: whether that message ends with what to `do`, as the finding's fix.
+        neutral: whether a finding leaves the verdict as it is, and stays a note under --strict.
+        proof: what a finding leaves of the proof of the bytes: `weakened`, the index proves none; `lost`, nothing does.
+    """
 
     code: str
     name: str
@@ -20,6 +28,10 @@ class Rule:
     what: str
     why: str
     do: str
+    says: str = ""
+    mends: bool = True
+    neutral: bool = False
+    proof: Proof = "kept"
 
 
 RULES = {
@@ -55,7 +67,10 @@ RULES = {
             "error",
             "A shard's size is not 8 + header + data.",
             "An interrupted upload or download.",
-            "Upload or download the shard again.",
+            "Upload or download it again.",
+            "{file} has {observed:,} bytes and should have {expected:,} (8 + {header:,} of header + {data:,} of"
+            " data): [{more:,} too many][{fewer:,} are missing, and {count:tensor} {count:lies|lie} past the end:"
+            " {tensors}].",
         ),
         Rule(
             "HF005",
@@ -63,7 +78,9 @@ RULES = {
             "error",
             "The index names a file that is not there.",
             "A partial upload, or an index from another conversion.",
-            "Upload the file, or write the index again.",
+            "Upload what is missing, or write the index again.",
+            "the index names {listed:file}, and {absent:file} of them {absent:is|are} not there: {files}, with"
+            " {count:tensor}.",
         ),
         Rule(
             "HF101",
@@ -80,6 +97,9 @@ RULES = {
             "config.json has a key that may bear on shapes and that the architecture's family did not read.",
             "Mostly a leftover; sometimes a variant that hfcount does not know.",
             "If the key changes the model, the family has to read it.",
+            "{subject} does not read {observed:60}. If one of them changes the model, the count is off.",
+            mends=False,
+            neutral=True,
         ),
         Rule(
             "HF103",
@@ -94,8 +114,11 @@ RULES = {
             "missing-tensor",
             "error",
             "The config describes a tensor that the checkpoint lacks.",
-            "A partial upload, a conversion that dropped it, or a config of another size.",
-            "Compare the range that is missing with the config: one layer short mostly means a partial upload.",
+            "A partial upload, which mostly leaves layers short, a conversion that dropped it, or a config of another"
+            " size.",
+            "Add what is missing, or correct the config.",
+            "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
+            " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.]",
         ),
         Rule(
             "HF202",
@@ -103,7 +126,8 @@ RULES = {
             "error",
             "The checkpoint has a tensor that the config does not describe.",
             "A config of another size or architecture, leftovers of training, or an unconverted layout.",
-            "Correct the config, or drop the tensor from the checkpoint.",
+            "Correct the config, or drop what does not belong to the model.",
+            "the checkpoint has {count:tensor} that {subject} does not describe: {tensors}.",
         ),
         Rule(
             "HF203",
@@ -112,6 +136,9 @@ RULES = {
             "A copy of a tied weight is stored.",
             "Writers that do not know the tie save the head beside the embedding it shares.",
             "Nothing: loaders take one. Saving again with transformers drops the copy.",
+            "{count:tensor} of {parameters:element} in all, a copy of {expected}, which the config ties it to:"
+            " {observed:120}. No parameters are counted for it.",
+            mends=False,
         ),
         Rule(
             "HF204",
@@ -120,6 +147,9 @@ RULES = {
             "A buffer or another tensor that loaders skip is stored.",
             "transformers before 4.32 saved rotary frequencies, and some models their causal masks.",
             "Nothing: loaders skip it. Saving again with transformers drops it.",
+            "{count:tensor} of {parameters:element} in all, which loaders skip: {tensors:such}. No parameters are"
+            " counted for it.",
+            mends=False,
         ),
         Rule(
             "HF205",
@@ -128,6 +158,10 @@ RULES = {
             "The index puts a tensor in a shard whose header lacks it, or a header holds one that the index omits.",
             "Shards or index taken from another conversion, or edited alone.",
             "Write the index again from the shards.",
+            "the index lists {observed:,} tensors and the headers hold {expected:,}:[; it puts {gone:tensor} where no"
+            " header has them, such as {gone_name:120} in {gone_file}][; it puts {moved:tensor} in the wrong file,"
+            " such as {moved_name:120} in {said}, which is in {found}][; it omits {omitted:tensor} that the headers"
+            " have, such as {omitted_name:120} in {omitted_file}].",
         ),
         Rule(
             "HF206",
@@ -135,7 +169,8 @@ RULES = {
             "error",
             "One tensor is in two shards.",
             "Shards of two conversions in one repo.",
-            "Delete the shards that are out of date.",
+            "Delete the files that are out of date.",
+            "{count:tensor} in two files, such as {name:120} in {one} and {other}: loaders take either.",
         ),
         Rule(
             "HF207",
@@ -144,6 +179,9 @@ RULES = {
             "The config announces multi-token-prediction layers that are not stored.",
             "transformers drops them when a model is loaded and saved.",
             "Nothing, unless the checkpoint is meant for speculative decoding.",
+            "the config announces multi-token-prediction layers, and none is stored: {tensors}. The model proper is"
+            " complete without.",
+            mends=False,
         ),
         Rule(
             "HF208",
@@ -152,6 +190,9 @@ RULES = {
             "Multi-token-prediction layers are stored beside the model.",
             "They are part of the release and no part of the model proper.",
             "Nothing: they are counted apart.",
+            "{count:tensor} of {parameters:element} belong to multi-token-prediction layers, stored beside the model:"
+            " {tensors}. They are counted apart.",
+            mends=False,
         ),
         Rule(
             "HF209",
@@ -160,6 +201,9 @@ RULES = {
             "All names of a part match but for a prefix or an old spelling that loaders accept.",
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
             "Nothing, unless a loader of yours is strict about names.",
+            "{count:name} differ from what {subject} calls them in prefix or spelling alone, such as {observed:120}"
+            " for {expected}. Loaders accept both.",
+            mends=False,
         ),
         Rule(
             "HF210",
@@ -167,7 +211,8 @@ RULES = {
             "note",
             "A head that `architectures` does not name is stored, or the named one is not.",
             "The weights were saved from another class than the config names.",
-            "Name the class in `architectures` whose head is meant.",
+            "Name the class whose head is meant.",
+            "{tensors} is stored[ and {expected} is not], though architectures names {subject}.",
         ),
         Rule(
             "HF301",
@@ -175,7 +220,10 @@ RULES = {
             "error",
             "A stored shape is not the one that the config gives.",
             "A config of another size, a resized vocabulary, or weights saved in parts.",
-            "Correct the config value that the message names, or convert again.",
+            "Correct the config, or convert again.",
+            "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
+            " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
+            " partitioned.]",
         ),
         Rule(
             "HF302",
@@ -183,7 +231,10 @@ RULES = {
             "note",
             "Weights are stored in another dtype than the config declares.",
             "A conversion changed one and not the other.",
-            "Set dtype in config.json to what is stored, if that is what is meant.",
+            "Set dtype to what is stored, or convert them.",
+            "the config declares {declared} ([{own:byte} an element), and total_size {claim:,} is exact at"
+            " {width:byte} an element][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
+            " as {dtypes}: {tensors}].",
         ),
         Rule(
             "HF401",
@@ -191,7 +242,13 @@ RULES = {
             "error",
             "metadata.total_size is not the bytes of the tensors that are listed.",
             "An index kept after its shards changed, a config of another size, or a sum of file sizes.",
-            "Write the index again from the shards; if it is right, the config is wrong.",
+            "Write the index again from the shards.",
+            "metadata.total_size is {observed:,} bytes, and the [{elements:,} elements listed have {expected:,} bytes"
+            " at {width:byte} each][headers?tensors listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are"
+            " claimed[elements?, and no other width accounts for them][files?, which is the sum of the file sizes,"
+            " headers included][tied?, which leaves out the tied copy that is stored][, which is what {reading} would"
+            " take: the weights were converted and the claim was not].[elements? Either the index is stale or the"
+            " config is of another size.]",
         ),
         Rule(
             "HF402",
@@ -199,7 +256,10 @@ RULES = {
             "note",
             "The index has no metadata.total_size, or 0.",
             "Some writers leave it out.",
-            "Write the index again with it.",
+            "Write it again with total_size.",
+            "the index gives [zero?0 for][absent?no] metadata.total_size, so it does not say how many bytes its"
+            " tensors have.",
+            proof="weakened",
         ),
         Rule(
             "HF403",
@@ -208,6 +268,10 @@ RULES = {
             "metadata.total_parameters is not the number of parameters.",
             "A tied head counted twice, or only what one rank held.",
             "Write the index again, or drop the number.",
+            "metadata.total_parameters is {observed:,}, and the model has {expected:,} parameters: [vectors?it counts"
+            " vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned][both?it counts the"
+            " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
+            " twice][{more:,} more][{fewer:,} fewer].",
         ),
         Rule(
             "HF501",
@@ -216,6 +280,9 @@ RULES = {
             "The weights are quantised in a way that hfcount does not model: counted from the config, not verified.",
             "Packed tensors have other names, shapes and dtypes than the model's parameters.",
             "Verify the checkpoint it was made from.",
+            "the weights are quantised with {observed}, which is not modelled: the parameters are counted from the"
+            " config, and the stored tensors are not held against it.",
+            proof="lost",
         ),
     )
 }
@@ -225,17 +292,3 @@ def lookup(code_or_name: str) -> Rule | None:
     """The rule of that code or name."""
     code = code_or_name.upper()
     return RULES.get(code) or next((rule for rule in RULES.values() if rule.name == code_or_name.lower()), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How severe a finding is taken: codes in `allow` are notes, and with `strict` every note but HF102 is an error."""
-
-    allow: frozenset[str] = frozenset()
-    strict: bool = False
-
-    def severity(self, rule: Rule) -> Severity:
-        """error or note."""
-        if rule.code in self.allow:
-            return "note"
-        return "error" if self.strict and rule.code != "HF102" else rule.severity

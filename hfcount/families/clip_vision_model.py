@@ -1,0 +1,51 @@
+"""CLIP's vision tower: a class token, and norms before and behind the layers (arXiv:2103.00020)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Tensor, block
+
+# transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py
+MODEL_TYPES = ("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model")
+
+# What absent keys mean: transformers 5.23, configuration_clip.py, CLIPVisionConfig.
+_DEFAULTS = {
+    "hidden_size": 768,
+    "intermediate_size": 3072,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "image_size": 224,
+    "patch_size": 32,
+}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            layer_norm1=layer_norm(d),
+            self_attn=square_attention(d, out="out_proj"),
+            layer_norm2=layer_norm(d),
+            mlp=mlp(d, one.dense.width),
+        )
+
+    table = block(
+        class_embedding=Tensor((d,), component="embedding"),
+        patch_embedding=patch_convolution(s, bias=False),
+        position_embedding=positions(s),
+    )
+    return block(
+        embeddings=table,
+        pre_layrnorm=layer_norm(d),
+        encoder=block(layers=stack(s.layers, layer)),
+        post_layernorm=layer_norm(d),
+    )

@@ -1,0 +1,66 @@
+"""Gemma 4's audio tower, a conformer: convolutions over the spectrogram, then layers (arXiv:2303.01037)."""
+
+from hfcount import keys
+from hfcount.errors import ConfigError
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, rms_norm, stack
+from hfcount.parts.gemma import clippable, light_convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
+IGNORED = ("attention_chunk_size",)
+
+# What absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
+_DEFAULTS = {"hidden_size": 1024, "num_hidden_layers": 12, "num_attention_heads": 8, "conv_kernel_size": 5}
+
+
+def spec(c: Config) -> Spec:
+    d = c.assuming({**_DEFAULTS, "output_proj_dims": 1536}).int("hidden_size")
+    channels = c.ints("subsampling_conv_channels", default=(128, 32))
+    if len(channels) != 2:
+        raise ConfigError(f"{c.where}: subsampling_conv_channels has {len(channels):,} entries, and must have 2.")
+    first, second = channels
+    # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
+    flat = Dim.named("d_s", int(first) // 4 * int(second), first.source if isinstance(first, Dim) else "")
+    traits = {
+        "first": keys.sized("C_f", first),
+        "second": keys.sized("C_s", second),
+        "flat": flat,
+        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
+        "use_clipped_linears": c.bool("use_clipped_linears", default=True),
+    }
+    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, clipped, first, second = s.hidden, bool(s.traits["use_clipped_linears"]), s.traits["first"], s.traits["second"]
+    norm, square = rms_norm(d), clippable(d, d, clipped)
+
+    def layer(one: Layer) -> Block:
+        up, down = clippable(d, one.dense.width, clipped), clippable(one.dense.width, d, clipped)
+        network = block("mlp", ffw_layer_1=up, ffw_layer_2=down, pre_layer_norm=norm, post_layer_norm=norm)
+        attention = block(
+            "attention",
+            **dict.fromkeys(("q_proj", "k_proj", "v_proj", "post"), square),
+            relative_k_proj=Linear(d, d),
+            per_dim_scale=Tensor((one.attention.head_dim,)),
+        )
+        return block(
+            feed_forward1=network,
+            feed_forward2=network,
+            self_attn=attention,
+            lconv1d=light_convolution(d, s.traits["conv_kernel_size"], clipped),
+            **dict.fromkeys(("norm_pre_attn", "norm_post_attn", "norm_out"), norm),
+        )
+
+    def convolution(inputs: int, outputs: int) -> Block:
+        return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
+
+    flat = Linear(s.traits["flat"], d)
+    sampling = block(
+        "embedding", layer0=convolution(1, first), layer1=convolution(first, second), input_proj_linear=flat
+    )
+    layers, out = stack(s.layers, layer), Linear(d, s.out or d, bias=True)
+    return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)

@@ -1,0 +1,59 @@
+"""GLM-4.1V's vision tower: gated networks as wide as the output, then merging by a convolution (arXiv:2507.01006)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, rms_norm, stack, swiglu
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")  # transformers 5.23: modeling_glm4v.py, modeling_glm4v_moe.py
+
+# What absent keys mean: transformers 5.23, configuration_glm4v.py.
+_DEFAULTS = {
+    "depth": 24,
+    "hidden_size": 1536,
+    "num_heads": 12,
+    "image_size": 336,
+    "patch_size": 14,
+    "spatial_merge_size": 2,
+    "temporal_patch_size": 2,
+    "out_hidden_size": 4096,
+    "intermediate_size": 13696,
+}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    merger = keys.sized("d_m", c.int("intermediate_size"))
+    frames, merge, out = c.int("temporal_patch_size"), c.int("spatial_merge_size"), c.int("out_hidden_size")
+    return keys.tower(
+        c,
+        ffn=Dense(width=out),
+        heads=("num_heads",),
+        depth=("depth",),
+        patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
+        positions=keys.squares(c),
+        out=out,
+        traits={"intermediate_size": merger, "attention_bias": c.bool("attention_bias", default=False)},
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, out, of, m = s.hidden, s.out or s.hidden, s.traits, s.seen.merge
+    attention = fused_square_attention(d, bool(of["attention_bias"]), out_bias=False)
+
+    def layer(one: Layer) -> Block:
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, one.dense.width))
+
+    merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
+    return block(
+        embeddings=block(position_embedding=positions(s)),
+        patch_embed=block(proj=patch_convolution(s)),
+        blocks=stack(s.layers, layer),
+        merger=Block({**merging, **swiglu(out, of["intermediate_size"]).children}, "projector"),
+        post_conv_layernorm=rms_norm(d),
+        downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
+        post_layernorm=rms_norm(d),
+    )

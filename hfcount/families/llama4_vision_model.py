@@ -1,0 +1,54 @@
+"""Llama 4's vision tower: as CLIP's, with an adapter on merged patches (model card of Llama-4-Scout-17B-16E)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.vision import patch_projection, square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("llama4_vision_model",)  # transformers 5.23: modeling_llama4.py
+
+# What absent keys mean: transformers 5.23, configuration_llama4.py.
+_DEFAULTS = {
+    "hidden_size": 768,
+    "intermediate_size": 5632,
+    "num_hidden_layers": 34,
+    "num_attention_heads": 16,
+    "image_size": 448,
+    "patch_size": 14,
+    "vision_output_dim": 7680,
+    "projector_input_dim": 4096,
+    "projector_output_dim": 4096,
+}
+_WIDTHS = {"d_p": "projector_input_dim", "d_t": "vision_output_dim"}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
+    traits = {name: keys.sized(letter, c.int(name)) for letter, name in _WIDTHS.items()}
+    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, out, width = s.hidden, s.out or s.hidden, s.layers[0].layer.dense.width
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=square_attention(d),
+            mlp=mlp(d, one.dense.width),
+            input_layernorm=layer_norm(d),
+            post_attention_layernorm=layer_norm(d),
+        )
+
+    adapter = block("projector", fc1=Linear(width, s.traits["projector_input_dim"]), fc2=Linear(out, out))
+    return block(
+        class_embedding=Tensor((d,), component="embedding"),
+        positional_embedding_vlm=Tensor((s.positions or 0, d), component="embedding"),
+        patch_embedding=block(linear=patch_projection(s)),
+        layernorm_pre=layer_norm(d),
+        layernorm_post=layer_norm(d),
+        model=block(layers=stack(s.layers, layer)),
+        vision_adapter=block(mlp=adapter),
+    )

@@ -1,0 +1,59 @@
+"""The vision tower of Llama 3.2: an image in tiles, and two stacks of layers (arXiv:2407.21783, section 7)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Tensor, block
+
+MODEL_TYPES = ("mllama_vision_model",)  # transformers 5.23: modeling_mllama.py
+
+# What absent keys mean: transformers 5.23, configuration_mllama.py, MllamaVisionConfig.
+_SIZES = {"hidden_size": 1280, "intermediate_size": 5120, "image_size": 448, "patch_size": 14}
+_COUNTS = {"num_hidden_layers": 32, "num_global_layers": 8, "attention_heads": 16, "max_num_tiles": 4}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming({**_SIZES, **_COUNTS, "vision_output_dim": 7680})
+    ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
+    traits = {"max_num_tiles": keys.sized("T", c.int("max_num_tiles")), "ratios": 8 if ratios is None else ratios}
+    heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)
+    parts = {"global": keys.tower(c, heads=heads, depth=depth)} if deep else {}
+    out = c.int("vision_output_dim")
+    return keys.tower(c, heads=heads, patches=keys.patches(c), positions=rows, out=out, traits=traits, parts=parts)
+
+
+def blueprint(s: Spec) -> Block:
+    d, gate, tiles, rows = s.hidden, Tensor((1,)), s.traits["max_num_tiles"], s.positions or 0
+    arrangements = s.traits["ratios"] + 1  # one of them is none
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=square_attention(d, bias=False),
+            mlp=mlp(d, one.dense.width),
+            input_layernorm=layer_norm(d),
+            post_attention_layernorm=layer_norm(d),
+        )
+
+    def gated(one: Layer) -> Block:
+        return Block({**layer(one).children, "gate_attn": gate, "gate_ffn": gate})
+
+    tiled = block("embedding", embedding=embedding(arrangements, tiles * d), gate=gate)
+    places = block(
+        "embedding",
+        embedding=Tensor((rows, d)),
+        gate=gate,
+        tile_embedding=embedding(arrangements, tiles * rows * d),
+    )
+    return block(
+        class_embedding=Tensor((d,), component="embedding"),
+        patch_embedding=patch_convolution(s, bias=False),
+        gated_positional_embedding=places,
+        pre_tile_positional_embedding=tiled,
+        post_tile_positional_embedding=tiled,
+        layernorm_pre=layer_norm(d),
+        layernorm_post=layer_norm(d),
+        transformer=block(layers=stack(s.layers, layer)),
+        global_transformer=block(layers=stack(s.stack("global"), gated)) if "global" in s.parts else None,
+    )

@@ -1,0 +1,42 @@
+"""Pixtral's vision tower: rotary positions, gated networks, no biases (arXiv:2410.07073)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import rms_norm, stack, swiglu
+from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("pixtral",)  # transformers 5.23: modeling_pixtral.py
+
+# What absent keys mean: transformers 5.23, configuration_pixtral.py.
+_DEFAULTS = {
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "patch_size": 16,
+}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    return keys.tower(c, patches=keys.patches(c))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        return block(
+            attention_norm=rms_norm(d),
+            attention=square_attention(d, bias=False),
+            ffn_norm=rms_norm(d),
+            feed_forward=swiglu(d, one.dense.width),
+        )
+
+    return block(
+        patch_conv=patch_convolution(s, bias=False),
+        ln_pre=rms_norm(d),
+        transformer=block(layers=stack(s.layers, layer)),
+    )

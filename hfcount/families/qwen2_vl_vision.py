@@ -1,0 +1,51 @@
+"""Qwen2-VL's and Qwen2.5-VL's vision towers: rotary positions, and a merger of patches
+(arXiv:2409.12191, arXiv:2502.13923)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, rms_norm, stack, swiglu
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
+MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision")
+IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
+
+# What absent keys mean: transformers 5.23, configuration_qwen2_vl.py and configuration_qwen2_5_vl.py.
+_DEFAULTS = {"depth": 32, "num_heads": 16, "patch_size": 14, "temporal_patch_size": 2, "spatial_merge_size": 2}
+_FIRST = {"embed_dim": 1280, "mlp_ratio": 4, "hidden_size": 3584}
+_SECOND = {"hidden_size": 3584, "intermediate_size": 3420, "out_hidden_size": 3584}
+
+
+def spec(c: Config) -> Spec:
+    gated = c.family == "qwen2_5_vl_vision"
+    c.assuming({**_DEFAULTS, **(_SECOND if gated else _FIRST)})
+    frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
+    d = c.int("hidden_size" if gated else "embed_dim")
+    return keys.tower(
+        c,
+        hidden=d,
+        ffn=Dense(width=c.int("intermediate_size") if gated else d * c.int("mlp_ratio"), bias=True),
+        heads=("num_heads",),
+        depth=("depth",),
+        patches=keys.patches(c, "in_channels", "in_chans", frames=frames, merge=merge),
+        out=c.int("out_hidden_size" if gated else "hidden_size"),
+        traits={"gated": gated},
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, gated = s.hidden, s.traits["gated"]
+    norm, merged = rms_norm(d) if gated else layer_norm(d), s.seen.merged(d)
+
+    def layer(one: Layer) -> Block:
+        network = swiglu(d, one.dense.width, bias=True) if gated else mlp(d, one.dense.width)
+        return block(norm1=norm, norm2=norm, attn=fused_square_attention(d), mlp=network)
+
+    merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.out or d, bias=True)}
+    return block(
+        patch_embed=block(proj=patch_convolution(s, bias=False)),
+        blocks=stack(s.layers, layer),
+        merger=block("projector", ln_q=norm, mlp=Block(merger)),
+    )

@@ -1,0 +1,54 @@
+"""SigLIP's vision tower, and SigLIP 2's, whose patches come flattened (arXiv:2303.15343, arXiv:2502.14786)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import patch_convolution, patch_projection, square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# transformers 5.23: modeling_siglip.py, modeling_siglip2.py
+MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model")
+
+# What absent keys mean: transformers 5.23, configuration_siglip.py and configuration_siglip2.py.
+_DEFAULTS = {
+    "hidden_size": 768,
+    "intermediate_size": 3072,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "patch_size": 16,
+}
+
+
+def spec(c: Config) -> Spec:
+    c.assuming(_DEFAULTS)
+    second = c.family == "siglip2_vision_model"
+    # SigLIP 2 counts its patches where SigLIP gives the image's size.
+    rows = c.int("num_patches", default=256) if second else keys.squares(c.assuming({"image_size": 224}))
+    pooled = c.bool("vision_use_head", default=True)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, traits={"vision_use_head": pooled, "flat": second})
+
+
+def blueprint(s: Spec) -> Block:
+    d, width = s.hidden, s.layers[0].layer.dense.width
+
+    def layer(one: Layer) -> Block:
+        return block(
+            layer_norm1=layer_norm(d),
+            self_attn=square_attention(d, out="out_proj"),
+            layer_norm2=layer_norm(d),
+            mlp=mlp(d, one.dense.width),
+        )
+
+    # A probe attends to all tokens, which gives one for the whole image.
+    weight, bias, out = Tensor((3 * d, d)), Tensor((3 * d,)), Linear(d, d, True)
+    attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=out)
+    pooling = block(probe=Tensor((1, 1, d)), attention=attention, layernorm=layer_norm(d), mlp=mlp(d, width))
+    table = patch_projection(s, bias=True) if s.traits["flat"] else patch_convolution(s)
+    return block(
+        embeddings=block(patch_embedding=table, position_embedding=positions(s)),
+        encoder=block(layers=stack(s.layers, layer)),
+        post_layernorm=layer_norm(d),
+        head=pooling if s.traits["vision_use_head"] else None,
+    )

@@ -1,0 +1,59 @@
+"""Whisper's encoder of spectrograms, whose keys have no biases, alone or as the audio tower of another model
+(arXiv:2212.04356)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import fc, positions
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# transformers 5.23: modeling_qwen2_audio.py, modeling_voxtral.py, modeling_audioflamingo3.py
+MODEL_TYPES = ("whisper_encoder", "qwen2_audio_encoder", "voxtral_encoder", "audioflamingo3_encoder")
+
+# What each size is called, by towers and by Whisper, and what it is where absent: transformers 5.23,
+# configuration_voxtral.py and configuration_qwen2_audio.py.
+_NAMES = {
+    ("hidden_size", "d_model"): 1280,
+    ("intermediate_size", "encoder_ffn_dim"): 5120,
+    ("num_attention_heads", "encoder_attention_heads"): 20,
+    ("num_hidden_layers", "encoder_layers"): 32,
+    ("num_mel_bins",): 128,
+    ("max_source_positions",): 1500,
+}
+
+
+def spec(c: Config) -> Spec:
+    if c.family == "whisper_encoder":
+        sizes = [c.int(names[-1], maximum=MAX_LAYERS) for names in _NAMES]
+    else:
+        sizes = [c.int(*names, default=default, maximum=MAX_LAYERS) for names, default in _NAMES.items()]
+    d, width, heads, depth, bins, rows = sizes
+    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=width, bias=True))
+    traits = {"num_mel_bins": keys.sized("b", bins)}
+    return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    square = Linear(d, d, bias=True)
+
+    def layer(one: Layer) -> Block:
+        attention = block("attention", q_proj=square, k_proj=Linear(d, d), v_proj=square, out_proj=square)
+        return block(
+            self_attn=attention,
+            self_attn_layer_norm=layer_norm(d),
+            final_layer_norm=layer_norm(d),
+            **fc(d, one.dense.width),
+        )
+
+    def convolution(inputs: int) -> Block:
+        return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
+
+    return block(
+        conv1=convolution(s.traits["num_mel_bins"]),
+        conv2=convolution(d),
+        embed_positions=positions(s),
+        layers=stack(s.layers, layer),
+        layer_norm=layer_norm(d),
+    )

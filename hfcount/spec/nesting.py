@@ -1,0 +1,62 @@
+"""Sizes of a part among those of the model around it: symbols that say which part they are of."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
+
+from hfcount.tree.dims import Dim
+
+T = TypeVar("T")
+
+_IRREGULAR = {"d_ff": "d_{}f", "n_p": "n_{}", "d_o": "d_o"}
+_SYMBOL = re.compile(r"(\|?)([A-Za-z])(?:_([A-Za-z]+))?(\|?)")
+
+
+class Nested(Dim):
+    """A size whose symbol already says which part it is of, such as `d_v`, the width of a vision tower."""
+
+
+def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
+    """The same with `letter` in every symbol, such as d_v for d, and d_vf for d_ff.
+
+    Args:
+        known: symbols of the model around, each with the key it was read from. A size of the part that was read from
+            the same key is the same size, and keeps its symbol.
+    """
+    made: Any = value
+    if isinstance(value, Dim):
+        own = isinstance(value, Nested) or not value.symbol or (value.symbol, value.source) in known
+        made = value if own else Nested.named(symbol_within(value.symbol, letter), value)
+    elif isinstance(value, tuple):
+        made = tuple(nested(one, letter, known) for one in value)
+    elif isinstance(value, Mapping):
+        made = {key: nested(one, letter, known) for key, one in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        kept = {field.name: getattr(value, field.name) for field in fields(value)}
+        made = replace(value, **{name: nested(one, letter, known) for name, one in kept.items()})
+    return cast(T, made)
+
+
+def symbol_within(symbol: str, letter: str) -> str:
+    """What a symbol is called within the part of that letter; the name of a key stays as it is."""
+    if symbol in _IRREGULAR:
+        return _IRREGULAR[symbol].format(letter)
+    found = _SYMBOL.fullmatch(symbol)
+    return f"{found[1]}{found[2]}_{letter}{found[3] or ''}{found[4]}" if found else symbol
+
+
+def keyed(value: object) -> set[tuple[str, str]]:
+    """The symbols within a value, each with the key it was read from."""
+    return {(size.symbol, size.source) for size in _sizes(value)}
+
+
+def _sizes(value: object) -> Iterator[Dim]:
+    if isinstance(value, Dim):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _sizes(getattr(value, field.name))
+    elif isinstance(value, tuple | Mapping):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _sizes(one)
