@@ -1,7 +1,6 @@
 """Sets of layer numbers, held as ranges: they behave as the set they stand for, at any size."""
 
 import pytest
-from hfcount.mapper.provenance import Sourced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +41,9 @@ def test_membership_in_a_billion_but_one(number: int, contained: bool) -> None:
     assert (number in BILLION.difference(Indices.of([3]))) is contained
 
 
-@pytest.mark.parametrize("number", [Dim.named("N", 2**61), Sourced.read(2**61, "moe_layers")], ids=["symbol", "key"])
+@pytest.mark.parametrize(
+    "number", [Dim.named("N", 2**61), Dim.named("moe_layers", 2**61, "moe_layers")], ids=["symbol", "key"]
+)
 def test_a_size_that_knows_more_than_its_value_is_a_plain_number_here(number: int) -> None:
     assert number in Indices.below(2**62)
     assert [type(one) for one in Indices.of([number])] == [int]
