@@ -1,5 +1,6 @@
 """Typed reads of a config: what counts as absent, which error says what, and which keys nobody read."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -165,3 +166,21 @@ def test_unread_keys_are_those_that_may_bear_on_shapes(key: str, value: object, 
     config = Config({key: value})
     config.int("hidden_size", "alias_of_hidden", default=8)
     assert config.unread() == [key] * unread
+
+
+def test_an_error_holds_the_way_to_its_key_and_what_was_found_there() -> None:
+    part = Config({"text_config": {"hidden_size": "wide"}}).part("text_config")
+    with pytest.raises(ConfigError) as raised:
+        part.int("hidden_size")
+    with pytest.raises(ConfigError) as missing:
+        part.int("vocab_size")
+    error, lacking = pickle.loads(pickle.dumps(raised.value)), missing.value
+    assert (error.code, error.key, error.expected, error.observed, error.fix) == (
+        "HF001", "text_config.hidden_size", "a whole number", "wide", None
+    )  # fmt: skip
+    assert str(error) == 'config.json: text_config: hidden_size is "wide", and must be a whole number.'
+    assert (lacking.code, lacking.key, str(lacking).endswith(lacking.fix or "?")) == (
+        "HF101",
+        "text_config.vocab_size",
+        True,
+    )

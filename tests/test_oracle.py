@@ -7,6 +7,7 @@ no code with hfcount, so agreement means something. Configs are small: names and
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import sentinel
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,7 @@ modeling = pytest.importorskip("transformers.modeling_utils", reason=_EXTRA)
 Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]
 
-ABSENT: Any = object()  # in a row: the key is not there, which is not the same as null
+ABSENT: Any = sentinel.absent  # in a row: the key is not there, which is not the same as null
 
 STEMS = {
     "llama": "Llama",

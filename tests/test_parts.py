@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.parts import altered, decoder, gqa, layer_norm, moe, network, pre_norm, rms_norm, swiglu
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
 from hfcount.tree.dims import Dim, polynomial
 from hfcount.tree.indices import Indices
@@ -79,6 +79,31 @@ def test_the_rotary_frequencies_are_an_obsolete_buffer() -> None:
     assert [leaf.name for leaf in leaves(gqa(D, GQA(**HEADS))) if leaf.presence == "obsolete"] == [
         "rotary_emb.inv_freq"
     ]
+
+
+@pytest.mark.parametrize(
+    ("layer", "names"),
+    [
+        (
+            pre_norm(D, self_attn=rms_norm(D), mlp=rms_norm(D)),
+            "input_layernorm.weight self_attn.weight post_attention_layernorm.weight mlp.weight",
+        ),
+        (
+            pre_norm(D, layer_norm, mixer=block(), feed_forward=block()),
+            "input_layernorm.weight input_layernorm.bias post_attention_layernorm.weight post_attention_layernorm.bias",
+        ),
+        (altered(layer_norm(D), bias=None, scale=rms_norm(D)), "weight scale.weight"),
+    ],
+    ids="pre_norm pre_norm-layer_norm altered".split(),
+)
+def test_names_of_layers(layer: Block, names: str) -> None:
+    assert [leaf.name for leaf in leaves(layer)] == names.split()
+
+
+@pytest.mark.parametrize(("ffn", "elements"), [(Dense(width=5), 120), (Dense(width=5, bias=True), 138), (MOE, 8)])
+def test_a_layer_has_one_network_or_experts(ffn: Dense | MoE, elements: int) -> None:
+    tree = network(8, Layer(ffn=ffn), lambda m: rms_norm(D))
+    assert sum(leaf.elements for leaf in leaves(tree)) == elements
 
 
 def test_a_token_passes_through_the_whole_router_and_some_experts() -> None:

@@ -13,7 +13,7 @@ MODEL_TYPES = ("albert",)  # transformers 5.23: modeling_albert.py
 
 
 def spec(c: Config) -> Spec:
-    depth = keys.layer_count(c)  # all groups together are passed as often, each by turns
+    depth = keys.layer_count(c)  # how often all groups together are passed, in turn
     counts = {name: c.int(name, default=1, maximum=MAX_LAYERS) for name in ("num_hidden_groups", "inner_group_num")}
     known = keys.encoder(
         c,

@@ -1,8 +1,9 @@
 """Fuyu: Persimmon that reads image patches through one projection (https://huggingface.co/adept/fuyu-8b)."""
 
 from hfcount import keys
+from hfcount.families.persimmon import blueprint as persimmon
 from hfcount.mapper import Config
-from hfcount.parts import lm_head, persimmon
+from hfcount.parts import lm_head
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -26,6 +27,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     head = lm_head(s, "language_model.model.embed_tokens.weight")
     return block(
-        language_model=block(model=persimmon(s), lm_head=head),
+        language_model=block(model=persimmon(s.but(head="base")), lm_head=head),
         vision_embed_tokens=Linear(s.seen.pixels, s.hidden, bias=True, component="vision"),
     )

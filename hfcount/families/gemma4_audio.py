@@ -1,7 +1,6 @@
 """Gemma 4's audio tower, a conformer: convolutions over the spectrogram, then layers (arXiv:2303.01037)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.gemma import clippable, light_convolution
@@ -20,7 +19,8 @@ def spec(c: Config) -> Spec:
     d = c.assuming({**_DEFAULTS, "output_proj_dims": 1536}).int("hidden_size")
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
-        raise ConfigError(f"{c.where}: subsampling_conv_channels has {len(channels):,} entries, and must have 2.")
+        said = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
+        raise c.error(said, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
     flat = Dim.named("d_s", int(first) // 4 * int(second), first.source if isinstance(first, Dim) else "")

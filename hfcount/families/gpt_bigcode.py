@@ -1,7 +1,6 @@
 """SantaCoder and StarCoder: GPT-2 with multi-query attention (arXiv:2301.03988, arXiv:2305.06161)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention, generative, positions
@@ -16,7 +15,8 @@ def spec(c: Config) -> Spec:
     d, heads = c.int("n_embd", "hidden_size"), c.int("n_head", "num_attention_heads")
     shared, crossed = c.bool("multi_query", default=True), c.bool("add_cross_attention", default=False)
     if shared and crossed:
-        raise ConfigError(f"{c.where}: add_cross_attention needs multi_query to be false. Correct one of them.")
+        said = "add_cross_attention needs multi_query to be false."
+        raise c.error(said, "add_cross_attention", "Correct one of them.")
     each = keys.multi_head(c, d, heads)
     layer = Layer(
         mixer=GQA(

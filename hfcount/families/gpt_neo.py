@@ -1,7 +1,6 @@
 """GPT-Neo: GPT-2 with local attention in every other layer (Black et al. 2021, doi:10.5281/zenodo.5297715)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import causal_mask, generative, mha, positions
@@ -24,18 +23,16 @@ def spec(c: Config) -> Spec:
 
 
 def _local(c: Config) -> list[Indices]:
-    """The layers with local attention: every second, or those of patterns that are repeated so and so often."""
+    """The layers with local attention: every second, or those that repeated patterns name."""
     count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
     if not given:
         return [Indices.of(range(1, max(1, count), 2))]
     if not all(isinstance(entry, list) and [*map(type, entry)] == [list, int] and entry[1] >= 0 for entry in given):
-        raise ConfigError(
-            f"{c.where}: attention_types must have pairs of a list of kinds and how often it is repeated."
-        )
+        said = "attention_types must have pairs of a list of kinds and how often it is repeated."
+        raise c.error(said, "attention_types")
     if (total := sum(len(pattern) * times for pattern, times in given)) != count:
-        raise ConfigError(
-            f"{c.where}: attention_types has {total:,} entries for {count:,} layers. Correct one of them."
-        )
+        said = f"attention_types has {total:,} entries for {count:,} layers."
+        raise c.error(said, "attention_types", "Correct one of them.")
     start, found = 0, []
     for pattern, times in given:
         stop = start + len(pattern) * times

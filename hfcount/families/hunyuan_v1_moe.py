@@ -1,7 +1,6 @@
 """Hunyuan-A13B: routed experts beside one that all tokens pass, in every layer (Hunyuan-A13B technical report)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Layers, MoE, Spec
@@ -16,10 +15,11 @@ def spec(c: Config) -> Spec:
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
     if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):
-        raise ConfigError(
-            f"{c.where}: moe_topk must be one number, or one for each of the {count:,} layers, from 1 to the number of"
-            f" experts, {among:,}. Correct it."
+        said = (
+            f"moe_topk must be one number, or one for each of the {count:,} layers, from 1 to the number of"
+            f" experts, {among:,}."
         )
+        raise c.error(said, "moe_topk", "Correct it.")
     layers = []
     for active in sorted(set(chosen)):
         where = Indices.of(place for place, number in enumerate(chosen) if number == active)

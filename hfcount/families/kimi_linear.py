@@ -1,7 +1,6 @@
 """Kimi Linear: Kimi Delta Attention and latent attention without positions, with experts (arXiv:2510.26692)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import decoder, mla, network, numbered_swiglu, pre_norm, shared_moe
 from hfcount.parts.mixers import kimi_delta
@@ -36,7 +35,8 @@ def _listed(c: Config, part: Config) -> list[str]:
     full, linear = part.ints("full_attn_layers"), part.ints("kda_layers")  # counted from 1
     kinds = dict.fromkeys(full, "full_attention") | dict.fromkeys(linear, "linear_attention")
     if kinds and sorted(kinds) != list(range(1, len(full) + len(linear) + 1)):
-        raise ConfigError(f"{c.where}: full_attn_layers and kda_layers must together name each layer once, from 1 on.")
+        said = "full_attn_layers and kda_layers must together name each layer once, from 1 on."
+        raise c.error(said, "full_attn_layers")
     return [kinds[number] for number in sorted(kinds)]
 
 

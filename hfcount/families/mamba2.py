@@ -1,7 +1,6 @@
 """Mamba-2: state spaces of many heads, in every layer (arXiv:2405.21060)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
@@ -15,9 +14,8 @@ def spec(c: Config) -> Spec:
     inner, heads = keys.expanded(c, "expand"), c.int("num_heads")
     each = keys.divides(c, "num_heads", heads, "hidden_size · expand", inner)
     if (given := c.int("head_dim", default=each)) != each:
-        raise ConfigError(
-            f"{c.where}: head_dim is {given:,}, and {inner:,} / {heads:,} heads is {each:,}. Correct one."
-        )
+        said = f"head_dim is {given:,}, and {inner:,} / {heads:,} heads is {each:,}."
+        raise c.error(said, "head_dim", "Correct one.")
     mixer = SSM(
         inner=inner,
         state=c.int("state_size"),

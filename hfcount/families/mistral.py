@@ -1,4 +1,4 @@
-"""Mistral 7B and its kin (arXiv:2310.06825)."""
+"""Mistral 7B and models like it (arXiv:2310.06825)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

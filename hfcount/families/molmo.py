@@ -1,7 +1,6 @@
 """Molmo: OLMo's layers, with extra rows for the tokens of images, and CLIP's tower (arXiv:2409.17146)."""
 
 from hfcount import families, keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.vision import pooling_attention
@@ -14,7 +13,7 @@ MODEL_TYPES = ("molmo",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 def spec(c: Config) -> Spec:
     width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
     if width % 2:
-        raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
+        raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False))
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     traits = {"rms": int(kind == "rms"), "additional_vocab": 128}

@@ -1,7 +1,6 @@
 """Moshi, its language model alone: gate and up in one projection, a token more than it predicts (arXiv:2410.00037)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, lm_head, pre_norm, rms_norm, stack
 from hfcount.spec import Dense, Layer, Spec
@@ -13,7 +12,7 @@ MODEL_TYPES = ("moshi",)  # transformers 5.23: modeling_moshi.py
 def spec(c: Config) -> Spec:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
-        raise ConfigError(f"{c.where}: ffn_dim is {both:,}, and must be even: half of it gates the other half.")
+        raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
     mixer = keys.attention(c, kv_heads_optional=True)
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)

@@ -2,9 +2,9 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import persimmon, with_head
+from hfcount.parts import embedding, layer_norm, mlp, pre_norm, stack, with_head
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("persimmon",)  # transformers 5.23: modeling_persimmon.py
 
@@ -16,4 +16,20 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    return with_head(s, persimmon(s))
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a = one.attention
+        norm = layer_norm(a.head_dim) if a.qk_norm else None
+        attention = block(
+            "attention",
+            query_key_value=Linear(d, 3 * d, a.qkv_bias),
+            dense=Linear(d, d, a.out_bias),
+            q_layernorm=norm,
+            k_layernorm=norm,
+        )
+        network = mlp(d, one.dense.width, one.dense.bias, "dense_h_to_4h", "dense_4h_to_h")
+        return pre_norm(d, layer_norm, self_attn=attention, mlp=network)
+
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=layer_norm(d))
+    return with_head(s, body)

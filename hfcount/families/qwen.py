@@ -1,7 +1,6 @@
 """Qwen, the first: Llama with fused attention and an early naming (arXiv:2309.16609)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
@@ -16,7 +15,7 @@ def spec(c: Config) -> Spec:
     hidden, bias = c.int("hidden_size", "n_embd"), not c.bool("no_bias", default=True)
     width = c.int("intermediate_size", "ffn_hidden_size")
     if width % 2:
-        raise ConfigError(f"{c.where}: intermediate_size {width:,} counts two projections, and must be even.")
+        raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)

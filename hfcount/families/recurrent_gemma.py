@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import rg_lru
@@ -35,7 +34,7 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
     )
     if unknown := [kind for kind in pattern if kind not in kinds]:
         known = ", ".join(kinds)
-        raise ConfigError(f"{c.where}: block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.")
+        raise c.error(f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.", "block_types")
     places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
     return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
 

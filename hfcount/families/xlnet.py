@@ -1,7 +1,6 @@
 """XLNet: attention to relative positions, in tensors of three dimensions (arXiv:1906.08237)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, headed, summary
@@ -20,7 +19,7 @@ def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
-        raise ConfigError(f"{c.where}: d_head must be d_model / n_head, {mixer.head_dim:,} here. Correct one of them.")
+        raise c.error(f"d_head must be d_model / n_head, {mixer.head_dim:,} here.", "d_head", "Correct one of them.")
     layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}

@@ -1,7 +1,6 @@
 """X-MOD: RoBERTa with an adapter for each language in every layer (arXiv:2205.06266)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
@@ -14,7 +13,8 @@ MODEL_TYPES = ("xmod",)  # transformers 5.23: modeling_xmod.py
 def spec(c: Config) -> Spec:
     factor = c.int("adapter_reduction_factor")
     if factor > c.int("hidden_size"):
-        raise ConfigError(f"{c.where}: adapter_reduction_factor {factor:,} exceeds hidden_size. Correct one of them.")
+        said = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
+        raise c.error(said, "adapter_reduction_factor", "Correct one of them.")
     switches = {name: c.bool(name, default=False) for name in ("adapter_layer_norm", "pre_norm")}
     known = keys.encoder(c, traits={"adapter_reduction_factor": factor, **switches})
     return known.but(languages=tuple(c.strs("languages")))

@@ -45,7 +45,7 @@ class Formula:
     """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
     `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
-    value of a symbol is from, in the grammar of hfcount.report.model.ClosedForm.
+    value of a symbol is from, in the grammar of hfcount.report.counts.ClosedForm.
 
     Args:
         leaves: the parameters.

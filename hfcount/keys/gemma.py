@@ -35,10 +35,10 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
         ffn: the feed-forward network of the layers that reuse them, where it differs.
     """
     count, shared = layer_count(c), c.int("num_kv_shared_layers", default=default, minimum=0)
-    borrowing = Indices.of(range(count - min(count, shared), count))
+    sharing = Indices.of(range(count - min(count, shared), count))
     result = []
     for part in layers:
-        one, late = part.layer, intersection(part.indices, borrowing)
+        one, late = part.layer, intersection(part.indices, sharing)
         result += [(part.indices.difference(late), one), (late, one.but(ffn=ffn or one.ffn, shares_kv=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 

@@ -40,7 +40,7 @@ GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
 """Endings of the early decoders, whose generative class is called LMHeadModel."""
 
 ENCODER_HEADS = ("ForMaskedLM", *_DECODER_HEADS, "ForMultipleChoice")
-"""Endings of encoders in the manner of BERT."""
+"""Endings of encoders like BERT."""
 
 # Classes of these names are no base models, whatever they end in.
 _NO_BASE = re.compile("For[A-Z]|(DoubleHeads|Encoder|Reward)$")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from hfcount.errors import ConfigError
 from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, head_of
@@ -52,7 +51,6 @@ def squares(c: Config) -> int:
     """How many patches of patch_size an image of image_size has."""
     image, side = c.int("image_size"), c.int("patch_size")
     if side > image:
-        raise ConfigError(
-            f"{c.where}: patch_size {side:,} exceeds image_size {image:,}, so there is no patch. Correct one."
-        )
+        said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
+        raise c.error(said, "patch_size", "Correct one.")
     return image // side * (image // side)

@@ -15,7 +15,7 @@ def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapter
     embeddings at once, `network`, and a norm before each.
 
     Args:
-        adapters: what stands beside the projections of the attention.
+        adapters: further children of the attention.
     """
     d, wide = s.hidden, s.traits["attention_hidden_size"]
     alone = block(mamba=ssm, input_layernorm=rms_norm(d))
