@@ -1,11 +1,10 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, cast
 
-from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, divide, grouped, multiply, render
+from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, render
 
 
 class Dim(int):
@@ -176,14 +175,12 @@ def polynomial(value: int) -> Polynomial:
 
 
 def portion(whole: int, some: int, of: int) -> int:
-    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones."""
+    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones.
+
+    The result is a plain number, rounded down, where `of` is no factor of the whole's polynomial.
+    """
     if some is of or not isinstance(of, Dim):
         return whole if some == of else int(whole) * int(some) // int(of)
-    value, below = int(whole) * int(some) // int(of), of.terms
-    if not isinstance(whole, Dim):
-        return value
-    ((factors, coefficient),) = below.items()
-    if coefficient != 1 or any(Counter(factors) - Counter(monomial) for monomial in whole.terms):
-        return value
-    rest = {divide(monomial, factors): count for monomial, count in whole.terms.items()}
-    return Dim.of(value, multiply(rest, polynomial(some)))
+    value = int(whole) * int(some) // int(of)
+    rest = quotient(whole.terms, of.terms) if isinstance(whole, Dim) else None
+    return value if rest is None else Dim.of(value, multiply(rest, polynomial(some)))

@@ -45,6 +45,23 @@ def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
     return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
 
 
+def quotient(above: Polynomial, below: Polynomial) -> Polynomial | None:
+    """The polynomial that gives `above` when multiplied by `below`; None where there is none with whole coefficients.
+
+    Long division: each step cancels the first term in an order that multiplication keeps (highest degree, then atoms).
+    """
+    result: Polynomial = {}
+    lead = min(below, key=_rank)
+    while above:
+        first = min(above, key=_rank)
+        if Counter(lead) - Counter(first) or above[first] % below[lead]:
+            return None
+        term = {divide(first, lead): above[first] // below[lead]}
+        result = add(result, term)
+        above = add(above, multiply({(): -1}, multiply(term, below)))
+    return result
+
+
 def evaluate(terms: Polynomial) -> int:
     """The number that the polynomial stands for."""
     total = 0
@@ -123,6 +140,10 @@ def divide(monomial: Monomial, factors: Iterable[Atom]) -> Monomial:
     for atom in factors:
         rest.remove(atom)
     return tuple(rest)
+
+
+def _rank(monomial: Monomial) -> tuple[int, list[tuple[int, Atom]]]:
+    return -len(monomial), list(map(_place, monomial))
 
 
 def _place(atom: Atom) -> tuple[int, Atom]:
