@@ -46,6 +46,14 @@ def schema() -> Iterator[str]:
     yield json.dumps(Report.model_json_schema(), indent=2)
 
 
+def cleared() -> Iterator[str]:
+    """What is removed of the cache."""
+    from hfcount.fetcher import evidence
+
+    root, size = evidence.clear()
+    yield f"removed {root} ({size:,} bytes)"
+
+
 def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
     """Codes of rules, given by code or by name."""
     rules = [(value, lookup(value)) for value in values]

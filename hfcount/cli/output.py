@@ -1,0 +1,100 @@
+"""What is printed and written, how a run ends, and what is said when it crashes."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from hfcount.errors import HfcountError
+from hfcount.fetcher.files import write
+from hfcount.report.model import Report
+from hfcount.reporters import Format
+from hfcount.text import printable
+
+
+class ReaderGone(Exception):
+    """Nobody reads the output any more, as in `hfcount ... | head`."""
+
+
+class Crash(HfcountError):
+    """A mistake of hfcount's own."""
+
+    kind = "Crash"
+
+
+class _NotWritten(click.ClickException):
+    exit_code = 3
+
+
+def echo(text: str) -> None:
+    """Prints to standard output.
+
+    Raises:
+        ReaderGone: nobody reads it any more.
+    """
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise ReaderGone from None
+    except OSError as error:
+        raise _NotWritten(f"the report is not written: {error.strerror}") from None
+
+
+def show(format: Format, reports: Sequence[Report]) -> bool:
+    """Prints the reports; whether anybody still reads them."""
+    try:
+        echo(format.render(reports))
+    except ReaderGone:
+        return False
+    return True
+
+
+def written(path: Path, make: Callable[[], bytes]) -> None:
+    """Writes a file, or says why not; what was printed stands."""
+    try:
+        write(path.resolve(), make())  # a link stays a link
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise _NotWritten(f"{path} is not written: {why}") from None
+
+
+def crashed(error: Exception) -> Crash:
+    """Says on standard error what happened and how to report it, with --debug where; the same as an error."""
+    crash = Crash(
+        f"hfcount crashed: {type(error).__name__}: {printable(str(error))}. This is a mistake of hfcount's own: please"
+        " report it with the command and its --debug output."
+    )
+    if "--debug" in sys.argv:  # even where the command line could not be read
+        from traceback import format_exception
+
+        lines = "".join(format_exception(error)).splitlines()
+        click.echo("\n".join(printable(line, None) for line in lines), err=True)
+    click.echo(str(crash), err=True)
+    return crash
+
+
+def ended(command: Callable[[], int | None]) -> int:
+    """The exit code of a command, whatever comes of it; what went wrong is one line on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # not every terminal can show a formula
+    try:
+        code = command() or 0
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except (ReaderGone, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except HfcountError as error:
+        click.echo(f"Error: {error}", err=True)
+    except Exception as error:
+        crashed(error)
+    return 3
