@@ -1,9 +1,16 @@
 """`python -m hfcount`, and what the command `hfcount` runs."""
 
+from __future__ import annotations
+
+import _thread
 import gc
 import os
 import sys
-from typing import Any, NoReturn
+import time
+
+TYPE_CHECKING = False  # nothing that takes time is imported before Ctrl-C is seen to
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 
 def run() -> NoReturn:
@@ -35,8 +42,17 @@ def run() -> NoReturn:
 
 
 def _interrupt(*_: object) -> NoReturn:
-    """Unwinds the run. Libraries know KeyboardInterrupt and say something of their own about it."""
+    """Unwinds the run; where something swallows that or waits for a server, the process ends a moment later anyway.
+
+    Libraries know KeyboardInterrupt and say something of their own about it, so this is another exception.
+    """
+    _thread.start_new_thread(_end_soon, ())
     raise SystemExit(130)
+
+
+def _end_soon() -> None:
+    time.sleep(0.5)
+    _end(130)
 
 
 def _unraisable(raised: Any) -> None:

@@ -85,7 +85,7 @@ def clear() -> tuple[Path, int]:
         size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
         shutil.rmtree(root)
     except (OSError, ValueError) as error:
-        raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error))}.") from None
+        raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error).rstrip('.'))}.") from None
     return root, size
 
 

@@ -30,8 +30,9 @@ def understood(request: Request) -> Request:
     model, shown = request.model, public(request.model)
     if request.fixtures is not None or _is_local(model):
         if request.revision is not None:
-            where = "--fixtures is a local folder" if request.fixtures else f"{shown} is local"
-            raise ValueError(f"{where}, which has no revisions. Leave out the revision.")
+            what = "folder" if request.fixtures or os.path.isdir(folder.local_path(model)) else "file"
+            named = "--fixtures" if request.fixtures else shown
+            raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
         if request.fixtures is None and _is_weights(model) and os.path.isfile(folder.local_path(model)):
             return replace(request, model=os.path.dirname(model) or ".")
         return request
