@@ -9,7 +9,7 @@ from typing import Any, NoReturn, get_args
 import click
 
 from hfcount.cli import options as read
-from hfcount.cli.output import ReaderGone, crashed, echo, ended, show, written
+from hfcount.cli.output import ReaderGone, crashed, ended, show, written
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
@@ -175,7 +175,7 @@ def main(
             models = tuple(checkpoints_below(root) if recursive else all_fixtures(root))
         except HfcountError as error:
             report = failed(str(root), error)
-            echo(format.render([report]))
+            show(format, [report])
             return report.exit_code
     if batch > 1 and context is None:
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")

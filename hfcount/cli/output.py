@@ -28,26 +28,14 @@ class _NotWritten(click.ClickException):
     exit_code = 3
 
 
-def echo(text: str) -> None:
-    """Prints to standard output.
-
-    Raises:
-        ReaderGone: nobody reads it any more.
-    """
-    try:
-        click.echo(text)
-    except BrokenPipeError:
-        raise ReaderGone from None
-    except OSError as error:
-        raise _NotWritten(f"the report is not written: {error.strerror}") from None
-
-
 def show(format: Format, reports: Sequence[Report]) -> bool:
     """Prints the reports; whether anybody still reads them."""
     try:
-        echo(format.render(reports))
-    except ReaderGone:
+        click.echo(format.render(reports))
+    except BrokenPipeError:
         return False
+    except OSError as error:
+        raise _NotWritten(f"the report is not written: {error.strerror}") from None
     return True
 
 
@@ -81,10 +69,7 @@ def ended(command: Callable[[], int | None]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # not every terminal can show a formula
     try:
-        code = command() or 0
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return code
+        return command() or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code
