@@ -19,7 +19,8 @@ from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import compose
-from hfcount.report.inspection import AskedDepth, Inspection, Options
+from hfcount.report.choices import AskedDepth
+from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable, typed

@@ -14,8 +14,8 @@ from build import TINY, save, save_tiny
 from conftest import Run
 from loopback import Fault, Hub
 
+from hfcount import pipeline
 from hfcount.__main__ import run as start
-from hfcount.cli import main as cli
 from hfcount.cli.main import run as command
 
 _BARE = [sys.executable, "-m", "hfcount"]
@@ -45,14 +45,14 @@ CRASHES = [KeyError("x"), MemoryError(), RecursionError("too deep\n\x1b[31m"), A
 def test_a_crash_is_one_line_and_3_and_the_others_go_on(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, debug: bool
 ) -> None:
-    inspect = cli.inspect
+    inspect = pipeline.inspect
 
     def crashing(request: Any, options: Any) -> Any:
         if request.model == "models/a":
             raise error
         return inspect(request, options)
 
-    monkeypatch.setattr(cli, "inspect", crashing)
+    monkeypatch.setattr(pipeline, "inspect", crashing)
     args = ["models/a", "models/b/c", "--format", "json", *["--debug"] * debug]
     code, out, err = _run(monkeypatch, capsys, *args)
     first, second = map(json.loads, out.splitlines())

@@ -4,28 +4,26 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import click
 
 from hfcount.cli import options as read
 from hfcount.cli.output import ReaderGone, crashed, ended, show, written
 from hfcount.errors import BadSetting, HfcountError
-from hfcount.fetcher import Request
+from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST
 from hfcount.fetcher.names import public, understood
-from hfcount.mapper.whatif import Changes
-from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
-from hfcount.report.model import Extra, Report, worst
-from hfcount.report.serving import CACHE_DTYPES, Workload
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth
 from hfcount.reporters import FORMATS
 from hfcount.reporters.progress import Bar
-from hfcount.verifier.policy import Policy
-from hfcount.verifier.rules import RULES
 
-_NEUTRAL = ", ".join(rule.code for rule in RULES.values() if rule.neutral)
+if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
+    from hfcount.report.inspection import Options
+    from hfcount.report.model import Extra, Report
 
 _EPILOG = """
 \b
@@ -124,7 +122,7 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option(
     "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Downgrade an error to a note (repeatable)."
 )
-@click.option("--strict", is_flag=True, help=f"Upgrade every note but {_NEUTRAL} to an error.")
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @read.printing("--families", read.architectures, "List the architectures.")
@@ -145,7 +143,7 @@ def main(
     style: str,
     formula: bool,
     tensors: bool,
-    settings: Sequence[Changes],
+    settings: "Sequence[Changes]",
     context: int | None,
     batch: int,
     kv_dtype: str | None,
@@ -174,9 +172,10 @@ def main(
         try:
             models = tuple(checkpoints_below(root) if recursive else all_fixtures(root))
         except HfcountError as error:
-            report = failed(str(root), error)
-            show(format, [report])
-            return report.exit_code
+            from hfcount.pipeline import failed
+
+            show(format, [failed(str(root), error)])
+            return 3
     if batch > 1 and context is None:
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and plot is None:
@@ -190,6 +189,14 @@ def main(
         requests = [_request(replace(request, model=model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if isinstance(requests[0], Request):
+        begin(requests[0])
+    # All this is imported while the Hub is waited for.
+    from hfcount.report.inspection import Options
+    from hfcount.report.model import worst
+    from hfcount.report.serving import Workload
+    from hfcount.verifier.policy import Policy
+
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     extras = [name for name, wanted in asked.items() if wanted or page]
     unasked: dict[str, Any] = {name: None for name in extras if not asked[name]}  # only the page wants these
@@ -198,8 +205,9 @@ def main(
     reports: list[Report] = []
     with Bar(len(models)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, Workload(context, batch, kv_dtype), bar.files)
-        for one in requests:
-            found = _look(bar, one, options, settings)
+        for model, one in zip(models, requests, strict=True):
+            bar.model(model)
+            found = _look(public(model), one, options, settings)
             whole += found
             reports += [replace(report, **unasked) for report in found]
             if format.streamed and not gone:
@@ -219,27 +227,30 @@ def main(
     return worst([report.exit_code for report in reports])
 
 
-def _request(request: Request) -> Request | Report:
-    """What MODEL and the options ask for, or the report of a MODEL that is none."""
+def _request(request: Request) -> Request | HfcountError:
+    """What MODEL and the options ask for, or why that is nothing."""
     try:
         return understood(request)
     except HfcountError as error:
-        return failed(public(request.model), error)
+        return error
 
 
-def _look(bar: Bar, request: Request | Report, options: Options, settings: Sequence[Changes]) -> Sequence[Report]:
+def _look(
+    model: str, request: Request | HfcountError, options: "Options", settings: "Sequence[Changes]"
+) -> "Sequence[Report]":
     """The reports of one model, whatever comes of it."""
-    bar.model(request.model)
-    if isinstance(request, Report):
-        return [request]
+    from hfcount import pipeline
+
+    if isinstance(request, HfcountError):
+        return [pipeline.failed(model, request)]
     try:
-        return what_ifs(request, options, settings) if settings else [inspect(request, options)]
+        return pipeline.what_ifs(request, options, settings) if settings else [pipeline.inspect(request, options)]
     except BadSetting as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
     except HfcountError as error:
-        return [failed(request.model, error)]
+        return [pipeline.failed(request.model, error)]
     except Exception as error:  # the other models go on
-        return [failed(request.model, crashed(error))]
+        return [pipeline.failed(request.model, crashed(error))]
 
 
 def run() -> NoReturn:

@@ -4,14 +4,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.files import write
-from hfcount.report.model import Report
 from hfcount.reporters import Format
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.report.model import Report
 
 
 class ReaderGone(Exception):
@@ -28,7 +31,7 @@ class _NotWritten(click.ClickException):
     exit_code = 3
 
 
-def show(format: Format, reports: Sequence[Report]) -> bool:
+def show(format: Format, reports: "Sequence[Report]") -> bool:
     """Prints the reports; whether anybody still reads them."""
     try:
         click.echo(format.render(reports))
