@@ -84,6 +84,18 @@ def test_a_command_that_cannot_even_start_says_so(here: Path) -> None:
     assert (done.returncode, done.stderr.count("\n"), "ModuleNotFoundError" in done.stderr) == (3, 1, True)
 
 
+@pytest.mark.parametrize("option", ["--help", "--version", "--rules", "--schema"])
+def test_what_is_printed_in_place_of_a_run_may_be_unread_or_not_fit(here: Path, option: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody, open("/dev/full", "wb") as full:
+        runs = [subprocess.run([*_BARE, option], stdout=out, stderr=subprocess.PIPE) for out in (nobody, full)]
+    assert [(run.returncode, run.stderr) for run in runs] == [
+        (0, b""),
+        (3, b"Error: the output is not written: No space left on device\n"),
+    ]
+
+
 def test_a_full_disk_is_no_crash(here: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*_BARE, "models/a"], stdout=full, stderr=subprocess.PIPE, text=True)

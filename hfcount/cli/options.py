@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from hfcount.cli.output import ReaderGone
 from hfcount.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -20,11 +19,8 @@ def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callab
 
     def callback(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
         if wanted and not context.resilient_parsing:
-            try:
-                for line in lines():
-                    click.echo(line)
-            except BrokenPipeError:
-                raise ReaderGone from None
+            for line in lines():
+                click.echo(line)
             context.exit()
 
     return click.option(name, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)

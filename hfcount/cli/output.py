@@ -1,6 +1,6 @@
 """What is printed and written, how a run ends, and what is said when it crashes."""
 
-import os
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -78,11 +78,15 @@ def ended(command: Callable[[], int | None]) -> int:
         return error.exit_code
     except click.Abort:
         return 130
-    except (ReaderGone, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ReaderGone, SystemExit) as gone:
+        if isinstance(gone, SystemExit) and gone.code != 1:  # which is what click makes of a broken pipe
+            raise
         return 0
     except HfcountError as error:
         click.echo(f"Error: {error}", err=True)
     except Exception as error:
-        crashed(error)
+        if not (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+            crashed(error)
+        else:
+            click.echo(f"Error: the output is not written: {error.strerror}", err=True)
     return 3
