@@ -8,15 +8,14 @@ from io import BytesIO
 from typing import Any, NamedTuple, TypeVar
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
+from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
-from hfcount.fetcher.retry import Deadline, HubRetry
+from hfcount.fetcher.retry import Deadline
 from hfcount.text import address, printable
 
 T = TypeVar("T")
@@ -25,8 +24,6 @@ _CONNECT, _READ = 10.0, 30.0  # seconds
 _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
-WORKERS = 8
-"""Connections to one host at a time."""
 
 
 class Answer(NamedTuple):
@@ -80,7 +77,7 @@ class Client:
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = _Adapter(deadline)
+        adapter = Adapter(deadline)
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -142,6 +139,7 @@ class Client:
         while hops < _REDIRECTS:
             self.deadline.check()
             response = self._ask(what, current, headers)
+            self.deadline.check()  # headers that it cut short look like whole ones
             status = response.status_code
             if status == 200 or (status == 206 and headers):
                 return response
@@ -224,43 +222,6 @@ class BrokenOff(Exception):
 
 class _Refused(BrokenOff):
     """An answer of another host that the Hub's own address should not have led to."""
-
-
-class _Adapter(HTTPAdapter):
-    """An adapter whose connections end when the time is up, whatever a server trickles."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._pools = _pools(deadline)
-        super().__init__(pool_connections=4, pool_maxsize=WORKERS, max_retries=HubRetry(deadline))
-
-    def init_poolmanager(self, *args: Any, **settings: Any) -> None:
-        super().init_poolmanager(*args, **settings)
-        self.poolmanager.pool_classes_by_scheme = self._pools
-
-    def proxy_manager_for(self, proxy: str, **settings: Any) -> Any:
-        manager = super().proxy_manager_for(proxy, **settings)
-        manager.pool_classes_by_scheme = self._pools
-        return manager
-
-
-def _pools(deadline: Deadline) -> dict[str, type[HTTPConnectionPool]]:
-    """Connection pools whose sockets the deadline may shut down."""
-
-    class Plain(HTTPConnection):
-        def _new_conn(self) -> Any:
-            return deadline.watched(super()._new_conn())
-
-    class Secure(HTTPSConnection):
-        def _new_conn(self) -> Any:
-            return deadline.watched(super()._new_conn())
-
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
-
-    return {"http": PlainPool, "https": SecurePool}
 
 
 def _length(response: requests.Response) -> int | None:

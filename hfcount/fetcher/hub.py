@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence
-from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.addresses import joined, origin
+from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree

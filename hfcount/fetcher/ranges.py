@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.client import WORKERS, Client, Denied, Empty
+from hfcount.fetcher.client import Client, Denied, Empty
+from hfcount.fetcher.connections import WORKERS
 from hfcount.fetcher.interface import Progress
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable

@@ -19,7 +19,6 @@ from hfcount.formats.json import Document, parse_object
 from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.text import printable, shown
 
-
 _MANY = 6_000_000  # values: nine for each tensor
 
 
