@@ -1,7 +1,9 @@
 """What every test stands on: no way out to the network, a loopback Hub, the command as a user runs it."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,8 @@ import pytest
 CLOSED = "http://127.0.0.1:9"
 """Nothing listens here."""
 
-_HOME = tempfile.TemporaryDirectory(prefix="hfcount-tests-")
+_HOME = tempfile.mkdtemp(prefix="hfcount-tests-")
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 
 # huggingface_hub reads these once, when it is imported. The proxy catches whatever asks for another host.
 for _name in list(os.environ):
@@ -24,7 +27,7 @@ for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIV
     os.environ.pop(_name, None)
 os.environ |= {
     "HF_ENDPOINT": CLOSED,
-    "HF_HOME": _HOME.name,
+    "HF_HOME": _HOME,
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "NETRC": os.devnull,
     "HTTP_PROXY": CLOSED,
@@ -65,10 +68,6 @@ class Run(Protocol):
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
-
-
-def pytest_unconfigure() -> None:
-    _HOME.cleanup()
 
 
 @pytest.fixture(scope="session")

@@ -97,8 +97,8 @@ class _Repo:
         try:
             first, rest = self._pages(what, url)
         except Denied as denied:
-            if denied.status in (404, 405, 410, 501) and not denied.code:
-                return None  # a mirror without this address
+            if denied.status in (404, 405, 410, 501) and denied.code != "RevisionNotFound":
+                return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
             raise self.refused(denied, what) from None
         try:
             commit, sizes = read_model(first)

@@ -70,11 +70,11 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
         fix = recorded.get("fix")
         return Shard(name, size, problem=str(recorded.get("problem")), fix=fix if isinstance(fix, str) else None)
     try:
-        parsed = parse_header(printable(name), json.dumps(header).encode())
+        written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+        parsed = parse_header(printable(name), written)
     except DocumentError as error:
         return Shard(name, size, problem=error.said, fix=error.fix)
     if type(length) is not int:  # the reference writer puts no spaces, and pads to a multiple of 8
-        written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         length = -(-len(written) // 8) * 8
     return Shard(name, size, replace(parsed, length=length))
 
@@ -91,12 +91,19 @@ def recording(
         content["beside"] = list(others)
     if sizes is not None:
         content["sizes"] = dict(sizes)
+    fields = [f" {_json(name)}: {_json(value)}".encode() for name, value in content.items()]
     if shards is not None:
-        content["files"] = {name: _recorded(one) for name, one in sorted(shards.items())}
-    return (json.dumps(content, indent=1) + "\n").encode()
+        files = [f"  {_json(name)}: ".encode() + _recorded(one) for name, one in sorted(shards.items())]
+        fields.append(b' "files": {\n' + b",\n".join(files) + b"\n }")
+    return b"{\n" + b",\n".join(fields) + b"\n}\n"
 
 
-def _recorded(one: Shard) -> dict[str, Any]:
+def _recorded(one: Shard) -> bytes:
     if one.header is None:
-        return {"bytes": one.size, "problem": one.problem} | ({"fix": one.fix} if one.fix else {})
-    return {"bytes": one.size, "length": one.header.length, "header": json.loads(one.header.raw)}
+        return _json({"bytes": one.size, "problem": one.problem} | ({"fix": one.fix} if one.fix else {})).encode()
+    # The header is JSON already, and has been read as such.
+    facts = f'{{"bytes": {_json(one.size)}, "length": {one.header.length}, "header": '
+    return facts.encode() + one.header.raw.strip() + b"}"
+
+
+_json = json.dumps

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
-from hfcount.plan import Blueprint
+from hfcount.plan import Blueprint, Row
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
@@ -15,7 +15,7 @@ from hfcount.verifier.findings import Finding
 from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
-    from hfcount.formula.closed_form import Formula
+    from hfcount.formula.closed_form import Formula, Kind
 
 
 def compose(run: Inspection) -> Report:
@@ -81,21 +81,16 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
         ),
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
-        "tensors": tuple(
-            TensorRow(
-                name=printable(row.name),
-                count=row.count,
-                shape=tuple(map(int, row.shape)),
-                component=row.component,
-                kind=row.kind,
-                elements=row.elements,
-            )
-            for row in blueprint.rows()
-        )
-        if "tensors" in extras
-        else None,
+        "tensors": tuple(map(_row, blueprint.rows())) if "tensors" in extras else None,
         **_formulas(blueprint, extras),
     }
+
+
+def _row(row: Row) -> TensorRow:
+    name, shape = printable(row.name), tuple(map(int, row.shape))
+    return TensorRow(
+        name=name, count=row.count, shape=shape, component=row.component, kind=row.kind, elements=row.elements
+    )
 
 
 def _formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
@@ -104,25 +99,21 @@ def _formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]
     formula = blueprint.formula()
     return {
         "formula": _closed_form(formula) if "formula" in extras else None,
-        "layers": tuple(
-            LayerKind(
-                name=kind.name,
-                numbers=kind.numbers,
-                count=kind.layers,
-                components=tuple(
-                    ComponentCount(
-                        name=component,
-                        total=kind.layers * evaluate(terms),
-                        active=kind.layers * evaluate(kind.active.get(component, {})),
-                    )
-                    for component, terms in kind.parts.items()
-                ),
-            )
-            for kind in formula.kinds
-        )
-        if "layers" in extras
-        else None,
+        "layers": tuple(map(_layers, formula.kinds)) if "layers" in extras else None,
     }
+
+
+def _layers(kind: "Kind") -> LayerKind:
+    """The layers of one kind, their components counted together."""
+    components = tuple(
+        ComponentCount(
+            name=name,
+            total=kind.layers * evaluate(terms),
+            active=kind.layers * evaluate(kind.active.get(name, {})),
+        )
+        for name, terms in kind.parts.items()
+    )
+    return LayerKind(name=kind.name, numbers=kind.numbers, count=kind.layers, components=components)
 
 
 def _closed_form(formula: "Formula") -> ClosedForm:
@@ -130,10 +121,7 @@ def _closed_form(formula: "Formula") -> ClosedForm:
         text = formula.text if whole else formula.plain
         return tuple(
             FormulaPart(
-                component=name,
-                symbols=text(terms),
-                numbers=formula.numbers(terms, whole),
-                value=evaluate(terms),
+                component=name, symbols=text(terms), numbers=formula.numbers(terms, whole), value=evaluate(terms)
             )
             for name, terms in polynomials
         )

@@ -168,7 +168,7 @@ class Spec(Frozen):
         letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
         object.__setattr__(self, "layers", _numbered(self.layers, letter))
         if any(part.place != name for name, part in self.parts.items()):
-            known = keyed(replace(self, parts={}))
+            known = keyed(replace(self, parts={})) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
             object.__setattr__(self, "parts", parts)
 
@@ -199,7 +199,11 @@ class Spec(Frozen):
         return self.but(parts={name: one for name, one in self.parts.items() if name != part})
 
 
+_SAME = {"text", "mtp"}
+"""Parts whose sizes are those of the model around."""
+
+
 def _placed(part: Spec, name: str, known: set[tuple[str, str]]) -> Spec:
-    """A part in its place; symbols of the language model say nothing of it, since its layers are the model's own."""
-    own = part if name == "text" or part.place else nested(part, name[0], known)
+    """A part in its place, with symbols that say so where its sizes are its own."""
+    own = part if name in _SAME or part.place else nested(part, name[0], known)
     return own.but(place=name)

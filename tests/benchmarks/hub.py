@@ -16,11 +16,12 @@ from threading import Thread
 from typing import IO, Any
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+_REVISION = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/revision/[^/?]+(\?.*)?")
 _RESOLVE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)")
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """HEAD and GET of /<org>/<name>/resolve/<revision>/<file>, with Range, as the Hub answers them."""
+    """HEAD and GET of a repo's listing and of its files, with Range, as the Hub answers them."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else the client waits for a delayed acknowledgement
@@ -36,6 +37,11 @@ class _Handler(SimpleHTTPRequestHandler):
         """Says nothing."""
 
     def _answer(self, with_body: bool) -> None:
+        if listed := _REVISION.fullmatch(self.path):
+            files = sorted(Path(self.directory, listed["repo"]).iterdir())
+            siblings = [{"rfilename": path.name, "size": path.stat().st_size} for path in files]
+            self._send(200, {}, json.dumps({"sha": COMMIT, "siblings": siblings}).encode(), with_body)
+            return
         asked = _RESOLVE.fullmatch(self.path)
         path = Path(self.directory, asked["repo"], asked["file"]) if asked else None
         if path is None or not path.is_file():
