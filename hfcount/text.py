@@ -1,5 +1,6 @@
 """How values are written for people: names that are safe on a terminal, numbers with separators."""
 
+import re
 from typing import Any
 
 _SHOWN = 200  # characters of foreign text that a message repeats
@@ -11,6 +12,12 @@ def printable(text: str, limit: int | None = _SHOWN) -> str:
         # Bidirectional marks can reorder a line just as control characters can rewrite it.
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
+
+
+def address(url: str, limit: int | None = 100) -> str:
+    """An address without what may be secret: a user, a password, a query."""
+    scheme, slashes, rest = re.split(r"[?#]", url, maxsplit=1)[0].rpartition("://")
+    return printable(scheme.rpartition("@")[2] + slashes + rest.rpartition("@")[2], limit)
 
 
 def shown(value: Any) -> str:

@@ -380,7 +380,8 @@ CASES: dict[str, Case] = {
     "Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS"), spoil=file(lambda content: LFS)),
     "Git LFS pointers": Case(
         "mismatch",
-        30 * "HF003 ",
+        "HF003",
+        ("30 broken files", "27 more", "git lfs pull"),
         make=one_each,
         spoil=lambda checkpoint: file(lambda content: LFS, *checkpoint.shards)(checkpoint),
     ),

@@ -3,22 +3,20 @@
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
+from io import BytesIO
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urljoin, urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
-from urllib3.util import parse_url
 
 from hfcount.errors import FetchError, FetchKind
+from hfcount.fetcher.addresses import joined, origin, where
+from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
-from hfcount.fetcher.retry import Deadline, HubRetry
-from hfcount.text import printable
+from hfcount.fetcher.retry import Deadline
+from hfcount.text import address, printable
 
 T = TypeVar("T")
 
@@ -26,8 +24,6 @@ _CONNECT, _READ = 10.0, 30.0  # seconds
 _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
-WORKERS = 8
-"""Connections to one host at a time."""
 
 
 class Answer(NamedTuple):
@@ -81,7 +77,7 @@ class Client:
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = _Adapter(deadline)
+        adapter = Adapter(deadline)
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -100,18 +96,17 @@ class Client:
         """
 
         def read(response: requests.Response) -> Answer:
-            claimed = response.headers.get("Content-Length", "")
-            if re.fullmatch(r"\d{1,19}", claimed) and int(claimed) > cap:
-                raise _too_long(what, f"{int(claimed):,} bytes", cap)
-            body = bytearray()
-            unpack = _unpacker(what, response.headers.get("Content-Encoding", "identity"))
+            claimed, encoding = _length(response), response.headers.get("Content-Encoding")
+            if claimed is not None and claimed > cap:
+                raise _too_long(what, f"{claimed:,} bytes", cap)
+            body, unpack = BytesIO(), _unpacker(what, encoding or "identity")  # gives its bytes without a copy
             for piece in self._pieces(response.raw):
-                body += unpack(piece, cap + 1 - len(body))
-                if len(body) > cap:
+                body.write(unpack(piece, cap + 1 - body.tell()))
+                if body.tell() > cap:
                     raise _too_long(what, "more bytes", cap)
-            if response.headers.get("Content-Encoding") is None and claimed.isdecimal() and len(body) < int(claimed):
-                raise BrokenOff(f"the answer broke off after {len(body):,} of {int(claimed):,} bytes")
-            return Answer(response.headers, bytes(body))
+            if encoding is None and claimed is not None and body.tell() < claimed:
+                raise BrokenOff(f"the answer broke off after {body.tell():,} of {claimed:,} bytes")
+            return Answer(response.headers, body.getvalue())
 
         return self._try(what, url, {}, read)
 
@@ -144,16 +139,20 @@ class Client:
         while hops < _REDIRECTS:
             self.deadline.check()
             response = self._ask(what, current, headers)
+            self.deadline.check()  # headers that it cut short look like whole ones
             status = response.status_code
             if status == 200 or (status == 206 and headers):
                 return response
             response.close()  # what an error says at length is not read
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
-                current, hops = _target(what, current, response.headers["Location"]), hops + 1
+                target = joined(current, location := response.headers["Location"])
+                if target is None:
+                    raise FetchError("HubError", f"{what}: redirected to {address(location, 60)}.")
+                current, hops = target, hops + 1
             elif status in TRANSIENT and attempts < _ATTEMPTS:
                 self.deadline.pause(response.headers, attempts)
                 attempts += 1
-            elif status == 416:
+            elif status == 416 and headers:
                 raise Empty
             else:
                 own = origin(current) == self._origin
@@ -170,7 +169,7 @@ class Client:
             asked = self._session.prepare_request(requests.Request("GET", url, headers=dict(headers), auth=self._sign))
             place = origin(asked.url or "")
         except (ValueError, requests.RequestException):
-            raise FetchError("HubError", f"{what}: {bare(url)} is not an address that can be asked.") from None
+            raise FetchError("HubError", f"{what}: {address(url, 60)} is not an address that can be asked.") from None
         if place not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
         left = max(self.deadline.left(), 0.001)
@@ -202,18 +201,19 @@ class Client:
         if response.status_code == 206:
             size = _content_range(what, response.headers.get("Content-Range", ""), begin, end)
         else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
-            length = response.headers.get("Content-Length", "")
-            if not re.fullmatch(r"\d{1,19}", length):
+            length = _length(response)
+            if length is None:
                 raise FetchError("HubError", f"{what}: the server ignores Range and gives no Content-Length.")
-            size, skip = int(length), begin
-        wanted, body = min(end, size) - begin + skip, bytearray()
-        while len(body) < wanted:
+            size, skip = length, begin
+        wanted, body, seen = min(end, size) - begin + skip, BytesIO(), 0
+        while seen < wanted:
             self.deadline.check()
-            piece = response.raw.read1(min(wanted - len(body), _PIECE))
+            piece = response.raw.read1(min(wanted - seen, _PIECE))
             if not piece:
-                raise BrokenOff(f"the answer broke off after {len(body):,} of {wanted:,} bytes")
-            body += piece
-        return bytes(body[skip:]), size
+                raise BrokenOff(f"the answer broke off after {seen:,} of {wanted:,} bytes")
+            seen += len(piece)
+            body.write(piece[max(len(piece) - max(seen - skip, 0), 0) :])
+        return body.getvalue(), size
 
 
 class BrokenOff(Exception):
@@ -224,41 +224,10 @@ class _Refused(BrokenOff):
     """An answer of another host that the Hub's own address should not have led to."""
 
 
-class _Adapter(HTTPAdapter):
-    """An adapter whose connections end when the time is up, whatever a server trickles."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._pools = _pools(deadline)
-        super().__init__(pool_connections=4, pool_maxsize=WORKERS, max_retries=HubRetry(deadline))
-
-    def init_poolmanager(self, *args: Any, **settings: Any) -> None:
-        super().init_poolmanager(*args, **settings)
-        self.poolmanager.pool_classes_by_scheme = self._pools
-
-    def proxy_manager_for(self, proxy: str, **settings: Any) -> Any:
-        manager = super().proxy_manager_for(proxy, **settings)
-        manager.pool_classes_by_scheme = self._pools
-        return manager
-
-
-def _pools(deadline: Deadline) -> dict[str, type[HTTPConnectionPool]]:
-    """Connection pools whose sockets the deadline may shut down."""
-
-    class Plain(HTTPConnection):
-        def _new_conn(self) -> Any:
-            return deadline.watched(super()._new_conn())
-
-    class Secure(HTTPSConnection):
-        def _new_conn(self) -> Any:
-            return deadline.watched(super()._new_conn())
-
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
-
-    return {"http": PlainPool, "https": SecurePool}
+def _length(response: requests.Response) -> int | None:
+    """The length of the body that an answer claims; None where it claims none that a body could have."""
+    claimed = response.headers.get("Content-Length", "")
+    return int(claimed) if re.fullmatch(r"[0-9]{1,18}", claimed) else None
 
 
 def _too_long(what: str, found: str, cap: int) -> FetchError:
@@ -284,7 +253,7 @@ def _unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
 
 def _content_range(what: str, value: str, begin: int, end: int) -> int:
     """The size of the whole file, once the range is the one that was asked for."""
-    parts = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", value)
+    parts = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})", value)
     if parts:
         first, last, size = map(int, parts.groups())
         if first == begin and last == min(end, size) - 1:
@@ -294,32 +263,6 @@ def _content_range(what: str, value: str, begin: int, end: int) -> int:
         f"{what}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
         f" {printable(value or 'missing', 60)}.",
     )
-
-
-def _target(what: str, url: str, location: str) -> str:
-    """Where a redirect leads."""
-    with suppress(ValueError, HTTPError):
-        target = urljoin(url, location)
-        if parse_url(target).scheme in ("http", "https") and parse_url(target).host:
-            return target
-    raise FetchError("HubError", f"{what}: redirected to {bare(location)}.")
-
-
-def bare(url: str) -> str:
-    """An address without what may be secret: user, password, query."""
-    return printable(re.sub(r"//[^/@]*@", "//", url.partition("?")[0]), 60)
-
-
-def where(url: str) -> str:
-    """The server of an address, without what may be secret."""
-    parts = urlsplit(url)
-    return printable(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", 100)
-
-
-def origin(url: str) -> tuple[str | None, str | None, int | None]:
-    """Scheme, host and port, as the library that connects reads them."""
-    parts = parse_url(url)
-    return parts.scheme, parts.host, parts.port or {"https": 443, "http": 80}.get(parts.scheme or "")
 
 
 def _cause(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from hfcount.errors import FetchError
-from hfcount.text import printable
+from hfcount.text import address, printable
 
 
 class Endpoint(NamedTuple):
@@ -21,7 +21,7 @@ class Endpoint(NamedTuple):
     @property
     def shown(self) -> str:
         """The address as messages may show it: without a user, a password or a query."""
-        return printable(re.sub(r"//[^/@]*@", "//", self.url.partition("?")[0]), 100)
+        return address(self.url)
 
     def file(self, model: str, revision: str, name: str) -> str:
         """Where a file of a repo is."""

@@ -2,8 +2,11 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import get_ident
+from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.interface import CAPS, CONFIG
@@ -21,18 +24,37 @@ def read(path: Path, where: str | None = None) -> Document | None:
         FetchError: UnreadableFile.
     """
     where = where or printable(str(path))
-    try:
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
-            raise FetchError("UnreadableFile", f"{where} is not a regular file.")
-        cap = CAPS.get(path.name, CAPS[CONFIG])
-        if facts.st_size > cap:
-            raise FetchError("UnreadableFile", f"{where} has {facts.st_size:,} bytes; at most {cap:,} are read.")
-        return Document(where, path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise FetchError("UnreadableFile", f"{where} cannot be read: {error.strerror}.") from None
+    cap = CAPS.get(path.name, CAPS[CONFIG])
+    with opened(path, where) as file:
+        if file is None:
+            return None
+        size = os.fstat(file.fileno()).st_size
+        raw = (file.read(cap + 1) or b"") if size <= cap else b""
+    if (size := max(size, len(raw))) > cap:  # some files hold more than they say
+        raise FetchError("UnreadableFile", f"{where} has {size:,} bytes; at most {cap:,} are read.")
+    return Document(where, raw)
+
+
+@contextmanager
+def opened(path: Path, where: str) -> Iterator[BinaryIO | None]:
+    """A regular file to read from, None where there is none; what cannot be read at once gives None for its bytes.
+
+    Raises:
+        FetchError: UnreadableFile, also while it is read.
+    """
+    with ExitStack() as stack:
+        try:
+            # O_NONBLOCK: opening a FIFO would wait for a writer.
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                os.close(handle)
+                raise FetchError("UnreadableFile", f"{where} is not a regular file.")
+            yield stack.enter_context(os.fdopen(handle, "rb"))
+        except FileNotFoundError:
+            yield None
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise FetchError("UnreadableFile", f"{where} cannot be read: {why}.") from None
 
 
 def write(path: Path, raw: bytes) -> None:

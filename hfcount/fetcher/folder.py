@@ -1,7 +1,6 @@
 """A local folder, or a config's own file."""
 
 import os
-import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -75,8 +74,11 @@ def read_folder(
             "NoSuchFolder", f"{printable(str(folder))} is not a folder. Check the path of {printable(model)}."
         )
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
-    with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_file())
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if _is_file(entry))
+    except OSError as error:
+        raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     if config is None:
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
     shards = FolderShards(folder, [name for name in names if name.endswith(".safetensors")])
@@ -89,7 +91,7 @@ class FolderShards:
     local = True
 
     def __init__(self, folder: Path, names: Collection[str]) -> None:
-        self._folder = str(folder)
+        self._folder = folder
         self.names: Collection[str] | None = names
 
     def close(self) -> None:
@@ -105,17 +107,17 @@ class FolderShards:
         return found
 
     def _read(self, name: str) -> Shard | None:
-        try:
-            # O_NONBLOCK: opening a FIFO would wait for a writer.
-            handle = os.open(os.path.join(self._folder, name), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise FetchError("UnreadableFile", f"{printable(name)} cannot be read: {error.strerror}.") from None
-        with os.fdopen(handle, "rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                raise FetchError("UnreadableFile", f"{printable(name)} is not a regular file.")
-            first = file.read(256)
-            rest = file.read(max(header_end(first, facts.st_size) - len(first), 0))
-            return read_shard(name, facts.st_size, first + rest)
+        with files.opened(self._folder / name, printable(name)) as file:
+            if file is None:
+                return None
+            size = os.fstat(file.fileno()).st_size
+            first = file.read(256) or b""
+            rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
+            return read_shard(name, size, first + rest)
+
+
+def _is_file(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself
+        return False

@@ -2,16 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from urllib.parse import urljoin
-
-from urllib3.exceptions import HTTPError
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence
+from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Client, Denied, Empty, origin
+from hfcount.fetcher.client import Client, Denied
 from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
@@ -21,7 +18,7 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
 
-_PAGE_CAP, _PAGES = 64_000_000, 100  # bytes, and how many pages of a listing are read
+_LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
 
 
 def takes(request: Request) -> bool:
@@ -139,7 +136,7 @@ class _Repo:
         while following is not None:
             if len(pages) == _PAGES:
                 raise FetchError("HubError", f"{what} has more than {_PAGES} pages, which no model has.")
-            answer = self.client.document(what, following, _PAGE_CAP)
+            answer = self.client.document(what, following, _LISTED - sum(len(page.raw) for page in pages))
             pages.append(Document(what, answer.body))
             link = next_page(answer.headers.get("Link", ""))
             following = self._same_host(what, url, link) if link else None
@@ -148,10 +145,9 @@ class _Repo:
     @staticmethod
     def _same_host(what: str, url: str, link: str) -> str:
         """Where the next page is; never at another host, which would be given the token."""
-        with suppress(ValueError, HTTPError):
-            following = urljoin(url, link)
-            if origin(following) == origin(url):
-                return following
+        following = joined(url, link)
+        if following and origin(following) == origin(url):
+            return following
         raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
 
     def _config_unlisted(self) -> Document:
@@ -174,8 +170,6 @@ class _Repo:
             raise FetchError("UnreadableFile", f"{what} has {size:,} bytes; at most {cap:,} are read.")
         try:
             answer = self.client.document(what, self.url(name), cap)
-        except Empty:
-            raise FetchError("HubError", f"{self.place.shown} answered 416 for {what}.") from None
         except Denied as denied:
             self._learn(denied.commit)
             if denied.status == 404 and denied.code in ("", "EntryNotFound"):

@@ -10,7 +10,7 @@ from hfcount.formats.json import Document, parse_value
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
-_NEXT = re.compile(r'<([^<>]*)>\s*;[^,]*\brel="?next"?', re.IGNORECASE)
+_NEXT = re.compile(r'<([^<>]*)>\s*;[^,<]*\brel="?next"?', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ def _files(document: Document, entries: list[Any], key: str) -> dict[str, int | 
     files: dict[str, int | None] = {}
     for entry in entries:
         name = entry.get(key) if isinstance(entry, dict) else None
-        if not isinstance(name, str) or not 0 < len(name) <= 1_000:
-            raise DocumentError(f"{document.where} lists a file without a name.")
+        if not isinstance(name, str) or len(name) > 1_000 or not {"", ".", ".."}.isdisjoint(name.split("/")):
+            raise DocumentError(f"{document.where} lists a file without a name that stays inside the repo.")
         size = entry.get("size")
         files[name] = size if type(size) is int and 0 <= size < 2**63 else None
     return files

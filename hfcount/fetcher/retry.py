@@ -45,6 +45,8 @@ class Deadline:
         with self._lock:
             # A copy, since TLS takes the descriptor away from the socket it wraps.
             self._sockets.append(connection.dup())
+            if self._stopped.is_set():  # while this one was being connected
+                connection.shutdown(SHUT_RDWR)
             if self._watcher is None:
                 self._watcher = Thread(target=self._watch, daemon=True)
                 self._watcher.start()
@@ -109,12 +111,14 @@ class HubRetry(Retry):
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds that a server asks for: Retry-After, or `t` of a RateLimit with nothing left (`r=0`)."""
     after = headers.get("Retry-After", "").strip()
-    if re.fullmatch(r"\d{1,19}", after):
+    if re.fullmatch(r"[0-9]{1,19}", after):
         return float(after)
     if after:
         from email.utils import mktime_tz, parsedate_tz
 
-        date = parsedate_tz(after)
-        return max(0.0, mktime_tz(date) - time.time()) if date else float("inf")
-    limit = re.search(r";\s*r=0\s*;\s*t=(\d{1,19})", headers.get("RateLimit", ""))
+        with suppress(ValueError, OverflowError):  # a year that no calendar has
+            if date := parsedate_tz(after):
+                return max(0.0, mktime_tz(date) - time.time())
+        return float("inf")
+    limit = re.search(r";\s*r=0\s*;\s*t=([0-9]{1,19})", headers.get("RateLimit", ""))
     return float(limit[1]) + 1 if limit else None

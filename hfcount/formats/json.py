@@ -9,6 +9,9 @@ from hfcount.errors import DocumentError
 from hfcount.text import printable, shown
 
 _DEPTH = 64
+MANY = 1_000_000
+"""Values that a document may have: twice as many as the largest index known. Each takes some 100 bytes of memory,
+however few of the document's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,8 @@ class Document:
     raw: bytes
 
 
-def parse_object(document: Document) -> dict[str, Any]:
-    """The JSON object that a document holds.
+def parse_object(document: Document, many: int = MANY) -> dict[str, Any]:
+    """The JSON object that a document holds, of at most so many values.
 
     Stricter than the standard library: UTF-8 without a byte order mark, no duplicate keys, no NaN or
     Infinity, nothing after the end, at most 64 levels.
@@ -28,20 +31,20 @@ def parse_object(document: Document) -> dict[str, Any]:
     Raises:
         DocumentError: HF001, with what is wrong and where.
     """
-    value = parse_loosely(document)
+    value = parse_loosely(document, many)
     check_keys(document, _count_keys(document.where, value))
     return value
 
 
-def parse_loosely(document: Document) -> dict[str, Any]:
+def parse_loosely(document: Document, many: int = MANY) -> dict[str, Any]:
     """As `parse_object`, but keys may be duplicate, and only the parser limits the nesting."""
-    value = parse_value(document)
+    value = parse_value(document, many)
     if not isinstance(value, dict):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold an object.")
     return value
 
 
-def parse_value(document: Document) -> Any:
+def parse_value(document: Document, many: int = MANY) -> Any:
     """As `parse_loosely`, but any JSON value will do."""
     where, raw = document.where, document.raw
 
@@ -55,6 +58,8 @@ def parse_value(document: Document) -> Any:
             f"{where} begins with a byte order mark, which JSON does not allow.", fix="Save it without one."
         )
     check_substitute(where, raw, "HF001")
+    if len(raw) > 2 * many and sum(map(raw.count, (b",", b"[", b"{"))) > many:
+        raise DocumentError(f"{where} holds more than {many:,} values.")
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
     except UnicodeDecodeError as error:

@@ -19,6 +19,8 @@ from hfcount.formats.json import Document, parse_object
 from hfcount.formats.safetensors import Shard, parse_header
 from hfcount.text import printable, shown
 
+_MANY = 6_000_000  # values: nine for each tensor
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -42,7 +44,7 @@ def read_recording(document: Document) -> Recording:
     Raises:
         DocumentError: HF001, it is not what `recording` writes.
     """
-    content, where = parse_object(document), document.where
+    content, where = parse_object(document, _MANY), document.where
     revision, files, others = content.get("revision"), content.get("files"), content.get("beside", [])
     if not isinstance(others, list) or not all(isinstance(name, str) for name in others):
         raise DocumentError(f"{where}: beside is {shown(others)}, and must be a list of file names.")

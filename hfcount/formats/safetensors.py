@@ -19,6 +19,7 @@ LENGTH_BYTES = 8
 MAX_HEADER = 100_000_000
 """Bytes: a longer header is refused, as the reference reader does."""
 
+_MANY = 2_000_000  # values in a header: eight for each tensor
 _MAX = 2**63
 _MAX_BITS = 2**66
 
@@ -125,7 +126,7 @@ def parse_header(where: str, raw: bytes) -> Header:
     """
     document = Document(f"the header of {where}", raw)
     try:
-        fields = parse_loosely(document)
+        fields = parse_loosely(document, _MANY)
         metadata = fields.pop("__metadata__", None)
         if metadata is not None and not (isinstance(metadata, dict) and {str}.issuperset(map(type, metadata.values()))):
             raise DocumentError(f"{where}: __metadata__ must map strings to strings.")
@@ -133,7 +134,7 @@ def parse_header(where: str, raw: bytes) -> Header:
         if sum(map(len, fields.values())) == 3 * len(fields):
             check_keys(document, 4 * len(fields) + (0 if metadata is None else 1 + len(metadata)))
         else:  # fields beyond the format's are allowed, and may nest
-            parse_object(document)
+            parse_object(document, _MANY)
     except DocumentError as error:
         raise DocumentError(error.said, "HF003", fix=error.fix) from None
     return Header(tensors, len(raw), _check_layout(where, tensors), raw)

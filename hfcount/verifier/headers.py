@@ -1,12 +1,13 @@
 """Checks that need headers: files, layout, shapes, dtypes, bytes."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
-from hfcount.text import plural
+from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import hints
 from hfcount.verifier.checks import difference, report_no_total_size, report_total_size
@@ -18,10 +19,11 @@ from hfcount.verifier.header_view import HeaderView
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file exists, is complete and has a valid header."""
-    for _, shard in sorted(c.headers.shards.items()):
-        if shard.problem is not None:
-            outcome.report("HF003", file=shard.name, fix=shard.fix, said=shard.problem)
-        elif shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
+    shards = [shard for _, shard in sorted(c.headers.shards.items())]
+    if broken := [shard for shard in shards if shard.problem is not None]:
+        _report_broken(broken, outcome)
+    for shard in shards:
+        if shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
             _report_size(shard, shard.size, outcome)
     absent = c.headers.absent
     if absent and c.index:
@@ -168,6 +170,16 @@ def _reason(c: Comparison, claim: int, listed: int) -> dict[str, Any]:
     if c.names and claim == listed - tied:
         return {"tied": True}
     return {"reading": None if c.reading is None else str(c.reading)}
+
+
+def _report_broken(broken: Sequence[Shard], outcome: Outcome) -> None:
+    """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
+    first, said = broken[0], broken[0].problem
+    if len(broken) > 1:
+        names = ", ".join(printable(shard.name) for shard in broken[:3])
+        more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
+        said = f"{said} It is one of {len(broken):,} broken files: {names}{more}."
+    outcome.report("HF003", file=first.name, fix=first.fix, said=said)
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:

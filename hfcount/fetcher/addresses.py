@@ -1,0 +1,30 @@
+"""Addresses on the web: whose they are, where a redirect leads, and how they are shown without what may be secret."""
+
+from contextlib import suppress
+from urllib.parse import urljoin
+
+from urllib3.exceptions import HTTPError
+from urllib3.util import parse_url
+
+from hfcount.text import address
+
+
+def origin(url: str) -> tuple[str | None, str | None, int | None]:
+    """Scheme, host and port, as the library that connects reads them."""
+    parts = parse_url(url)
+    return parts.scheme, parts.host, parts.port or {"https": 443, "http": 80}.get(parts.scheme or "")
+
+
+def joined(url: str, reference: str) -> str | None:
+    """Where a reference in an answer of `url` leads; None where that is no address on the web."""
+    with suppress(ValueError, HTTPError):
+        target = urljoin(url, reference)
+        if parse_url(target).scheme in ("http", "https") and parse_url(target).host:
+            return target
+    return None
+
+
+def where(url: str) -> str:
+    """The server of an address."""
+    scheme, _, rest = address(url, None).partition("://")
+    return address(f"{scheme}://{rest.partition('/')[0]}", 100)
