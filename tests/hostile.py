@@ -84,7 +84,7 @@ class HostileHub:
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.files, self.scenario = files, Wire.answer
+        self.files, self.scenario, self.sized = files, Wire.answer, True
         self.requests: list[tuple[str, bytes]] = []
         self.other = "http://localhost:9"
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -127,7 +127,9 @@ class HostileHub:
             return step, self.files.get(name, b"")
         if not path.startswith("/api/models/"):
             return None, b"{}"
-        siblings = [{"rfilename": name, "size": len(content)} for name, content in self.files.items()]
+        siblings = [
+            {"rfilename": name, "size": len(content) if self.sized else None} for name, content in self.files.items()
+        ]
         return "listing", json.dumps({"sha": COMMIT, "siblings": siblings}).encode()
 
 
@@ -245,6 +247,20 @@ def _long_header_of_a_shard(content: bytes) -> Scenario:
     return play
 
 
+def _long(begin: bytes, piece: bytes, end: bytes, size: int) -> Scenario:
+    """A document of about so many bytes, the piece over and over."""
+
+    def play(wire: Wire) -> None:
+        many = size // len(piece % 0)
+        whole = len(begin) + many * len(piece % 0) + len(end)
+        wire.send("HTTP/1.1 200 OK", f"X-Repo-Commit: {COMMIT}", f"Content-Length: {whole}", body=begin)
+        for start in range(0, many, 10_000):
+            wire.socket.sendall(b"".join(piece % number for number in range(start, min(start + 10_000, many))))
+        wire.socket.sendall(end)
+
+    return play
+
+
 def _truncated(wire: Wire) -> None:
     wire.answer(*_said(wire), body=wire.good[: len(wire.good) // 2], length=str(len(wire.good)))
 
@@ -284,11 +300,13 @@ class Case(NamedTuple):
     Args:
         says: a regular expression that is in `verdict: message`, at each step.
         steps: in the place of which answers it is played.
+        sized: whether the listing says how long the files are.
     """
 
     play: Scenario
     says: str = "."
     steps: tuple[str, ...] = STEPS
+    sized: bool = True
 
 
 _LISTING = ("listing",)
@@ -381,8 +399,29 @@ CASES: dict[str, Case] = {
     "a header of 99 MB of blanks": Case(_long_header_of_a_shard(b" "), ".", _HEADER),
     "a header of 99 MB of lists": Case(_long_header_of_a_shard(b"[],"), ".", _HEADER),
     "a body of another size than listed": Case(_with(body=b'{"model_type": "llama"}'), ".", ("config", "index")),
-    "10 MB of lists": Case(_with(body=b"[" + b"[]," * 3_300_000 + b"[]]"), ".", _DOCUMENTS),
-    "10 MB of brackets": Case(_with(body=b"[" * 10_000_000), ".", _DOCUMENTS),
+    "10 MB of lists": Case(_with(body=b"[" + b"[]," * 3_300_000 + b"[]]"), ".", _DOCUMENTS, sized=False),
+    "10 MB of brackets": Case(_with(body=b"[" * 9_999_999), ".", _DOCUMENTS, sized=False),
+    "10 MB of one text": Case(_long(b'{"a": "', b"%08d", b'"}', 9_900_000), ".", ("config",), sized=False),
+    "10 MB of numbers": Case(_long(b"[", b"%08d1,", b"1]", 9_900_000), ".", ("config", "listing"), sized=False),
+    "80 MB of one text": Case(_long(b'{"a": "', b"%08d", b'"}', 79_000_000), ".", ("index",), sized=False),
+    "80 MB of names": Case(
+        _long(
+            b'{"weight_map": {',
+            b'"model.layers.%08d.weight": "model-00001-of-00002.safetensors", ',
+            b'"": ""}}',
+            79_000_000,
+        ),
+        ".",
+        ("index",),
+        sized=False,
+    ),
+    "32 MB of files": Case(
+        _long(
+            b'{"sha": "%s", "siblings": [' % COMMIT.encode(), b'{"rfilename": "%08d", "size": 0},', b"{}]}", 31_000_000
+        ),
+        ".",
+        _LISTING,
+    ),
     "listing of numbers": Case(_listing(b"[1,2,null]"), _SOUND, _LISTING),
     "listing of no names": Case(_listing(b'[{"type":"file"}]'), _SOUND, _LISTING),
     "listing of nulls": Case(_siblings(b"null, 1"), _SOUND, _LISTING),

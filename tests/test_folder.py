@@ -17,7 +17,7 @@ from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
 
-CONFIG, INDEX = "config.json", "model.safetensors.index.json"
+CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
 
 
 def _kind(model: str, **where: Any) -> str:
@@ -160,6 +160,8 @@ IN_ITS_PLACE: dict[str, Callable[[Path], None]] = {
     "more than is read": _sparse,
     "a link to itself": lambda path: path.symlink_to(path.name),
     "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a device that waits": lambda path: path.symlink_to("/dev/tty"),
+    "a file that cannot be read": lambda path: path.symlink_to("/proc/self/mem"),
 }
 
 
@@ -171,6 +173,63 @@ def test_what_cannot_be_read(tmp_path: Path, put: Callable[[Path], None], name: 
     put(tmp_path / "m" / name)
     assert _kind(str(tmp_path / "m")) == "UnreadableFile"
     assert _kind("m", fixtures=tmp_path) == "UnreadableFile"
+
+
+@pytest.mark.parametrize("put", IN_ITS_PLACE.values(), ids=IN_ITS_PLACE)
+def test_a_recording_that_cannot_be_read(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    save_tiny(tmp_path / "m")
+    put(tmp_path / "m" / HEADERS)
+    assert _kind("m", fixtures=tmp_path) == "UnreadableFile"
+
+
+NO_SHARDS = {what: put for what, put in IN_ITS_PLACE.items() if what != "more than is read"}
+
+
+@pytest.mark.parametrize("put", NO_SHARDS.values(), ids=NO_SHARDS)
+def test_a_shard_that_cannot_be_read(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    listed = index(TINY["llama"])
+    save(tmp_path, raw(TINY["llama"]), raw(listed))
+    (name,) = set(listed["weight_map"].values())
+    put(tmp_path / name)
+    put(tmp_path / "beside.safetensors")
+    report = hfcount.verify(str(tmp_path), depth="headers")
+    assert (report.verdict, report.error and report.error.kind) == ("unverified", "UnreadableFile")
+    assert report.error is not None
+    assert name in report.error.message
+
+
+def test_what_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_tiny(tmp_path)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    for call in ("open", "scandir"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, refuse)
+            with pytest.raises(FetchError, match="cannot be read: Permission denied") as raised:
+                fetch(Request(str(tmp_path)))
+            assert raised.value.kind == "UnreadableFile"
+
+
+@pytest.mark.parametrize("model", ["a\0b/config.json", "./a\0b", "./" + "a" * 5_000 + "/config.json"], ids=ascii)
+def test_a_path_that_can_be_none(model: str) -> None:
+    assert _kind(model) in ("UnreadableFile", "NoSuchFolder")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 500])
+def test_broken_shards_are_one_finding(tmp_path: Path, count: int) -> None:
+    save(tmp_path, raw(TINY["llama"]))
+    for number in range(count):
+        (tmp_path / f"model-{number:03}.safetensors").write_bytes(b"short")
+    report = hfcount.verify(str(tmp_path), depth="headers")
+    (broken,) = (finding for finding in report.findings if finding.code == "HF003")
+    assert broken.file == "model-000.safetensors"
+    assert broken.message.startswith("model-000.safetensors has 5 bytes, and a header's length alone takes 8.")
+    assert (f" one of {count:,} broken files" in broken.message) == (count > 1)
+    assert broken.message.count(".safetensors") == (1 if count == 1 else 1 + min(count, 3))
+    assert (f" and {count - 3:,} more" in broken.message) == (count > 3)
+    assert len(report.to_json()) < 3_000
 
 
 def test_as_much_as_is_read_is_read(tmp_path: Path) -> None:

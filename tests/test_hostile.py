@@ -57,7 +57,7 @@ def _play(home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]
     """How each step ended, the memory that the process took in MB, and what it printed besides."""
     for name in ("hf", "me", "tmp", "here"):
         (home / name).mkdir()
-    hub.scenario = case.play
+    hub.scenario, hub.sized = case.play, case.sized
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(_DEADLINE), *case.steps],
         env=_environment(home, hub.url),
@@ -97,3 +97,20 @@ def test_the_token_goes_to_the_endpoint(tmp_path: Path, hubs: tuple[HostileHub, 
     _play(tmp_path, hub, Case(lambda wire: wire.answer()))
     assert {f"Bearer {TOKEN}".encode() in head for _, head in hub.requests} == {True}
     assert {f"/org/{step}/" in path for step in STEPS for path, _ in hub.requests} == {True, False}
+
+
+@pytest.mark.parametrize("name", ["503 and an hour", "redirect to a file", "gzip bomb", "reset", "not HTTP"])
+@pytest.mark.parametrize("step", ["listing", "header"])
+def test_the_command_ends_with_3(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], name: str, step: str) -> None:
+    hub, _ = hubs
+    hub.scenario, hub.sized = CASES[name].play, True
+    done = subprocess.run(
+        [sys.executable, "-m", "hfcount", f"org/{step}", "--depth", "headers", "--format", "json"],
+        env=_environment(tmp_path, hub.url),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (3, "")
+    assert json.loads(done.stdout)["error"]["kind"] in ("HubError", "NoNetwork", "UnreadableFile")

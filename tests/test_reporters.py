@@ -17,9 +17,10 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import markdown, table
+from hfcount.report.model import ReportedFinding
+from hfcount.reporters import lines, markdown, table
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import annotation, binary, compared, share, verdict
+from hfcount.reporters.words import annotation, binary, compared, inert, share, verdict
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -272,3 +273,107 @@ def test_a_model_that_could_not_be_read_is_left_out_of_the_comparison(tmp_path: 
     _, rows = compared(reports)
     assert len(rows) == 3
     assert "org/gone" not in markdown.comparison(reports)
+
+
+COMMANDS = ["::error file=x,line=1::pwned", "x ::warning::pwned", "##[error]pwned", "a::error::b" * 9, "::" * 99]
+
+
+def _commanding(folder: Path, model: str = "org/name", **options: Any) -> Report:
+    """A checkpoint that has a workflow command wherever it may have text."""
+    listed = index(TINY["llama"])
+    fillers = {f"{'x' * width} {command}": "m.safetensors" for width in range(0, 90, 3) for command in COMMANDS}
+    listed["weight_map"] |= dict.fromkeys(COMMANDS, "model.safetensors") | fillers
+    values = config("llama", architectures=["::error::xForCausalLM"], dtype="::error::dtype")
+    save(folder / model, values | dict.fromkeys(COMMANDS, 1), listed)
+    return inspect(Request(model, fixtures=folder), Options(**options))
+
+
+def _obeyed(text: str) -> list[str]:
+    """The lines that GitHub's runner would take for commands."""
+    return [line for line in text.splitlines() if line.strip().startswith("::") or "##[" in line]
+
+
+@pytest.mark.parametrize("width", [40, 41, 42, 43, 60, 79, 80, 81, 119, 120, 160, 200])
+def test_no_line_is_a_workflow_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    reports = [
+        _commanding(tmp_path, extras=("tensors", "formula")),
+        _commanding(tmp_path, "::error::model"),
+        _commanding(tmp_path, "##[error]model"),
+        failed("::error::x", FetchError("HubError", "x" * 30 + " ::error::said " * 20)),
+    ]
+    for some in (reports, reports[:1], reports[-1:]):
+        for render in (table.render, markdown.render, lines.render):
+            assert _obeyed(text := render(some)) == []
+            assert "error" in text
+    assert [json.loads(line)["model"] for line in lines.render(reports).splitlines()] == [one.model for one in reports]
+
+
+def test_a_command_is_broken_where_it_would_be_obeyed_alone() -> None:
+    text = "a::b\n  ::error::c\n::d ##[e]"
+    assert inert(text) == "a::b\n  \\::error::c\n\\::d #\\#[e]"
+    assert inert(kept := "a :: b\n| ::c |\n# [x]") == kept
+
+
+def test_an_annotation_carries_no_command(tmp_path: Path) -> None:
+    for finding in _commanding(tmp_path).findings:
+        assert "::" not in annotation(finding)
+    (finding,) = failed_with("100% of\r\n::error::it")
+    assert annotation(finding) == "f%25%3A%3Ax: error HF001 malformed-document: 100%25 of%0D%0A%3A%3Aerror%3A%3Ait"
+
+
+def failed_with(message: str) -> list[ReportedFinding]:
+    """A finding that says this."""
+    return [
+        ReportedFinding(
+            code="HF001",
+            name="malformed-document",
+            severity="error",
+            message=message,
+            tensors=(),
+            count=0,
+            parameters=0,
+            bytes=0,
+            file="f%::x",
+        )
+    ]
+
+
+LIVE = [
+    "https://elsewhere.example/a?b=c#d",
+    "http://x",
+    "www.elsewhere.example",
+    "ftp://x/y",
+    "me@elsewhere.example",
+    "mailto:me@elsewhere.example",
+    "@octocat",
+    "(@org/team)",
+    "#123",
+    "org/name#123",
+    "GH-123",
+    'see "@octocat", and #1.',
+    "`@octocat`",
+    "a|https://b|c",
+    "\\@octocat\\",
+]
+
+
+@pytest.mark.parametrize("text", LIVE)
+def test_what_github_makes_links_of_is_code(text: str) -> None:
+    """GitHub looks in the text that is shown, but not in code."""
+    for source in (markdown.escape(text), f"- **{markdown.escape(text)}**", f"x {markdown.escape(text)} y"):
+        shown = " ".join(one.content for one in _inline(source) if one.type != "code_inline")
+        assert not re.search(r"@|://|www\.|#\d|GH-\d", shown)
+    assert _rendered(markdown.escape(text)) == text
+
+
+def test_a_report_has_nothing_live(tmp_path: Path) -> None:
+    listed = index(TINY["llama"])
+    listed["weight_map"] |= dict.fromkeys(LIVE, "model.safetensors")
+    values = config("llama", dtype=LIVE[0], architectures=["@octocatForCausalLM"]) | dict.fromkeys(LIVE, 1)
+    report = _report(tmp_path, values, listed)
+    refused = failed("@octocat/x#1", FetchError("HubError", " ".join(LIVE)))
+    for text in (markdown.render([report]), markdown.render([refused]), markdown.render([report, refused])):
+        shown = [one.content for one in _inline(text) if one.type != "code_inline"]
+        assert [part for part in shown if re.search(r"@|://|www\.|#\d|GH-\d", part)] == []
+        assert "octocat" in text

@@ -4,12 +4,14 @@ A commit never changes, so what is here needs no second request; only which comm
 in huggingface_hub's own cache of assets: assets/hfcount/<endpoint>/<repo>/refs/<revision> and .../<commit>/.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+from zlib import crc32
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
@@ -19,6 +21,7 @@ from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
 
+_SUMS = "checksums.json"
 MOST = 1 << 30
 """Bytes that are kept in all; beyond, what was used longest ago goes."""
 
@@ -30,14 +33,18 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
         otherwise: reads the headers that no run has read yet; None where nothing is to be asked.
     """
     try:
-        folder = _repo(request, endpoint) / commit / (request.subfolder or "")
-        named = label(request.path, commit)
-        config, index, headers = (files.read(folder / name, f"{named} {name}") for name in (CONFIG, INDEX, HEADERS))
+        place = _repo(request, endpoint) / commit
+        named, folder = label(request.path, commit), place / (request.subfolder or "")
+        found = {name: files.read(folder / name, f"{named} {name}") for name in (CONFIG, INDEX, HEADERS)}
+        sums = files.read(folder / _SUMS)
+        if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
+            return None
+        config, index, headers = found.values()
         kept = read_recording(headers) if headers else None
-        os.utime(folder)  # so that it counts as used
+        os.utime(place)  # so that it counts as used
     except (FetchError, DocumentError, OSError, ValueError):
         return None
-    if config is None or kept is None or kept.revision != commit:  # the last of the three is written last
+    if config is None or kept is None or kept.revision != commit:
         return None
     shards = RecordedShards(kept.files or {}, kept.sizes, otherwise)
     source: SourceName = "cache" if otherwise is None else "hub"
@@ -65,13 +72,20 @@ def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[
         reader = documents.shards
         if isinstance(reader, RecordedShards) and not reader.asked:
             return  # all of it was here before
+        known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        files.write(folder / CONFIG, documents.config.raw)
-        if documents.index is not None:
-            files.write(folder / INDEX, documents.index.raw)
-        files.write(folder / HEADERS, recording(commit, shards, (), documents.sizes))
-        if commit[0] == "0":  # to look at all that is kept takes a while, so one run in sixteen does
+        read = {CONFIG: documents.config.raw, INDEX: documents.index.raw if documents.index else None}
+        read[HEADERS] = recording(commit, shards, (), documents.sizes)
+        whole = {name: raw for name, raw in read.items() if raw is not None}
+        for name, raw in (*whole.items(), (_SUMS, _sums(whole))):  # last, so that what is half written is not believed
+            files.write(folder / name, raw)
+        if not known:
             _forget_the_oldest(_root())
+
+
+def _sums(documents: Mapping[str, bytes]) -> bytes:
+    """Checksums of what is kept: two runs may write at once, and disks fail."""
+    return json.dumps({name: crc32(raw) for name, raw in documents.items()}).encode()
 
 
 def clear() -> tuple[Path, int]:

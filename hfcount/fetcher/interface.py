@@ -17,7 +17,7 @@ CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 HEADERS = "headers.json"
 
-CAPS = {CONFIG: 10_000_000, INDEX: 100_000_000, HEADERS: 128_000_000}
+CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
 LONGEST = 1_000_000

@@ -7,9 +7,11 @@ from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
 
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
+# GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
+_LIVE = re.compile(r"@|://|www\.|#\d|\bgh-\d", re.IGNORECASE)
 _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
 
 
@@ -19,7 +21,7 @@ def render(reports: Sequence[Report]) -> str:
     parts += [details(report) for report in in_full(reports)]
     if comparable(reports):
         parts.append(comparison(reports))
-    return "\n\n".join(parts)
+    return inert("\n\n".join(parts))
 
 
 def details(report: Report) -> str:
@@ -126,7 +128,11 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence
 
 
 def escape(text: str) -> str:
-    """Foreign text that Markdown shows as it is."""
+    """Foreign text that Markdown shows as it is: a word that could become a link or a mention as a code span."""
+    return "".join(code(word) if _LIVE.search(word) else _escaped(word) for word in re.split(r"(\s+)", text))
+
+
+def _escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#~])", r"\\\1", text.replace("&", "&amp;"))
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
@@ -34,7 +34,7 @@ def render(reports: Sequence[Report]) -> str:
         if comparable(reports):
             for part in comparison(reports, console.width):
                 console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n")
+    return inert("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
 
 
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:

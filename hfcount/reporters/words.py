@@ -1,5 +1,6 @@
 """The sentences that all reporters share."""
 
+import re
 from collections.abc import Sequence
 from typing import get_args
 
@@ -150,9 +151,23 @@ def origin(report: Report) -> str:
 
 
 def annotation(finding: ReportedFinding) -> str:
-    """A finding in one line, as compilers write theirs: `config.json: error HF301 shape-differs: ...`."""
+    """A finding in one line, as compilers write theirs: `config.json: error HF301 shape-differs: ...`.
+
+    Percent signs, line breaks and pairs of colons are encoded as GitHub's toolkit does for its workflow commands.
+    """
     place = f"{finding.file}: " if finding.file else ""
-    return printable(f"{place}{finding.severity} {finding.code} {finding.name}: {finding.message}", None)
+    text = f"{place}{finding.severity} {finding.code} {finding.name}: {finding.message}"
+    for char, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), ("::", "%3A%3A")):
+        text = text.replace(char, code)
+    return printable(text, None)
+
+
+def inert(text: str) -> str:
+    """Lines of which GitHub's runner takes none for a workflow command, whatever names they hold and where they wrap.
+
+    It obeys lines that begin with two colons, after blanks, and those with `##[` anywhere.
+    """
+    return re.sub(r"(?m)^(\s*)::", r"\1\\::", text).replace("##[", "#\\#[")
 
 
 def remarks(report: Report) -> list[str]:
