@@ -21,10 +21,10 @@ from hfcount.text import printable, shown
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a headers.json holds.
+    """The content of a headers.json.
 
     Args:
-        files: what `recorded_shard` reads, by file name; None where no headers were read.
+        files: input of `recorded_shard`, by file name; None if no headers were read.
         others: names of the other files.
     """
 
@@ -34,10 +34,10 @@ class Recording:
 
 
 def read_recording(document: Document) -> Recording:
-    """The content of a headers.json, except for the headers, which are parsed when they are asked for.
+    """Reads a headers.json, except for the headers themselves, which `recorded_shard` parses.
 
     Raises:
-        DocumentError: HF001, it is not what `recording` writes.
+        DocumentError: HF001, it does not have the format that `recording` writes.
     """
     content, where = parse_object(document), document.where
     revision, files, others = content.get("revision"), content.get("files"), content.get("beside", [])
@@ -54,7 +54,7 @@ def read_recording(document: Document) -> Recording:
 
 
 def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
-    """One shard of a recording, its header held to the same rules as a published one."""
+    """One shard of a recording; its header must follow the same rules as a published one."""
     size, header, length = recorded.get("bytes"), recorded.get("header"), recorded.get("length")
     if header is None:
         fix = recorded.get("fix")
@@ -70,7 +70,7 @@ def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
 
 
 def recording(revision: str | None, shards: Mapping[str, Shard] | None, others: Collection[str]) -> bytes:
-    """The headers.json of a run; `shards` is None where it read no headers."""
+    """The headers.json of a run; `shards` is None if it read no headers."""
     content: dict[str, Any] = {"revision": revision}
     if others:
         content["beside"] = list(others)
