@@ -1,4 +1,4 @@
-"""Small checkpoints, one defect each: what is wrong, and what must be said of it."""
+"""Small checkpoints with one defect each, and the findings that they must have."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -91,11 +91,13 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Case:
-    """A checkpoint with what must be said of it.
+    """A checkpoint and its expected report.
 
     Args:
-        make: a good checkpoint, to be spoilt by `spoil`.
-        codes: of all findings; says: what their messages must hold, between them.
+        codes: the codes of all findings.
+        says: texts that their messages must contain.
+        make: makes a good checkpoint.
+        spoil: damages it.
         unseen: on the Hub, where files cannot be listed, it is unverified for this reason instead.
         unlisted: files on disk that the index does not name.
     """
