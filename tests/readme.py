@@ -1,6 +1,6 @@
 """Writes the generated parts of README.md; `python tests/readme.py` after a change of output, rules or options.
 
-Each generated block has a name, which says how it is made; one called `console` shows commands after `$` and their output.
+Each generated block has a name, which says how it is made; `console` shows commands after `$` and their output.
 """
 
 import json
