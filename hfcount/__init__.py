@@ -7,11 +7,14 @@
 32762123264
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 from hfcount.version import __version__
 
+TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before __main__ can see to that
 if TYPE_CHECKING:
+    from typing import Any
+
     from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
     from hfcount.pipeline import verify
     from hfcount.plan import Blueprint, blueprint

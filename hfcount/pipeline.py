@@ -12,13 +12,15 @@ from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, label
 from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
+from hfcount.fetcher.names import understood
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import compose
-from hfcount.report.inspection import AskedDepth, Inspection, Options
+from hfcount.report.choices import AskedDepth
+from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable, typed
@@ -34,23 +36,27 @@ def verify(
     fixtures: str | Path | None = None,
     offline: bool = False,
     depth: AskedDepth = "auto",
+    timeout: float = 300.0,
+    cache: bool = True,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
     Args:
-        model: a local folder or a config's own .json file if there is one, else a repo id; with `fixtures`, a path
-            below that folder.
+        model: a local folder, a weight file in one or a config's own .json file if there is one, else a repo id, alone
+            or as org/name@revision, hf://org/name or an address on the Hub; with `fixtures`, a path below that folder.
         revision: branch, tag or commit of a repo.
         fixtures: a folder of recorded checkpoints to read in place of the Hub.
         offline: read the standard cache only.
         depth: `config` counts; `index` compares names and totals; `headers` compares every tensor's header; `auto`
             reads headers where the index does not settle it.
+        timeout: seconds for all that is asked of the Hub.
+        cache: whether what was read of a commit before is read again from disk, and what is read now is kept there.
 
     Raises:
         FetchError: the documents could not be read.
         UnknownArchitecture: no family describes the config.
         TypeError: an argument is of another type.
-        ValueError: there is no such depth.
+        ValueError: there is no such depth or timeout, a local folder with a revision, or two revisions.
     """
     if not isinstance(model, str):
         raise TypeError(f"model is {typed(model)}, and must be a str: a folder, a config's .json file or a repo id.")
@@ -60,8 +66,10 @@ def verify(
         raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or Path (a folder) or None.")
     if depth not in get_args(AskedDepth):
         raise ValueError(f"depth is {depth!r}, and must be one of {', '.join(get_args(AskedDepth))}.")
+    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
+        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
     where = Path(fixtures) if fixtures is not None else None
-    return inspect(Request(model, revision, None, where, offline), Options(depth))
+    return inspect(understood(Request(model, revision, None, where, offline, timeout, cache)), Options(depth))
 
 
 def inspect(request: Request, options: Options | None = None) -> Report:

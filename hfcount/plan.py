@@ -1,4 +1,4 @@
-"""The blueprint and its measures: what is counted, and under which name."""
+"""The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LISTING_LIMIT = 5_000_000
 
 
 class Stored(NamedTuple):
-    """One tensor: its name, its shape in elements, the component it belongs to, and its kind."""
+    """One tensor: its name, its shape in elements, the component it is counted under, and its kind."""
 
     name: str
     shape: tuple[int, ...]
@@ -52,7 +52,7 @@ class Row:
 
 
 class Measure(NamedTuple):
-    """Parameters, in elements: all of them, and those that one token passes through."""
+    """Parameters, in elements: all of them, and those that one token uses."""
 
     total: int
     active: int
@@ -62,9 +62,9 @@ class Measure(NamedTuple):
 class Blueprint:
     """Every tensor that a checkpoint of one config must hold.
 
-    `total` is the distinct parameters of the model: a tied matrix once, buffers not. `active` counts the experts one
-    token is routed to in place of all. `active_without_embedding` leaves out an embedding table that is only looked
-    up, which a tied one is not.
+    `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
+    one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
+    stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read.
     """
 
     spec: Spec
@@ -78,12 +78,12 @@ class Blueprint:
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:
-        """The parts that are not described: the prefix of their names, and why."""
+        """Why parts are not described, by the prefix of their names."""
         return undescribed(self.tree)
 
     @property
     def asides(self) -> tuple[str, ...]:
-        """The prefixes of the parts that are not described."""
+        """Prefixes of tensor names, with a final dot, that are not described."""
         return tuple(f"{prefix}." for prefix in self.reasons)
 
     @property
@@ -107,12 +107,12 @@ class Blueprint:
 
     @property
     def active(self) -> int:
-        """Parameters one token passes through, in elements."""
+        """Parameters that one token uses, in elements."""
         return sum(measure.active for measure in self.by_component.values())
 
     @property
     def active_without_embedding(self) -> int:
-        """`active` less an embedding table that is only looked up."""
+        """`active` without an embedding table that is only looked up, in elements."""
         tied = {leaf.to for leaf in self.leaves}
         return self.active - sum(
             leaf.elements for leaf in self._parameters() if leaf.component == "embedding" and leaf.name not in tied
@@ -120,19 +120,19 @@ class Blueprint:
 
     @property
     def tensor_count(self) -> int:
-        """How many tensors a checkpoint stores."""
+        """The number of tensors that a checkpoint must store."""
         return sum(int(leaf.count) for leaf in self.stored_leaves())
 
     @cached_property
     def head(self) -> list[Leaf]:
-        """What the named class has beside the base model."""
+        """Leaves that the config's class has in addition to the base model."""
         if self.spec.head == "base" or "base" not in self.spec.heads:
             return []
         return _beyond({leaf.name for leaf in leaves(self._tree_with("base"))}, self.leaves)
 
     @cached_property
     def other_heads(self) -> list[Leaf]:
-        """What other classes of this architecture have and the named one has not."""
+        """Leaves that other classes of this architecture have and the config's class lacks."""
         own, found = {leaf.name for leaf in self.leaves}, dict[str, Leaf]()
         for head in self.spec.heads:
             if head not in ("base", self.spec.head):
@@ -143,17 +143,17 @@ class Blueprint:
         return families.tree(self.spec.but(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
-        """What a checkpoint stores: parameters and buffers."""
+        """Leaves that a checkpoint must store: parameters and buffers."""
         return [leaf for leaf in self.leaves if leaf.presence == "required"]
 
     def tensors(self, stored: bool = True) -> Iterator[Stored]:
         """Names and shapes, one by one.
 
         Args:
-            stored: whether to leave out what a current writer does not store: tied copies and obsolete buffers.
+            stored: leave out what current writers do not store: tied copies and obsolete buffers.
 
         Raises:
-            ConfigError: there are more than 5,000,000.
+            ConfigError: there are more than 5,000,000 tensors.
         """
         chosen = self.stored_leaves() if stored else self.leaves
         count = sum(int(leaf.count) for leaf in chosen)
@@ -165,7 +165,7 @@ class Blueprint:
         return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 
     def rows(self) -> list[Row]:
-        """All tensors, folded into templates with index ranges; tied copies and obsolete buffers by their kind."""
+        """All tensors, folded into names with index ranges; `kind` marks tied copies and obsolete buffers."""
         return [
             Row(leaf.name, int(leaf.count), leaf.shape, leaf.component, leaf.label, leaf.elements)
             for leaf in self.leaves
@@ -173,7 +173,7 @@ class Blueprint:
 
     def formula(self) -> "Formula":
         """The closed form of `total` and `active`, per component, per kind of layer and as a whole."""
-        from hfcount.formula.closed_form import Formula  # most runs want none
+        from hfcount.formula.closed_form import Formula  # most runs do not need it
 
         return Formula(self.spec, self._parameters())
 
@@ -182,7 +182,7 @@ class Blueprint:
 
 
 def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
-    """The leaves that are not among the known names, whatever the base model is called around either."""
+    """The leaves that are not among the known names; a prefix for the base model makes no difference."""
     names = {form for name in known for form in _forms(name)}
     return [leaf for leaf in found if names.isdisjoint(_forms(leaf.name))]
 
@@ -209,6 +209,6 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
 
 def build(config: Config) -> Blueprint:
-    """The blueprint of a config that knows where it is from."""
+    """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
     return Blueprint(spec, families.tree(spec), unread=tuple(config.unread()))

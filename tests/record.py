@@ -21,6 +21,7 @@ from distinct import distinct
 
 from hfcount.mapper import Config
 from hfcount.plan import Blueprint, build
+from hfcount.report.build import formulas
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 
@@ -33,6 +34,7 @@ def record(values: Json, judge: str, alike: Mapping[str, str] | None = None) -> 
     build(config)
     facts = config.facts()
     blueprint = build(Config(facts))
+    formulas(blueprint, ["formula", "layers"])  # one that cannot be written is an error here, not in a user's run
     return {
         "config": facts,
         "total": blueprint.total if not blueprint.asides else None,

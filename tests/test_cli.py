@@ -251,6 +251,11 @@ def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> No
     assert [line for line in result.out.splitlines() if len(line) > 100] == []
 
 
+def test_help_names_what_strict_leaves_alone(command: Command) -> None:
+    left = ", ".join(rule.code for rule in RULES.values() if rule.neutral)
+    assert f"every note but {left} to an error" in re.sub(r"\s+", " ", command("--help").out)
+
+
 def test_version(command: Command) -> None:
     result = command("--version")
     assert (result.code, result.out.endswith(f"hfcount {hfcount.__version__}\n")) == (0, True)

@@ -145,6 +145,31 @@ def test_some_of_all_keep_their_symbol_when_they_are_as_many() -> None:
     assert render(polynomial(portion(every * D, some, every))) == "k·d"
 
 
+K, E, C = (Dim.named(*pair) for pair in (("k", 2), ("n", 6), ("c", 1)))
+
+
+@pytest.mark.parametrize(
+    ("whole", "of", "some", "value", "text"),
+    [
+        ((E + C) * D * F, E + C, K + C, 480, "k·d·d_ff + d·d_ff·c"),
+        ((E + C) * (D - F), E + C, K, -24, "k·d - k·d_ff"),
+        ((E - C) * (E - C) * D, E - C, K, 80, "n·k·d - k·d·c"),
+        (2 * E * D + 2 * D, 2 * E + 2, K, 16, "k·d"),
+        (E * D * F, E + C, K, 274, "274"),
+        (E * D + C, E, K, 16, "16"),
+        ((E + C) * D, 2 * (E + C), K, 8, "8"),
+        (3 * (E + C), E - C, K, 8, "8"),
+        (7, E + C, K, 2, "2"),
+    ],
+    ids=str,
+)
+def test_a_factor_is_replaced_where_it_divides_the_polynomial(
+    whole: int, of: int, some: int, value: int, text: str
+) -> None:
+    found = portion(whole, some, of)
+    assert (int(found), evaluate(polynomial(found)), render(polynomial(found))) == (value, value, text)
+
+
 def test_two_values_of_one_symbol_stay_two_symbols() -> None:
     wide, narrow = Dim.named("d_ff", 20), Dim.named("d_ff", 10)
     assert atoms((wide + narrow).terms) == {Atom("d_ff", 20, "20, fixed"), Atom("d_ff", 10, "10, fixed")}

@@ -254,7 +254,7 @@ NAMES = {
     "foo..bar/baz": "BadName",
     "org/tiny?download=true": "BadName",
     "org/%2e%2e": "BadName",
-    "https://huggingface.co/org/tiny": "BadName",
+    "https://example.com/org/tiny": "BadName",
     "org/" + "n" * 97: "BadName",
     "org/\x1b[31mred": "BadName",
     "../x": "NoSuchFolder",

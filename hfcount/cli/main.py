@@ -1,36 +1,38 @@
 """The command line: the only module that prints or exits."""
 
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import click
 
 from hfcount.cli import options as read
+from hfcount.cli.output import ReaderGone, crashed, ended, show, written
 from hfcount.errors import BadSetting, HfcountError
-from hfcount.fetcher import Request
-from hfcount.fetcher.files import write
+from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.mapper.whatif import Changes
-from hfcount.pipeline import AskedDepth, Options, failed, inspect, what_ifs
-from hfcount.report.model import Extra, Report, worst
-from hfcount.report.serving import CACHE_DTYPES, Workload
-from hfcount.reporters import FORMATS, Format
+from hfcount.fetcher.folder import checkpoints_below
+from hfcount.fetcher.interface import LONGEST
+from hfcount.fetcher.names import public, understood
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth
+from hfcount.reporters import FORMATS
 from hfcount.reporters.progress import Bar
-from hfcount.verifier.policy import Policy
-from hfcount.verifier.rules import RULES
 
-_NEUTRAL = ", ".join(rule.code for rule in RULES.values() if rule.neutral)
+if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
+    from hfcount.report.inspection import Options
+    from hfcount.report.model import Extra, Report
 
 _EPILOG = """
 \b
 Examples:
   hfcount Qwen/Qwen3-32B                       a repo on the Hub
   hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request of it
+  hfcount https://huggingface.co/Qwen/Qwen3-32B  the same by its page, as pasted
   hfcount ./my-checkpoint                      a local folder
+  hfcount --recursive ./checkpoints            every checkpoint in it
   hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone
   hfcount --fixtures fixtures --all            every recorded checkpoint
   hfcount --depth config --formula ./my-model  count and explain, do not compare
@@ -57,7 +59,19 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
 )
 @click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR.")
+@click.option(
+    "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint in a local folder of them."
+)
 @click.option("--offline", is_flag=True, help="The Hugging Face cache only.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, LONGEST, min_open=True),
+    default=300,
+    show_default=True,
+    metavar="S",
+    help="Seconds for all that is asked of the Hub for a MODEL.",
+)
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep what was read of the Hub.")
 @click.option(
     "--depth",
     type=click.Choice(get_args(AskedDepth)),
@@ -108,7 +122,9 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option(
     "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Downgrade an error to a note (repeatable)."
 )
-@click.option("--strict", is_flag=True, help=f"Upgrade every note but {_NEUTRAL} to an error.")
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
+@read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @read.printing("--families", read.architectures, "List the architectures.")
 @read.printing("--rules", read.rules, "Explain every finding.")
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
@@ -119,12 +135,15 @@ def main(
     subfolder: str | None,
     fixtures: Path | None,
     everything: bool,
+    recursive: Path | None,
     offline: bool,
+    timeout: float,
+    no_cache: bool,
     depth: AskedDepth,
     style: str,
     formula: bool,
     tensors: bool,
-    settings: Sequence[Changes],
+    settings: "Sequence[Changes]",
     context: int | None,
     batch: int,
     kv_dtype: str | None,
@@ -134,24 +153,29 @@ def main(
     save: Path | None,
     allow: frozenset[str],
     strict: bool,
+    debug: bool,
 ) -> int:
     """Verify that a checkpoint holds exactly what its config says.
 
-    Each MODEL is a local folder or config.json if there is one, else a repo on the Hugging Face Hub. config.json and
-    model.safetensors.index.json are read, every tensor is derived from the config, and the two are compared to the
-    byte; where the index does not settle it, the headers of the safetensors files are read, too. No weights are
-    downloaded.
+    Each MODEL is a local folder or config.json if there is one, else a repo on the Hugging Face Hub: org/name,
+    org/name@REV, hf://org/name@REV/DIR or the address of its page. config.json and model.safetensors.index.json are
+    read, every tensor is derived from the config, and the two are compared to the byte; where the index does not settle
+    it, the headers of the safetensors files are read, too. No weights are downloaded.
     """
+    del debug  # whoever reports a crash looks for it
     format = FORMATS[style]
-    if everything:
-        if fixtures is None or models:
-            raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
+    if recursive and (models or fixtures or everything or revision or subfolder):
+        raise click.UsageError("--recursive goes without MODEL, --fixtures, --all, --revision and --subfolder.")
+    if everything and (fixtures is None or models):
+        raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
+    if root := recursive or (fixtures if everything else None):
         try:
-            models = tuple(all_fixtures(fixtures))
+            models = tuple(checkpoints_below(root) if recursive else all_fixtures(root))
         except HfcountError as error:
-            report = failed(str(fixtures), error)
-            _echo(format.render([report]))
-            return report.exit_code
+            from hfcount.pipeline import failed
+
+            show(format, [failed(str(root), error)])
+            return 3
     if batch > 1 and context is None:
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and plot is None:
@@ -160,6 +184,19 @@ def main(
         raise click.UsageError("--set counts what was never published: leave out --depth index or headers, and --save.")
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
+    try:
+        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache)
+        requests = [_request(replace(request, model=model)) for model in models]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if isinstance(requests[0], Request):
+        begin(requests[0])
+    # All this is imported while the Hub is waited for.
+    from hfcount.report.inspection import Options
+    from hfcount.report.model import worst
+    from hfcount.report.serving import Workload
+    from hfcount.verifier.policy import Policy
+
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     extras = [name for name, wanted in asked.items() if wanted or page]
     unasked: dict[str, Any] = {name: None for name in extras if not asked[name]}  # only the page wants these
@@ -168,82 +205,54 @@ def main(
     reports: list[Report] = []
     with Bar(len(models)) as bar:
         options = Options(depth, Policy(allow, strict), save, extras, Workload(context, batch, kv_dtype), bar.files)
-        for model in models:
+        for model, one in zip(models, requests, strict=True):
             bar.model(model)
-            request = Request(model, revision, subfolder, fixtures, offline)
-            try:
-                found = what_ifs(request, options, settings) if settings else [inspect(request, options)]
-            except BadSetting as error:
-                raise click.BadParameter(str(error), param_hint="--set") from None
-            except HfcountError as error:
-                found = [failed(model, error)]
+            found = _look(public(model), one, options, settings)
             whole += found
             reports += [replace(report, **unasked) for report in found]
             if format.streamed and not gone:
-                gone = not _print(format, reports[-len(found) :])
+                gone = not show(format, reports[-len(found) :])
     if not format.streamed:
-        gone = not _print(format, reports)  # what was asked for besides is still wanted
+        gone = not show(format, reports)  # what was asked for besides is still wanted
     if plot:
         from hfcount.reporters import plots
 
-        _write(plot, lambda: plots.draw(reports, read.picture(plot), dark))
+        written(plot, lambda: plots.draw(reports, read.picture(plot), dark))
     if page:
         from hfcount.reporters.page import render
 
-        _write(page, lambda: render(whole).encode())
+        written(page, lambda: render(whole).encode())
     if gone:
-        raise _ReaderGone
+        raise ReaderGone
     return worst([report.exit_code for report in reports])
 
 
-def _write(path: Path, make: Callable[[], bytes]) -> None:
-    """Writes a file, or says why not; what was printed stands."""
+def _request(request: Request) -> Request | HfcountError:
+    """What MODEL and the options ask for, or why that is nothing."""
     try:
-        write(path.resolve(), make())  # a link stays a link
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise _NotWritten(f"{path} is not written: {why}") from None
+        return understood(request)
+    except HfcountError as error:
+        return error
 
 
-class _NotWritten(click.ClickException):
-    exit_code = 3
+def _look(
+    model: str, request: Request | HfcountError, options: "Options", settings: "Sequence[Changes]"
+) -> "Sequence[Report]":
+    """The reports of one model, whatever comes of it."""
+    from hfcount import pipeline
 
-
-class _ReaderGone(Exception):
-    """Nobody reads the output any more, as in `hfcount ... | head`."""
-
-
-def _echo(text: str) -> None:
+    if isinstance(request, HfcountError):
+        return [pipeline.failed(model, request)]
     try:
-        click.echo(text)
-    except BrokenPipeError:
-        raise _ReaderGone from None
-
-
-def _print(format: Format, reports: Sequence[Report]) -> bool:
-    """Prints the reports; whether anybody still reads them."""
-    try:
-        _echo(format.render(reports))
-    except _ReaderGone:
-        return False
-    return True
+        return pipeline.what_ifs(request, options, settings) if settings else [pipeline.inspect(request, options)]
+    except BadSetting as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    except HfcountError as error:
+        return [pipeline.failed(request.model, error)]
+    except Exception as error:  # the other models go on
+        return [pipeline.failed(request.model, crashed(error))]
 
 
 def run() -> NoReturn:
-    """Runs the command and exits with its code; Ctrl-C is 130, as in a shell."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # not every terminal can show a formula
-    try:
-        code = main(standalone_mode=False) or 0
-        sys.stdout.flush()
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        code = 130
-    except (_ReaderGone, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code)
+    """Runs the command and exits with its code."""
+    sys.exit(ended(lambda: main(standalone_mode=False)))

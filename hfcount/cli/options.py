@@ -4,13 +4,14 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from hfcount.errors import BadSetting
-from hfcount.mapper.whatif import Changes, parsed, variants
-from hfcount.verifier.rules import RULES, lookup
+
+if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
 
 
 def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callable[[Any], Any]:
@@ -27,6 +28,8 @@ def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callab
 
 def rules() -> Iterator[str]:
     """Every finding, explained."""
+    from hfcount.verifier.rules import RULES
+
     for rule in RULES.values():
         yield f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
 
@@ -46,8 +49,20 @@ def schema() -> Iterator[str]:
     yield json.dumps(Report.model_json_schema(), indent=2)
 
 
+def cleared() -> Iterator[str]:
+    """What is removed of the cache."""
+    from hfcount.fetcher import evidence
+
+    root, size = evidence.clear()
+    yield f"removed {root} ({size:,} bytes)"
+
+
 def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> frozenset[str]:
     """Codes of rules, given by code or by name."""
+    if not values:
+        return frozenset()
+    from hfcount.verifier.rules import lookup
+
     rules = [(value, lookup(value)) for value in values]
     for value, rule in rules:
         if rule is None:
@@ -55,8 +70,12 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
     return frozenset(rule.code for _, rule in rules if rule)
 
 
-def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Sequence[Changes]:
+def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
     """The what-ifs that KEY=VALUE pairs ask for."""
+    if not values:
+        return ()
+    from hfcount.mapper.whatif import parsed, variants
+
     pairs = [value.partition("=") for value in values]
     for (key, equals, _), value in zip(pairs, values, strict=True):
         if not key or not equals:

@@ -1,11 +1,11 @@
 """The architectures, one file each.
 
-A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names); where they are needed,
-`IGNORED`, keys of its configs that bear on no shape besides those of hfcount.mapper.shapeless. It may take the
-blueprint of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). Optionally it has
+`IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py. It may use the blueprint
+of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
 
-The comment on MODEL_TYPES cites the implementation that names are from; absent keys mean what the configuration file
-beside it says. A file is named after its model_type and found by that name; further types it serves by a scan.
+The comment on MODEL_TYPES cites the implementation that the names come from; the configuration file beside it says what
+absent keys mean. A file is named after one of its model_types; its others are found by scanning all files.
 """
 
 import re
@@ -38,10 +38,10 @@ class Family(Protocol):
 
 
 def read(c: Config, known_as: str = "") -> Spec:
-    """What a config describes, or one of its parts.
+    """The Spec of a config, or of one of its parts.
 
     Args:
-        known_as: the model_type, where the config need not say it.
+        known_as: the model_type to use in place of the config's own.
 
     Raises:
         UnknownArchitecture: no family has the config's model_type, or it has none.
@@ -67,12 +67,13 @@ def read(c: Config, known_as: str = "") -> Spec:
 def part(
     c: Config, name: str, default: str = "", *, always: str = "", defaults: Mapping[str, Any] | None = None
 ) -> Spec:
-    """What the config of a part describes: a tower or a language model, whose model_type has a family of its own.
+    """The Spec of a part, a tower or a language model, whose model_type has a family of its own.
 
     Args:
         name: the key of the part, such as `vision_config`.
-        default: its model_type, where it gives none; always: the one that it has whatever it gives.
-        defaults: what further keys mean where the part lacks them.
+        default: the model_type if the part names none.
+        always: the model_type to use even if the part names another.
+        defaults: values of further keys that the part lacks.
 
     Raises:
         UnknownArchitecture: no family describes it.
@@ -86,7 +87,7 @@ def part(
 
 
 def tree(s: Spec) -> Block:
-    """The tree of a model, or of a part whose tensors count as what they are in it."""
+    """The tree of a model, or of a part whose tensors keep their own components."""
     family = find(s.family)
     assert family is not None, f"{s.family} was read by no family"
     return family.blueprint(s)
@@ -98,14 +99,14 @@ def base(s: Spec) -> Block:
 
 
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
-    """The tree of a tower, all of whose tensors count as the tower's, and through which no token of a text passes."""
+    """The tree of a tower: all its tensors are counted under it, and text tokens skip it."""
     return replace(tree(s.parts[name]), component=name, repeats=0)
 
 
 @lru_cache(256)
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
-    # Most files are named after the one type they serve, and then no other is opened.
+    # Most types have a file of their name; then no other file is opened.
     name = model_type if model_type in _names() and model_type in _types_in(model_type) else _files().get(model_type)
     return None if name is None else _load(name)
 

@@ -12,9 +12,9 @@ from hfcount.text import printable
 
 def takes(request: Request) -> bool:
     """Whether the Hub must not be asked: --offline or HF_HUB_OFFLINE."""
-    from huggingface_hub import constants
+    from hfcount.fetcher.endpoint import settings
 
-    return request.offline or constants.is_offline_mode()
+    return request.offline or settings().is_offline_mode()
 
 
 def read(request: Request) -> Documents:
@@ -23,8 +23,9 @@ def read(request: Request) -> Documents:
     Raises:
         FetchError: BadName, NotCached, or what `read_folder` raises.
     """
-    from huggingface_hub import constants
+    from hfcount.fetcher.endpoint import settings
 
+    constants = settings()
     request.check_subfolder()
     if (kept := _kept(request)) is not None:
         return kept

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from hfcount.errors import FetchError
@@ -32,18 +32,28 @@ class Endpoint(NamedTuple):
         return f"{self.url}/api/models/{model}/{kind}/{quote(revision, safe='')}"
 
 
-def endpoint() -> Endpoint:
-    """The Hub that HF_ENDPOINT names, and the cache that HF_HOME and HF_HUB_CACHE name.
+def settings() -> Any:
+    """huggingface_hub.constants, which reads the environment when it is imported.
 
     Raises:
         FetchError: BadName, a setting of the environment cannot be read.
     """
     try:
         from huggingface_hub import constants
-    except ValueError as error:  # it reads its settings when it is imported
+    except ValueError as error:
         raise FetchError(
             "BadName", f"a setting that begins with HF_ cannot be read ({printable(str(error), 120)}). Correct it."
         ) from None
+    return constants
+
+
+def endpoint() -> Endpoint:
+    """The Hub that HF_ENDPOINT names, and the cache that HF_HOME and HF_HUB_CACHE name.
+
+    Raises:
+        FetchError: BadName, a setting of the environment cannot be read.
+    """
+    constants = settings()
     found = Endpoint(constants.ENDPOINT, Path(constants.HF_HUB_CACHE), constants.is_offline_mode())
     try:
         parts = urlsplit(found.url)
@@ -67,23 +77,27 @@ def token() -> str | None:
     """The token that huggingface_hub would send.
 
     Most often it is in the environment or in a plain file. Where it has to be made anew, huggingface_hub does that.
-    """
-    from huggingface_hub import constants
 
+    Raises:
+        FetchError: HubError, it cannot be had; BadName, no server can be sent it.
+    """
+    constants = settings()
     if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
         return None
-    given = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
+    found = _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"))
     made_elsewhere = os.environ.get("HF_OIDC_RESOURCE") or "google.colab" in sys.modules
-    if not made_elsewhere and (given or not Path(constants.HF_TOKEN_PATH).exists()):
-        return given
-    from huggingface_hub import get_token
+    if made_elsewhere or (not found and os.path.exists(constants.HF_TOKEN_PATH)):
+        from huggingface_hub import get_token
 
-    try:
-        return get_token()
-    except (OSError, ValueError) as error:
-        raise FetchError(
-            "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
-        ) from None
+        try:
+            found = get_token()
+        except (OSError, ValueError) as error:
+            raise FetchError(
+                "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
+            ) from None
+    if found and not (found.isascii() and found.isprintable()):
+        raise FetchError("BadName", "the token has characters that none has. Correct HF_TOKEN, or run `hf auth login`.")
+    return found
 
 
 def _clean(value: str | None) -> str | None:

@@ -19,6 +19,7 @@ from hfcount.fetcher.fixtures import RecordedShards
 from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Request, Shards, SourceName, label
 from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
+from hfcount.text import printable
 
 _SUMS = "checksums.json"
 MOST = 1 << 30
@@ -87,15 +88,25 @@ def _sums(documents: Mapping[str, bytes]) -> bytes:
     return json.dumps({name: crc32(raw) for name, raw in documents.items()}).encode()
 
 
-def clear() -> int:
-    """Removes all that is kept; how many bytes that were."""
-    root = _root()
-    size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
-    shutil.rmtree(root)
-    return size
+def clear() -> tuple[Path, int]:
+    """Removes all that is kept; where that was, and how many bytes.
+
+    Raises:
+        FetchError: NotSaved, it cannot be removed.
+    """
+    try:
+        root = _root()
+        size = sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+        shutil.rmtree(root)
+    except (OSError, ValueError) as error:
+        raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error).rstrip('.'))}.") from None
+    return root, size
 
 
 def _root() -> Path:
+    from hfcount.fetcher.endpoint import settings
+
+    settings()
     from huggingface_hub import cached_assets_path
 
     return cached_assets_path("hfcount", "", "")

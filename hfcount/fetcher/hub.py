@@ -68,8 +68,12 @@ class _Repo:
         with ThreadPoolExecutor(2) as pool:
             wanted = self.sizes is None or INDEX in self.sizes
             indexed = pool.submit(self._document, INDEX) if wanted else None
-            config = config or self._document(CONFIG)
-            index = indexed.result() if indexed else None
+            try:
+                config = config or self._document(CONFIG)
+                index = indexed.result() if indexed else None
+            except BaseException:
+                self.client.deadline.stop()  # nobody waits for the other one
+                raise
         if config is None or (index is None and self.sizes is not None and wanted):
             name = INDEX if config else CONFIG
             raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")

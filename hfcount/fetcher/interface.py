@@ -20,6 +20,9 @@ HEADERS = "headers.json"
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
+LONGEST = 1_000_000
+"""Seconds that a run may wait."""
+
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 
@@ -34,7 +37,7 @@ class Request:
         revision: branch, tag or commit of a repo.
         subfolder: a folder of the repo.
         offline: the cache only.
-        timeout: seconds for all that is asked of the Hub.
+        timeout: seconds for all that is asked of the Hub, more than none and at most LONGEST.
         cache: whether what was read before is read again from disk, and what is read now is kept there.
     """
 
@@ -45,6 +48,10 @@ class Request:
     offline: bool = False
     timeout: float = 300.0
     cache: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout <= LONGEST:
+            raise ValueError(f"the timeout is {self.timeout}, and must be above 0 and at most {LONGEST:,} seconds.")
 
     @property
     def path(self) -> str:

@@ -12,12 +12,12 @@ from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
 from hfcount.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
 
-# So that the whole reads as it is taught: what is multiplied by the layers begins with their norms.
+# The order of components in the whole formula, as in textbooks; all others come last.
 _ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
 
 
 class Kind(NamedTuple):
-    """Layers that have the same parameters: what they are made of, which, how many, and one of them by component."""
+    """Layers with the same parameters: their parts, their numbers, how many they are, and one layer by component."""
 
     name: str
     numbers: str
@@ -32,23 +32,20 @@ class Kind(NamedTuple):
 
     @property
     def active_terms(self) -> Polynomial:
-        """What a token passes through of one layer."""
+        """Parameters of one layer that a token uses."""
         return _sum(self.active)
 
     @property
     def terms(self) -> Polynomial:
-        """One layer."""
+        """Parameters of one layer."""
         return _sum(self.parts)
 
 
 class Formula:
     """`total` and `active` as polynomials; a symbol with two values, or from two keys, becomes two.
 
-    `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` says where the
-    value of a symbol is from, in the grammar of hfcount.report.counts.ClosedForm.
-
-    Args:
-        leaves: the parameters.
+    `components` and `active_components` are in the order of the model, `kinds` are its layers; `keys` is where the
+    value of each symbol is from, in the grammar of hfcount.report.counts.ClosedForm.
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
@@ -70,15 +67,15 @@ class Formula:
         self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
 
     def text(self, terms: Polynomial) -> str:
-        """A polynomial of this formula with symbols."""
+        """A polynomial of this formula in symbols, factored."""
         return render_factored(terms, self.names)
 
     def plain(self, terms: Polynomial) -> str:
-        """The same without drawing anything out: the terms of one layer."""
+        """The same without factoring, for the terms of one layer."""
         return render(terms, self.names)
 
     def numbers(self, terms: Polynomial, whole: bool = True) -> str:
-        """The same with numbers in place of symbols; the terms of one layer when not `whole`."""
+        """The same with numbers in place of symbols; without factoring unless `whole`."""
         return (render_factored if whole else render)(terms, self._numbers)
 
     @property
@@ -115,7 +112,7 @@ def _place(component: Component) -> int:
 
 
 def _sum(parts: Share) -> Polynomial:
-    """All components together, in the order of the textbooks."""
+    """The sum of all components, in the order of _ORDER."""
     total: Polynomial = {}
     for component in sorted(parts, key=_place):
         total = add(total, parts[component])
@@ -123,7 +120,7 @@ def _sum(parts: Share) -> Polynomial:
 
 
 def _names(found: Iterable[Atom]) -> dict[Atom, str]:
-    """What each symbol is called: one with several values becomes several, by their size."""
+    """The name of each symbol; one with several values gets numbered names, by value."""
     rivals = {symbol: list(group) for symbol, group in groupby(sorted(found), key=lambda atom: atom.symbol)}
     return {
         atom: symbol if len(group) == 1 else f"{symbol}{place}"

@@ -1,4 +1,4 @@
-"""Terms gathered over layers: what several kinds of layers share is written once, multiplied by how many there are."""
+"""Terms combined over layers: one that several kinds of layers share is written once, times their number."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,7 +13,7 @@ Share = Mapping[Component, Polynomial]
 
 
 class Counts:
-    """Numbers of layers: N counts all, N1, N2, ... those of some kinds, in the order of the first of them."""
+    """Symbols for numbers of layers: N counts all, N1, N2, ... those of some kinds, ordered by the first kind."""
 
     def __init__(self, layers: Sequence[Layers], depth: int) -> None:
         self.layers, self._depth = layers, depth
@@ -25,19 +25,19 @@ class Counts:
         self._symbols: dict[frozenset[int], Atom] = {}
 
     def place(self, monomial: Monomial) -> tuple[int, Monomial] | None:
-        """Which kind of layer a term is of, and the term of one layer; None outside of the layers."""
+        """The kind of layer that a term belongs to, and the term of one such layer; None outside of the layers."""
         for atom in monomial:
             if atom in self._places:
                 return self._places[atom], divide(monomial, [atom])
         return None
 
     def add(self, places: frozenset[int]) -> None:
-        """Makes a symbol for the number of layers of these kinds."""
+        """Registers a symbol for the number of layers of these kinds."""
         self._sets.add(places)
         self._symbols.clear()  # they are numbered in order, so only once all are known
 
     def atom(self, places: frozenset[int]) -> Atom:
-        """The number of layers of these kinds."""
+        """The symbol for the number of layers of these kinds."""
         if not self._symbols:
             some = sorted(self._sets - {self._every}, key=sorted)
             names = {self._every: "N"} | {own: f"N{number}" for number, own in enumerate(some, 1)}
@@ -57,7 +57,7 @@ class Counts:
 
 
 class Split:
-    """Terms by component, those of one layer of each kind apart from those outside of the layers."""
+    """Terms by component, split into those of one layer of each kind and those outside of the layers."""
 
     def __init__(self, counts: Counts, values: Iterable[tuple[Component, int]]) -> None:
         self._counts = counts
@@ -75,7 +75,7 @@ class Split:
                 counts.add(frozenset(places))
 
     def gathered(self) -> dict[Component, Polynomial]:
-        """By component, every term once, multiplied by the number of all layers that have it."""
+        """The terms of each component, each written once and multiplied by the number of layers that have it."""
         return {
             component: add(
                 {
@@ -101,7 +101,7 @@ def which(numbers: str, count: int) -> str:
 
 
 def numbered(parts: Sequence[Indices]) -> str:
-    """The numbers of several sets of layers, in one list where they are not too many."""
+    """The numbers of several sets of layers as text, merged into one list unless a set is too large."""
     if len(parts) > 1 and all(len(part.base) <= 10_000 for part in parts):
         return str(Indices.of(number for part in parts for number in part))
     return ",".join(map(str, parts))

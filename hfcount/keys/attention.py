@@ -22,9 +22,10 @@ def attention(
     """Grouped-query attention.
 
     Args:
-        bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
-        head_dim: the head width where the config gives none; None derives it as hidden / heads.
-        kv_heads_optional: whether an absent num_key_value_heads means one for each head, as a null does in every type.
+        bias: whether the projections have a bias.
+        qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
+        head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
+        kv_heads_optional: whether an absent num_key_value_heads means num_attention_heads; null always does.
     """
     heads = c.int("num_attention_heads")
     if kv_heads_optional or c.is_null("num_key_value_heads"):
@@ -61,7 +62,8 @@ def multi_head(
     """Multi-head attention (arXiv:1706.03762): `heads` divide `width` evenly, each with its own keys and values.
 
     Args:
-        bias: whether the projections have one; qkv_bias and out_bias say so of those before and behind attention alone.
+        bias: whether the projections have a bias.
+        qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
     if width % heads:
         said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
@@ -76,7 +78,7 @@ def multi_head(
 
 
 def wide_attention(c: Config) -> GQA:
-    """Attention over hidden state and embedding, concatenated to 2 · hidden_size, which the heads divide evenly."""
+    """Attention over hidden state and embedding, concatenated; heads are 2 · hidden_size / heads wide by default."""
     heads, hidden = c.int("num_attention_heads"), c.int("hidden_size")
     width = c.int("attention_head_dim", default=None)
     if width is None:
@@ -87,13 +89,12 @@ def wide_attention(c: Config) -> GQA:
 
 
 def mla(c: Config, value_dim: int | None = None) -> MLA:
-    """Multi-head latent attention; with a q_lora_rank of null the queries come from one projection.
+    """Multi-head latent attention; a null q_lora_rank means that queries come from one projection.
 
-    Args:
-        value_dim: what an absent v_head_dim means; None when it is required.
+    `value_dim` is the default of v_head_dim; None makes the key required.
     """
     for derived in ("num_key_value_heads", "head_dim", "qk_head_dim"):
-        c.int(derived, default=None)  # configs have them too, to no effect
+        c.int(derived, default=None)  # present in configs, without effect
     return MLA(
         heads=c.int("num_attention_heads"),
         query_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),
@@ -106,13 +107,13 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
 
 
 def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
-    """Latent attention over tokens that an indexer selects: of a layer with an indexer, and of a layer without."""
+    """Latent attention over selected tokens: for layers that have an indexer, and for layers that do not."""
     without = latent.but(query_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
     return without.but(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
 
 
 def prefixed_attention(c: Config, prefix: str) -> GQA:
-    """Attention with normalised queries and keys, read from keys that begin with `prefix`."""
+    """Attention with normalised queries and keys, read from config keys that begin with `prefix`."""
     heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
     divides(c, f"{prefix}num_key_value_heads", kv_heads, f"{prefix}num_attention_heads", heads)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

@@ -21,7 +21,7 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
 
 
 def compressing(c: Config, mixer: GQA) -> list[Layers]:
-    """Layers by how many tokens they compress into one (trait `rate`, 0 for none), in groups that `overlap` or not."""
+    """Layers by traits `rate` (tokens compressed into one, 0 for none) and `overlap` (whether groups overlap)."""
     count, rates = layer_count(c), c.part("compress_rates")
     sparse = c.int("compress_rate_csa", default=rates.int("compressed_sparse_attention", default=4))
     heavy = c.int("compress_rate_hca", default=rates.int("heavily_compressed_attention", default=128))

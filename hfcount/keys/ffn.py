@@ -23,11 +23,13 @@ def moe(
     active: Sequence[str] = ("num_experts_per_tok",),
     shared: Sequence[str] = (),
 ) -> MoE:
-    """Routed experts; `width` is the key of the width of each.
+    """Routed experts.
 
     Args:
-        experts: keys that may hold the number of experts; active: how many of them a token is routed to.
-        shared: keys that may hold the number of experts that every token passes; they are stored as one wide network.
+        width: the key of the width of one expert.
+        experts: aliases of the key with the number of experts.
+        active: aliases of the key with the number of experts that a token is routed to.
+        shared: aliases of the key with the number of shared experts, which are stored as one wide network.
     """
     among, chosen = c.int(*experts), c.int(*active)
     if chosen > among:
@@ -39,7 +41,7 @@ def moe(
 
 
 def deepseek_moe(c: Config) -> MoE:
-    """Fine-grained experts, routed and shared (arXiv:2401.06066), under the names that DeepSeek-V3 gave their keys."""
+    """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys."""
     experts = ("n_routed_experts", "num_local_experts", "num_experts")
     return moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
 
@@ -56,9 +58,10 @@ def networks(
     """Layers with one network for all tokens at the first of `places`, and layers with experts at the second.
 
     Args:
-        experts: reads them; not called when no layer has any.
-        mixer: that of all these layers, None when they get theirs elsewhere.
-        width: the key of the width of the network for all tokens; bias: whether it has one.
+        experts: reads the experts; not called if no layer has any.
+        mixer: the mixer of all these layers; None if it is added elsewhere.
+        width: the key of the width of the network for all tokens.
+        bias: whether that network has biases.
     """
     few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
     many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
@@ -66,7 +69,7 @@ def networks(
 
 
 def gated_moe(c: Config) -> MoE:
-    """Routed experts, and one for all tokens, whose output a gate scales."""
+    """Routed experts, and a shared one whose output is scaled by a gate."""
     routed = moe(c, "moe_intermediate_size")
     return routed.but(shared=c.int("shared_expert_intermediate_size"))
 
@@ -74,12 +77,10 @@ def gated_moe(c: Config) -> MoE:
 def sparse_steps(
     c: Config, mixer: GQA, dense: Dense, sparse: Callable[[], MoE], only_dense: Sequence[int] = ()
 ) -> list[Layers]:
-    """Experts in every decoder_sparse_step-th layer but those of mlp_only_layers; no experts at all when there are 0.
+    """Experts in every decoder_sparse_step-th layer except mlp_only_layers; none if the number of experts is 0.
 
-    Args:
-        only_dense: what an absent mlp_only_layers means.
-
-    Source: transformers 5.23, modeling_qwen3_moe.py, Qwen3MoeDecoderLayer.
+    `only_dense` is the default of mlp_only_layers. Source: transformers 5.23, modeling_qwen3_moe.py,
+    Qwen3MoeDecoderLayer.
     """
     every = Indices.below(layer_count(c))
     only_dense = c.ints("mlp_only_layers", default=only_dense)
@@ -97,7 +98,7 @@ def sparse_steps(
 
 
 def adjusted(c: Config) -> Dense:
-    """One network for all tokens; with block_auto_adjust_ff_dim two thirds of the width, scaled and rounded up.
+    """One network for all tokens; block_auto_adjust_ff_dim takes two thirds of the width, scaled and rounded up.
 
     Source: arXiv:2302.13971; transformers 5.23, modeling_lfm2.py, Lfm2MLP.
     """

@@ -10,12 +10,10 @@ from hfcount.tree.indices import Indices, intersection
 
 
 def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
-    """Sets of layers, each with whether their attention has a sliding window; that of the last layer never has.
+    """Sets of layers, and whether their attention has a sliding window; the last layer's never has.
 
-    Args:
-        period: without layer_types, every `period`-th layer has full attention.
-
-    Source: transformers 5.23, configuration_gemma4.py, Gemma4TextConfig.
+    Without layer_types every `period`-th layer has full attention. Source: transformers 5.23, configuration_gemma4.py,
+    Gemma4TextConfig.
     """
     count, given = layer_count(c), c.strs("layer_types")
     if given:
@@ -31,8 +29,8 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
     """The same layers; the last num_kv_shared_layers of them reuse keys and values of earlier layers.
 
     Args:
-        default: what an absent num_kv_shared_layers means.
-        ffn: the feed-forward network of the layers that reuse them, where it differs.
+        default: the default of num_kv_shared_layers.
+        ffn: the feed-forward network of the layers that reuse them, if it differs.
     """
     count, shared = layer_count(c), c.int("num_kv_shared_layers", default=default, minimum=0)
     sharing = Indices.of(range(count - min(count, shared), count))
@@ -44,7 +42,7 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
 
 
 def network_widths(c: Config) -> list[tuple[int, Indices]]:
-    """Widths of feed-forward networks, each with its layers: intermediate_size is one number, or one for each layer."""
+    """Widths of feed-forward networks, each with its layers; intermediate_size is one number or a list per layer."""
     given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
     for width in given:
         if width < 1:

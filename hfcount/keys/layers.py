@@ -1,4 +1,4 @@
-"""Which layers are of which kind."""
+"""Layers by kind: which layers have which parts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -16,11 +16,12 @@ T = TypeVar("T")
 def dense_and_sparse(
     c: Config, *names: str, default: int | None = None, listed: str | None = "mlp_layer_types"
 ) -> tuple[Indices, Indices]:
-    """Which layers have one network for all tokens, and which have experts.
+    """The layers with one network for all tokens, and the layers with experts.
 
     Args:
-        names: keys that may hold the number of dense layers, which come first; default: what an absent one means.
-        listed: the key of a list of `dense` and `sparse`, which counts instead of the number where the config has it.
+        names: aliases of the key with the number of dense layers, which come first.
+        default: that number if the key is absent; None makes it required.
+        listed: the key of a list of `dense` and `sparse`, which overrides the number if present.
     """
     count = layer_count(c)
     given = c.strs(listed) if listed else []
@@ -35,7 +36,7 @@ def dense_and_sparse(
 
 
 def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
-    """The layers of each of `kinds`, by a list that the config has under `key`, one entry for each layer."""
+    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer."""
     count = layer_count(c)
     if len(given) != count:
         said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
@@ -61,12 +62,13 @@ def by_kind(
     key: str = "layer_types",
     count: int | None = None,
 ) -> list[Layers]:
-    """Layers by the kind that a list of the config gives each.
+    """Layers by kind, from a list with the kind of each.
 
     Args:
-        kinds: the layer of each kind, or a function that makes it, called when the kind occurs; no other may occur.
-        given: what the config's `key` holds, or what the architecture makes of an absent one.
-        count: how many layers there are, where num_hidden_layers need not say so.
+        kinds: the layer of each allowed kind, or a function that makes it, called only if the kind occurs.
+        given: the list, from the config's `key` or the architecture's default.
+        key: the key of the list, for messages.
+        count: the number of layers, by default num_hidden_layers.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
@@ -84,12 +86,12 @@ def by_kind(
 
 
 def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
-    """Layers by sets of numbers; a kind without numbers is left out, and its function is not called."""
+    """Layers by sets of numbers; an empty set is left out, and its function is not called."""
     return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
 
 
 def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
-    """Layers with `mixer` in these sets, one kind for each, and with `other` in all that are in none of them."""
+    """One kind of layers with `mixer` for each of these sets, and one with `other` for all remaining layers."""
     rest = Indices.below(layer_count(c)).difference(*some)
     return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
@@ -98,12 +100,12 @@ _LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
 
 
 def kinds(c: Config, *names: str) -> list[str]:
-    """The kind that the config lists for each layer, in the words of transformers 5."""
+    """The kind that the config lists for each layer, under the names of transformers 5."""
     return [_LATER_NAMES.get(kind, kind) for kind in c.strs(*(names or ("layer_types", "layers_block_type")))]
 
 
 def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
-    """The last layer of each period of the length that `key` gives, or the one that `offset` gives."""
+    """The last layer of each period, or the one that the key `offset` gives; `key` gives the period's length."""
     count = layer_count(c)
     period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
@@ -114,10 +116,9 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
 
 
 def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
-    """Layers of softmax attention and of another mixer in turn, as the config's list says.
+    """Layers with the mixer `full`, softmax attention, and layers with `other`, by the list of kinds `given`.
 
-    Args:
-        given: the kinds of the layers; when empty, `full` stands at `places`.
+    If the list is empty, the layers at `places` have `full`.
     """
     if given:
         return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
@@ -126,7 +127,10 @@ def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: In
 
 
 def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
-    """Layers whose mixer follows one rule and whose feed-forward network another, in the order of `some`."""
+    """Combines layers that fix the mixer with layers that fix the network.
+
+    The result has one kind per non-empty intersection, ordered as in `some`.
+    """
     return [
         Layers(indices=both, layer=_merged(one.layer, other.layer))
         for one in some
@@ -141,7 +145,7 @@ def _merged(one: Layer, other: Layer) -> Layer:
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
-    """Layers of two kinds, as layer_types says; where the config has none, the first kind stands at `places`."""
+    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`."""
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given)
     (first, second), at = kinds.values(), places()
@@ -149,7 +153,7 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
 
 
 def numbered(c: Config, key: str) -> Indices:
-    """The layers whose numbers the config lists under `key`; numbers that no layer has are left out."""
+    """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
     return intersection(Indices.of(c.ints(key)), Indices.below(layer_count(c)))
 
 
@@ -157,14 +161,14 @@ _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "mo
 
 
 def spelled(pattern: str) -> list[str]:
-    """Kinds of layers from Nemotron-H's pattern, a word of one letter for each layer."""
+    """Kinds of layers from Nemotron-H's pattern, which has one letter per layer."""
     return [_LETTERS.get(letter, letter) for letter in pattern]
 
 
 def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
-    """Layers of the `given` kinds, repeated; traits mark the `first` and the `last` of each round."""
+    """Layers of the `given` kinds, `times` times over; traits mark the `first` and the `last` of each round."""
     found = []
     for place, kind in enumerate(given):
         if kind not in kinds:
@@ -177,7 +181,7 @@ def repeated(
 
 
 def hybrids(c: Config) -> list[int]:
-    """The numbers of the layers that the config's list calls hybrid."""
+    """The numbers of the layers that layers_block_type calls hybrid."""
     given = kinds(c, "layers_block_type")
     known = {"linear_attention": Layer(), "hybrid": Layer(traits={"hybrid": 1})}
     parts = by_kind(c, known, given, "layers_block_type") if given else []
@@ -187,8 +191,8 @@ def hybrids(c: Config) -> list[int]:
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
     """Layers, some of which use shared blocks of a second mixer and a network.
 
-    Each of `owners` stores a block; owners and the layers of `sharing` use the blocks in turn. Of an owner, trait
-    `owns` is the number of its block, from 1, and trait `repeats` how many layers use it.
+    Each of `owners` stores a block; owners and the layers of `sharing` use the blocks in turn. An owner has traits
+    `owns` (its block's number, from 1) and `repeats` (how many layers use the block).
     """
     alone = Indices.below(layer_count(c)).difference(*owners, sharing)
     result = [(alone, one.but(parallel_mixer=None)), (sharing, one)]
@@ -199,7 +203,7 @@ def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) ->
 
 
 def own_heads(c: Config, usual: GQA) -> list[Layers]:
-    """Attention with the number of heads that a list of the config gives each layer; `usual` where it has none."""
+    """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
     if not given:
         return alike(Layer(mixer=usual), count)

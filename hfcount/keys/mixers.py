@@ -8,7 +8,7 @@ from hfcount.tree.dims import round_up
 
 
 def expanded(c: Config, key: str, *, default: int | None = None) -> int:
-    """The inner width of a state space: `key` times the hidden size, rounded down."""
+    """The inner width of a state space: hidden_size times the factor under `key`, rounded down."""
     inner = c.times(key, c.int("hidden_size"), **({} if default is None else {"default": default}))
     if not inner:
         raise c.error(f"{key} times hidden_size is less than 1.", key, "Correct one of them.")
@@ -16,7 +16,7 @@ def expanded(c: Config, key: str, *, default: int | None = None) -> int:
 
 
 def step_rank(c: Config, key: str) -> int:
-    """The rank of Mamba's step projection; `auto`, or no key, is a sixteenth of the hidden size, rounded up."""
+    """The rank of Mamba's step projection; `auto` or an absent key means hidden_size / 16, rounded up."""
     return c.int(key) if c.is_int(key) else _auto(c, key, (c.int("hidden_size") + 15) // 16)
 
 
@@ -43,7 +43,7 @@ def delta_net(c: Config) -> DeltaNet:
 
 
 def mamba2(c: Config, inner: str | None = None) -> SSM:
-    """Mamba-2, read from keys that begin with mamba_; it is mamba_expand · hidden_size wide, or as `inner` says."""
+    """Mamba-2, read from mamba_ keys; the inner width is under the key `inner`, else mamba_expand · hidden_size."""
     width = c.int(inner, default=None) if inner else None
     width = expanded(c, "mamba_expand", default=2) if width is None else width
     heads = c.int("mamba_n_heads")
@@ -78,9 +78,9 @@ def wide_mamba2(c: Config) -> SSM:
 
 
 def mlstm(c: Config, hidden: int) -> Layer:
-    """An LSTM with a matrix memory and the network behind it, whose widths are factors of the hidden size.
+    """An LSTM with a matrix memory and the network after it, with widths relative to the hidden size.
 
-    Source of what absent keys mean: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
+    Source of defaults: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
     """
     heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
     if mode not in ("single", "fused"):

@@ -1,4 +1,4 @@
-"""Whole models: what is around their layers, and layers that predict further tokens."""
+"""Whole models: their Spec around the layers, and layers that predict further tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,25 +29,25 @@ HEADS: Mapping[str, Head] = {
     "ForNextSentencePrediction": "next_sentence",
     "ForImageClassification": "image_classification",
 }
-"""How the names of classes end in many architectures, and which head each means; the longest that fits counts."""
+"""The heads that common endings of class names mean; the longest matching ending counts."""
 
 Heads = Sequence[str] | Mapping[str, Head]
-"""Endings of HEADS, or endings of any kind, each with the head that it means."""
+"""Endings from HEADS, or any endings with the head that each means."""
 
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
-"""Endings of the early decoders, whose generative class is called LMHeadModel."""
+"""Endings for early decoders, whose generative class is called LMHeadModel."""
 
 ENCODER_HEADS = ("ForMaskedLM", *_DECODER_HEADS, "ForMultipleChoice")
-"""Endings of encoders like BERT."""
+"""Endings for encoders like BERT."""
 
-# Classes of these names are no base models, whatever they end in.
+# Classes with these in their names are not base models, even if they end in Model.
 _NO_BASE = re.compile("For[A-Z]|(DoubleHeads|Encoder|Reward)$")
 
 
 class Fields(TypedDict, total=False):
-    """Fields of a Spec that a family may give."""
+    """Fields of a Spec that a family may set."""
 
     vocab: int
     hidden: int
@@ -64,7 +64,7 @@ class Fields(TypedDict, total=False):
 
 
 ACROSS = "its layers also keep what they see of an encoder's output, whose length no context tells"
-"""Why what a model keeps cannot be told of one that attends to an encoder."""
+"""Reason given when the cache size is unknown because the model attends to an encoder."""
 
 
 def decoder_spec(
@@ -77,14 +77,14 @@ def decoder_spec(
     default_labels: int = 2,
     **more: Unpack[Fields],
 ) -> Spec:
-    """The Spec of a model, given its layers: reads vocabulary, width, head, ties and dtype.
+    """The Spec of a model with these layers: reads vocabulary, width, head, ties and dtype.
 
     Args:
-        layers: the one layer that is repeated num_hidden_layers times, or the layers by kind.
-        tied: what an absent tie_word_embeddings means.
-        heads: endings of class names that this architecture has; the first is meant where the config names no class.
-        whole: the config that `c` is a part of, where a composite model nests its language model.
-        default_labels: the width of a classification head where the config does not say.
+        layers: one layer that is repeated num_hidden_layers times, or the layers by kind.
+        tied: the default of tie_word_embeddings.
+        heads: endings of this architecture's class names; the first is the default if the config names no class.
+        whole: the outer config, if `c` is the nested language model of a composite model.
+        default_labels: the default width of a classification head.
         more: further fields of the Spec.
     """
     whole = whole or c
@@ -112,7 +112,7 @@ def decoder_spec(
 
 
 def named(heads: Heads = (), **own: Head) -> dict[str, Head]:
-    """The heads that endings of class names mean, with those of `own`, endings that one architecture alone has."""
+    """Maps class-name endings to heads; `own` adds this architecture's own endings."""
     given = heads if isinstance(heads, Mapping) else {ending: HEADS[ending] for ending in heads}
     return {**given, **own}
 
@@ -124,12 +124,12 @@ def _tied(whole: Config, c: Config, default: bool) -> bool:
 
 
 def tied_anywhere(whole: Config, part: Config) -> bool:
-    """Whether either config ties the head, where an outer false does not override an inner true."""
+    """True if either config ties the head; a false in the outer one does not cancel a true in the inner."""
     return any(config.bool("tie_word_embeddings", default=False) for config in (whole, part))
 
 
 def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
-    """The class that a config names, empty where it names none, and its head; without a class the first of `heads`."""
+    """The class that a config names, and its head; an empty string and the first of `heads` if it names none."""
     names = c.strs("architectures")
     if not names:
         return "", next(iter(heads.values()))
@@ -166,11 +166,13 @@ def encoder(
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
-    With is_decoder its tokens see earlier ones alone, whatever its class.
+    With is_decoder its tokens see only earlier ones, in any of its classes.
 
     Args:
-        bias: whether queries, keys and values have one.
-        traits: sizes and switches that this architecture alone has.
+        heads: endings of class names, as in `decoder_spec`.
+        tied: the default of tie_word_embeddings.
+        bias: whether queries, keys and values have a bias.
+        traits: sizes and switches that only this architecture has.
     """
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     layer = Layer(
@@ -193,11 +195,11 @@ def sequence_to_sequence(
     encoder: Spec | None = None,
     **more: Unpack[Fields],
 ) -> Spec:
-    """An encoder and a decoder like BART's, each with its own depth, heads and width.
+    """An encoder and a decoder like BART's, each with its own depth, heads and feed-forward width.
 
     Args:
-        offset: rows of the tables of positions before the first.
-        encoder: what the encoder is, where it is not as the decoder.
+        offset: unused rows at the start of the tables of positions.
+        encoder: the encoder, if it is not built like the decoder.
     """
     d = c.int("d_model", "hidden_size")
 
@@ -214,10 +216,9 @@ def sequence_to_sequence(
 
 
 def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
-    """Layers that predict further tokens, as the part `mtp` of a model; no layers make no part.
+    """Layers that predict further tokens, as the part `mtp` of a model. Empty if there are no such layers.
 
-    Args:
-        announced: whether the config says that checkpoints have them.
+    `announced` is whether the config says that checkpoints have them.
     """
     if not layers:
         return {}
@@ -226,7 +227,7 @@ def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[s
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
-    """Multi-token-prediction layers, numbered after the others; each is `layer` with an input projection and a head."""
+    """Multi-token-prediction layers, numbered after the others: `layer` with an input projection and a head."""
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return {}
@@ -236,7 +237,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
-    """The layers of a small model that drafts further tokens, as many as `key` says, numbered from 0."""
+    """The layers of a small model that drafts further tokens; `key` gives their number, and they count from 0."""
     count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
     return ahead(c, alike(layer, count) if count else (), announced)
 
@@ -251,11 +252,12 @@ def around(
     tied: bool = False,
     **more: Unpack[Fields],
 ) -> Spec:
-    """What stands around a language model of any architecture.
+    """The Spec of a composite model around a language model of any architecture.
 
     Args:
-        towers: the parts beside it.
-        key: where the config of the language model is.
+        text: the language model.
+        towers: the other parts, by name.
+        key: the key of the language model's config.
         more: further fields of the Spec.
     """
     fields: Fields = {

@@ -5,7 +5,7 @@ from hfcount.tree.dims import Dim
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
-    """`whole` / `part`, which must leave no remainder; the names are those of their keys, for the message."""
+    """`whole` / `part`; ConfigError, which calls them by these names, if there is a remainder."""
     if whole % part:
         said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
         raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
@@ -13,14 +13,14 @@ def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int
 
 
 def sized(symbol: str, value: int) -> Dim:
-    """A size that one architecture alone has, under a symbol of its own."""
+    """A size that only one architecture has, with a symbol of its own."""
     return Dim.named(symbol, value)
 
 
 def layer_count(c: Config, *names: str) -> int:
-    """The number of layers, under the first of `names` where they are not num_hidden_layers.
+    """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 
-    A list that gives each layer a kind must be as long, whether the kinds bear on shapes or not.
+    A list of each layer's kind must have that length, even if the kinds do not affect shapes.
     """
     count = c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
     for key in ("layer_types", "mlp_layer_types") if not names else ():

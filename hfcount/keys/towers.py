@@ -1,4 +1,4 @@
-"""Towers that see and hear."""
+"""Vision and audio towers."""
 
 from collections.abc import Sequence
 from typing import Unpack
@@ -18,12 +18,13 @@ def tower(
     depth: Sequence[str] = ("num_hidden_layers",),
     **more: Unpack[Fields],
 ) -> Spec:
-    """A tower of layers that are all alike, with attention whose heads share the width.
+    """A tower of layers that are all alike, with multi-head attention.
 
     Args:
-        ffn: its feed-forward network, which has biases and intermediate_size when left out.
-        heads: what the number of heads may be called; depth: what that of layers may be.
-        more: further fields of the Spec; `hidden` is hidden_size when left out.
+        ffn: its feed-forward network, by default one with biases, intermediate_size wide.
+        heads: aliases of the key with the number of heads.
+        depth: aliases of the key with the number of layers.
+        more: further fields of the Spec; `hidden` is by default hidden_size.
     """
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
@@ -33,9 +34,9 @@ def tower(
 
 
 def encoding(c: Config, layers: Sequence[Layers], **more: Unpack[Fields]) -> Spec:
-    """What stands around the layers of a tower: it has no vocabulary, and its tokens see those behind them, too.
+    """The Spec of a tower with these layers: it has no vocabulary, and its tokens also see later ones.
 
-    What class the config of a part names does not matter, since the model around holds the base of it.
+    The class that a nested config names does not matter, since the model around it holds the base model.
     """
     name = "" if c.nested else head_of(c, {"Model": "base", "Encoder": "base"})[0]
     more["causal"] = False
@@ -43,12 +44,12 @@ def encoding(c: Config, layers: Sequence[Layers], **more: Unpack[Fields]) -> Spe
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
-    """Square patches of patch_size pixels; `channels` is what their number of colours may be called."""
+    """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
     return Patches(side=c.int("patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
 def squares(c: Config) -> int:
-    """How many patches of patch_size an image of image_size has."""
+    """The number of patches in a square image with sides of image_size pixels."""
     image, side = c.int("image_size"), c.int("patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."

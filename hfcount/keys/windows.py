@@ -1,4 +1,4 @@
-"""How far attention sees: sliding windows and chunks, and the layers that have them."""
+"""Sliding windows and chunks of attention, and the layers that have them."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from hfcount.tree.indices import Indices, intersection
 
 
 def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
-    """The length of a window, in tokens; null, 0 and -1 mean no window, an absent key means `default`."""
+    """The length of a window in tokens, `default` if the key is absent; null, 0 and -1 mean no window (None)."""
     size = None if c.is_null(key) else c.int(key, default=default, minimum=-1, maximum=MAX_LAYERS)
     return size if size is not None and size > 0 else None
 
@@ -23,11 +23,12 @@ def sliding(
     key: str = "sliding_window",
     kind: str = "sliding_attention",
 ) -> tuple[Window, ...]:
-    """Windows in the layers that layer_types calls `kind`; where the config has no such list, in those of `near`.
+    """Windows in the layers that layer_types calls `kind`.
 
     Args:
-        near: None when the list alone says so.
-        default: what an absent `key` means.
+        near: the layers with windows if layer_types is absent; None means no layer.
+        default: the default of `key`, in tokens; None means no window.
+        key: the key with the length of the window.
     """
     size, given = extent(c, key, default=default), c.strs("layer_types")
     if size is None:
@@ -38,13 +39,13 @@ def sliding(
 
 
 def sliding_everywhere(c: Config, *, default: int | None = None, key: str = "sliding_window") -> tuple[Window, ...]:
-    """One window for all layers with softmax attention; `default` is what an absent `key` means."""
+    """One window for all layers with softmax attention; `default` is the default of `key`, in tokens."""
     size = extent(c, key, default=default)
     return () if size is None else within(Indices.below(layer_count(c)), size)
 
 
 def sliding_later(c: Config, *, first: int) -> tuple[Window, ...]:
-    """Windows from layer max_window_layers on, if use_sliding_window asks for them; `first` is what its absence means.
+    """Windows from layer max_window_layers (by default `first`) on, if use_sliding_window is true.
 
     Source: transformers 5.23, configuration_qwen2.py, Qwen2Config.
     """
@@ -54,12 +55,12 @@ def sliding_later(c: Config, *, first: int) -> tuple[Window, ...]:
 
 
 def within(layers: Indices, size: int) -> tuple[Window, ...]:
-    """A window of `size` tokens in these layers, if they are any."""
+    """A window of `size` tokens in these layers; empty if there are no such layers."""
     return (Window(indices=layers, extent=size),) if layers.count else ()
 
 
 def later(c: Config, *, first: int) -> Indices:
-    """The layers from max_window_layers on; `first` is what its absence means."""
+    """The layers from max_window_layers (by default `first`) on."""
     start = c.int("max_window_layers", default=first, minimum=0, maximum=MAX_LAYERS)
     return Indices.of(range(start, max(start, layer_count(c))))
 
@@ -67,11 +68,12 @@ def later(c: Config, *, first: int) -> Indices:
 def all_but_every_nth(
     c: Config, period: int, *, key: str | None = None, first: int | None = None, last: bool = False
 ) -> Indices:
-    """All layers but one of each `period`, which is its last, and with `last` all but the very last too.
+    """All layers except the last of each period; with `last`, also without the final layer.
 
     Args:
-        key: what gives the period; `period` is what its absence means.
-        first: which layer of a period is left out, counted from 0, where that is not the last.
+        period: the length of a period, or the default of `key`.
+        key: the key with the length of a period.
+        first: the layer of a period that is left out instead of its last, counted from 0.
     """
     count = layer_count(c)
     period = c.int(key, default=period, maximum=MAX_LAYERS) if key else period
@@ -80,10 +82,10 @@ def all_but_every_nth(
 
 
 def patterned(c: Config) -> Indices:
-    """The layers that sliding_window_pattern has a window for: all but the last of a period, or each L of a word.
+    """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
 
-    A word of L (local) and G (global) is repeated for all layers but the last, which is global; null makes all so.
-    Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
+    A word of L (local) and G (global) is repeated over the layers, of which the last is always global; null means every
+    layer is global, i.e. has no window. Source: transformers 5.23, configuration_exaone4.py, Exaone4Config.
     """
     if c.is_null("sliding_window_pattern"):
         return Indices.below(0)
@@ -106,7 +108,7 @@ def other_than(c: Config, *some: range | Indices) -> Indices:
 
 
 def seeing_both_ways(spec: Spec) -> Spec:
-    """The same model as an encoder, whose tokens also see later ones: half of a window lies on each side.
+    """The same model as an encoder, whose tokens also see later ones: half of a window is on each side.
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """

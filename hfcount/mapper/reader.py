@@ -1,4 +1,4 @@
-"""Typed reads of a config, which remember what was read."""
+"""Typed reads of a config, which keep track of the keys that were read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
-# The methods below are called what they read, and hide the types of that name.
+# The methods below are named after the types they read, and hide these in the class body.
 Int: TypeAlias = int
 Bool: TypeAlias = bool
 Str: TypeAlias = str
@@ -26,19 +26,20 @@ _REQUIRED: Any = object()
 class Config:
     """A config.json, read by key.
 
-    A key with the value null counts as absent. Reading a key that is absent without a default, of another type or out
-    of range raises ConfigError, which names the document, the key, what was found and what is needed.
+    A key with the value null counts as absent. Reading a key that is absent and has no default, has another type or is
+    out of range raises ConfigError, which names the document, the key, what was found and what is needed.
 
     Args:
         values: the JSON object.
-        where: what messages call the document, such as `org/model@ad44e77 config.json`.
+        where: the name of the document in messages, such as `org/model@ad44e77 config.json`.
+        family: the model_type, for messages.
         path: the keys that lead to this part of the document, such as `text_config.`.
-        chosen: keys, with the way to them, that go before their aliases.
+        chosen: full key paths that win when an alias is also present.
 
     Attributes:
-        family: the model_type, for messages.
-        ignored: keys that bear on no shape in this family, here and in parts.
-        layer_count: the number of layers, once it was read.
+        ignored: keys that do not affect shapes in this family, here and in nested parts.
+        layer_count: the number of layers, once it has been read.
+        nested: whether this is part of another config.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Config:
         self.nested = bool(path)
 
     def int(self, *names: Str, default: Any = _REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
-        """A whole number under the first of `names` that is there; names are aliases of one another."""
+        """A whole number; `names` are aliases of one key, of which the first present one is read."""
         value, name = self._find(names, default)
         if name is None:
             unknown = names and isinstance(value, int) and not isinstance(value, Dim)
@@ -74,7 +75,7 @@ class Config:
         return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
-        """A part of a whole, above 0 and at most 1."""
+        """A fraction, above 0 and at most 1."""
         value, name = self._find(names, default)
         if name is not None and (type(value) not in (int, float) or not 0 < value <= 1):
             raise self._misfit(name, value, "above 0 and at most 1", "HF001")
@@ -96,25 +97,25 @@ class Config:
         return scaled(factor, f"{self._path}{name}" if known else f"{factor}", size) if known or factor != 1 else size
 
     def bool(self, *names: Str, default: Any = _REQUIRED) -> Bool:
-        """A truth value."""
+        """true or false."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not bool:
             raise self._misfit(name, value, "true or false", "HF001")
         return cast(Bool, value)
 
     def str(self, *names: Str, default: Any = _REQUIRED) -> Str:
-        """A text."""
+        """A string."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not str:
             raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
     def strs(self, *names: Str) -> list[Str]:
-        """A list of texts; an absent one is empty."""
+        """A list of strings, empty if absent."""
         return self._list(names, str, "texts")
 
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
-        """A list of whole numbers; an absent one is empty, or `default`; with `alone` a number is a list of one."""
+        """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
         value, name = self._find(names, None)
         if name is None:
             return list(default)
@@ -122,19 +123,19 @@ class Config:
         return [Dim.named(name, number, f"{self._path}{name}") for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
-        """How many entries a list has, whatever they are; None when there is none."""
+        """The length of a list of anything; None if absent."""
         entries = self.entries(*names)
         return len(entries) if any(map(self.given, names)) else None
 
     def entries(self, *names: Str) -> list[Any]:
-        """A list of anything; an absent one is empty."""
+        """A list of anything, empty if absent."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, list):
             raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
 
     def sub(self, *names: Str) -> Config | None:
-        """The config of a part, which shares this one's memory of what was read; None when there is none."""
+        """The config of a nested part, whose reads this config also tracks; None if absent."""
         value, name = self._find(names, None)
         if name is None:
             return None
@@ -145,11 +146,11 @@ class Config:
         return self._parts[name]
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
-        """The config of a part that the model always has; `defaults` are what its absent keys mean."""
+        """The config of a part that the model always has, empty if absent; `defaults` are values of absent keys."""
         return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
 
     def assuming(self, defaults: Mapping[Str, Any]) -> Config:
-        """The same config, which from now on takes an absent key to mean what `defaults` say."""
+        """Gives absent keys the values in `defaults`; returns this config."""
         for key, value in defaults.items():
             if self._values.get(key) is None:
                 self._values = {**self._values, key: value}
@@ -158,56 +159,53 @@ class Config:
         return self
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
-        """A JSON object, or None."""
+        """A JSON object; None if absent."""
         value, name = self._find(names, None)
         if name is not None and not isinstance(value, dict):
             raise self._misfit(name, value, "an object", "HF001")
         return cast("Mapping[Str, Any] | None", value)
 
     def dtype(self) -> Str | None:
-        """What the config declares the weights to be, such as `bfloat16`; None when it does not say."""
+        """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none."""
         value, _ = self._find(("dtype", "torch_dtype"), None)
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
 
     def as_part(self) -> Config:
-        """The same config, with its memory of what was read, as that of a part whose keys stand among the whole's."""
+        """This config seen as a nested part whose keys are in the same object; both track reads together."""
         other = copy(self)
         other.nested = True
         return other
 
     def given(self, name: Str) -> Bool:
-        """Whether the key is there with a value."""
+        """Whether the key is present and not null."""
         return self._values.get(name) is not None
 
     def is_null(self, name: Str) -> Bool:
-        """Whether the key is there with the value null."""
+        """Whether the key is present and null."""
         self._read.add(name)
         return name in self._values and self._values[name] is None
 
     def is_int(self, name: Str) -> Bool:
-        """Whether the key is there with a whole number, where it may also be a word."""
+        """Whether the key holds a whole number, for keys that may also hold a word."""
         self._read.add(name)
         return type(self._values.get(name)) is int
 
     def read_keys(self) -> list[Str]:
-        """The keys that were asked for, whether they are there or not; those of parts with the way to them."""
+        """The keys that were asked for, present or not, as full paths."""
         parts = [key for part in self._parts.values() for key in part.read_keys()]
         return [*(f"{self._path}{name}" for name in self._read), *parts]
 
     def facts(self) -> dict[Str, Any]:
-        """The keys that were read and are there, with their values: all that a blueprint depends on."""
+        """The keys that were read and are present, with their values: all that a blueprint depends on."""
         own = {name: value for name, value in self._values.items() if name in self._read}
         return own | {name: part.facts() for name, part in self._parts.items()}
 
     def unread(self, ignored: Collection[Str] = ()) -> list[Str]:
-        """Keys that may bear on shapes (whole numbers, truth values, lists) and that nobody has read.
+        """Keys that may affect shapes (whole numbers, truth values, lists) and that nobody has read.
 
-        A switch that is off, a size of 0 and an empty list ask for nothing.
-
-        Args:
-            ignored: keys of this config and its parts that bear on no shape, besides the config's own `ignored`.
+        false, 0 and an empty list affect nothing. `ignored` adds to the config's own `ignored`, also for its parts.
         """
         known = {*self._read, *self.ignored, *ignored}
         own = [
@@ -219,7 +217,7 @@ class Config:
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
     def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
-        """An error in this document at `key`; `values` are what was expected and observed, or another code."""
+        """An error in this document at `key`; `values` are further arguments of ConfigError."""
         return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
 
     def _misfit(
@@ -253,7 +251,7 @@ class Config:
             found = [one for one in found if f"{self._path}{one[1]}" in self._chosen] or found
         for value, name in found[1:]:
             if type(value) is not type(found[0][0]):
-                return value, name  # of the two, the one whose type may be wrong
+                return value, name  # the caller then checks its type
             if value != found[0][0]:
                 first, other = shown(found[0][0]), shown(value)
                 said = f"{found[0][1]} is {first} and {name} is {other}, though both say the same thing."
@@ -264,7 +262,7 @@ class Config:
 
 
 def _plain(value: Any) -> int | float | Str:
-    """A foreign value as reports hold it: what is no short text or number in words."""
+    """A foreign value for a report: strings and numbers of usual size as they are, all else described."""
     if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
         return value
     return shown(value)

@@ -1,6 +1,6 @@
-"""Keys of many architectures that bear on no shape: token ids, rotary positions, training, generation, bookkeeping.
+"""Keys of many architectures that do not affect shapes: token ids, rotary positions, training, generation, and so on.
 
-What one family alone has is its own, IGNORED in its file.
+Such keys of one family alone are in IGNORED in its file.
 """
 
 _SHAPELESS = frozenset(
@@ -26,5 +26,5 @@ _SHAPELESS = frozenset(
 
 
 def is_shapeless(name: str) -> bool:
-    """Whether a key of that name bears on no shape."""
+    """Whether a key of that name does not affect shapes."""
     return name in _SHAPELESS or name.endswith(("_token_id", "_token_index"))

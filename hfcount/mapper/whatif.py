@@ -15,7 +15,7 @@ Changes = Mapping[str, Any]
 
 
 def parsed(text: str) -> Any:
-    """A value from the command line: JSON if it is some, else the text itself."""
+    """A value from the command line: parsed as JSON if possible, else the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -23,11 +23,11 @@ def parsed(text: str) -> Any:
 
 
 MOST = 100
-"""What-ifs of one model."""
+"""The largest number of what-ifs of one model."""
 
 
 def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
-    """Every combination of the values that keys are set to, each key with one of its values.
+    """Every combination of the values that each key is set to.
 
     Raises:
         BadSetting: there are more than 100.
@@ -43,14 +43,14 @@ def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
 
 
 def written(changes: Changes) -> str:
-    """The changes as they are given on the command line."""
+    """The changes as on the command line, safe to print."""
     return " ".join(
         f"{printable(key)}={printable(json.dumps(value, ensure_ascii=False))}" for key, value in changes.items()
     )
 
 
 def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
-    """The config's values with the changes made; the original stays as it is."""
+    """A copy of the config's values with the changes made."""
     result = dict(values)
     for key, value in changes.items():
         *path, last = key.split(".")
@@ -63,10 +63,10 @@ def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
 
 
 def check_known(config: Config, where: str, values: Mapping[str, Any], changes: Changes) -> None:
-    """Refuses a key that neither the config has nor its family reads.
+    """Refuses a key that is neither in the config nor read by its family.
 
     Raises:
-        BadSetting: with the nearest keys that there are.
+        BadSetting: with the known keys nearest to it.
     """
     if not changes:
         return

@@ -24,8 +24,10 @@ def gqa(
     before 4.32 also wrote the rotary inv_freq (h_d/2).
 
     Args:
-        out: what the output projection is called.
-        norms: what the norms of queries and keys are called; norm: which kind they are; sinks: what those are called.
+        out: name of the output projection.
+        norms: names of the norms of queries and keys.
+        norm: builds such a norm.
+        sinks: name of the attention sinks.
     """
     query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
     values = a.head_dim if a.value_dim is None else a.value_dim
@@ -48,7 +50,7 @@ def gqa(
 
 
 def fused_qkv(d: int, a: GQA) -> Linear:
-    """Queries, keys and values in one projection: ((h + 2·h_kv)·h_d, d)."""
+    """Queries, keys and values in one projection. Tensors: weight ((h + 2·h_kv)·h_d, d), with a bias as `a` says."""
     return Linear(d, a.heads * a.head_dim + 2 * (a.kv_heads * a.head_dim), a.qkv_bias)
 
 
@@ -84,7 +86,7 @@ def cca(d: int, a: GQA, alone: int, together: int) -> Block:
 
     Tensors under qkv_proj: q_proj (h·h_d, d), k_proj (h_kv·h_d, d), v_proj_current and v_proj_delayed, each half of
     the values; conv_qk_depthwise weight (h·h_d + h_kv·h_d, 1, `alone`) and conv_qk_grouped weight (the same, h_d,
-    `together`), with biases. Beside it qk_norm.temp (h_kv) and o_proj (d, h·h_d).
+    `together`), with biases. Next to it qk_norm.temp (h_kv) and o_proj (d, h·h_d).
     """
     query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
     channels = query + keys
@@ -106,10 +108,10 @@ def cca(d: int, a: GQA, alone: int, together: int) -> Block:
 
 
 def relative(d: int, a: GQA, rel: int, extent: int, kernel: int) -> Block:
-    """Attention up to `extent` tokens back, to which each head adds a logit made of `rel` elements by the distance.
+    """Grouped-query attention with a learned logit per head and distance, for distances up to `extent` tokens.
 
-    Tensors beside grouped-query attention's: r_proj (h·rel, d), rel_logits_proj.proj (rel, extent), and a convolution
-    of `kernel` keys, k_sconv.conv1d (h_kv·h_d, 1, kernel), and of values, v_sconv. Source: transformers 5.23,
+    Tensors besides those of `gqa`: r_proj (h·rel, d), rel_logits_proj.proj (rel, extent), and short convolutions of
+    keys and of values, k_sconv.conv1d and v_sconv.conv1d (h_kv·h_d, 1, kernel). Source: transformers 5.23,
     modeling_inkling.py.
     """
     convolution = spread(a.kv_heads * a.head_dim, kernel)
@@ -123,5 +125,5 @@ def relative(d: int, a: GQA, rel: int, extent: int, kernel: int) -> Block:
 
 
 def spread(channels: int, kernel: int) -> Block:
-    """A short convolution of what a part of a layer makes. Tensors: conv1d.weight (channels, 1, w)."""
+    """A short convolution over the output of a part of a layer. Tensors: conv1d.weight (channels, 1, w)."""
     return block("attention", conv1d=conv1d(channels, kernel))

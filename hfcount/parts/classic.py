@@ -1,4 +1,4 @@
-"""Parts of the first transformers: learned positions, one key/value head per query head, layer normalisation."""
+"""Parts of early transformers: learned positions, one key/value head per query head, layer normalisation."""
 
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
@@ -19,8 +19,7 @@ def mha(d: int, a: GQA, out: str = "out_proj", memory: int | None = None) -> Blo
 
     Tensors: q_proj (h·h_d, d), k_proj and v_proj (h_kv·h_d, d), `out` (d, h·h_d); with biases as the spec says.
 
-    Args:
-        memory: the width of what keys and values are made from, where it is not d.
+    `memory` is the width of the input of keys and values, if it is not d.
     """
     query, keys = a.heads * a.head_dim, a.kv_heads * a.head_dim
     projections = block(
@@ -54,16 +53,16 @@ def conv1d(inputs: int, outputs: int) -> Block:
 
 
 def causal_mask(positions: int) -> dict[str, Tensor]:
-    """Buffers that earlier versions of transformers wrote with attention: bias (1, 1, n_p, n_p), masked_bias ()."""
+    """Buffers that earlier versions of transformers stored: bias (1, 1, n_p, n_p), masked_bias ()."""
     return {"bias": obsolete(1, 1, positions, positions), "masked_bias": obsolete()}
 
 
 def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
-    """A base model under its prefix, and beside it the head that the architecture names.
+    """A base model with the head that the architecture names; without one, the base model alone.
 
     Args:
-        prefix: what the base model is called inside the classes that have a head.
-        heads: what each of them has beside the base.
+        prefix: name of the base model inside classes with a head.
+        heads: what each class adds to the base model.
     """
     if s.head == "base":
         return body
@@ -89,11 +88,12 @@ def generative(
     """A decoder with its head, one of: `head`, score (c, d), classifier (c, d) with bias, qa_outputs (2, d) with bias.
 
     Args:
-        prefix: what the base model is called inside the classes that have a head.
-        table: the input embedding within the base model.
-        head: what the head over the vocabulary is called; bias: whether it has one.
-        width: what the heads read, where it is not d.
-        more: heads that this architecture has besides, or in place of these.
+        prefix: name of the base model inside classes with a head.
+        table: name of the input embedding within the base model.
+        head: name of the head over the vocabulary.
+        bias: whether the head over the vocabulary has a bias.
+        width: input width of the heads, if it is not d.
+        more: further heads, or replacements of these.
     """
     heads = {
         "causal_lm": Block({head: lm_head(s, f"{prefix}.{table}.weight", bias, width)}),

@@ -1,4 +1,4 @@
-"""A language model that stands among towers for other senses, through which no token of a text passes."""
+"""A language model with vision or audio towers, which text tokens skip."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
 
 
 def llava(s: Spec, body: Block, **senses: Node) -> Block:
-    """Names as LLaVA's checkpoints have them (arXiv:2304.08485): language_model.model, its lm_head, and the towers."""
+    """Named as in LLaVA's checkpoints (arXiv:2304.08485): language_model.model, language_model.lm_head, the towers."""
     towers = _aside(senses)
     if s.head == "sequence_classification":
         score = Linear(s.hidden, s.labels, component="other")
@@ -19,7 +19,7 @@ def llava(s: Spec, body: Block, **senses: Node) -> Block:
 
 
 def joined(s: Spec, body: Block, **senses: Node) -> Block:
-    """Names as later models have them: model.language_model and the towers beside it, then lm_head."""
+    """Named as in later models: model.language_model, the towers under model, and lm_head."""
     inner = Block({**_aside(senses), "language_model": body})
     if s.head == "base":
         return inner
@@ -29,7 +29,7 @@ def joined(s: Spec, body: Block, **senses: Node) -> Block:
 
 
 def beside(s: Spec, body: Block, **senses: Node) -> Block:
-    """Names as the first of them have them: model, the towers beside it, and lm_head."""
+    """Named as in early models: model, the towers next to it, and lm_head."""
     towers = _aside(senses)
     if s.head == "base":
         return Block({"language_model": body, **towers})
@@ -41,7 +41,7 @@ def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
 
 
 def rebased(node: Node, prefix: str) -> Node:
-    """A model's tree for a place within another's: its tied tensors point to names that begin with `prefix`."""
+    """A model's tree for use inside another model: adds `prefix` to the names that tied tensors point to."""
     if isinstance(node, Tied):
         return Tied(f"{prefix}.{node.to}", node.shape, node.component, node.bias)
     if isinstance(node, Block):

@@ -9,7 +9,7 @@ from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, obsolete
 
 POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "multiple_choice")
-"""Heads of BERT that read the pooled first token, so that their base has a pooler."""
+"""Heads of BERT whose base model has a pooler, since they read the pooled first token."""
 
 
 def bert_attention(d: int, a: GQA, norm: bool = True) -> Block:
@@ -27,9 +27,9 @@ def bert_attention(d: int, a: GQA, norm: bool = True) -> Block:
 
 
 def bert_layer(d: int, one: Layer) -> Block:
-    """A layer that normalises what it has added up, with cross attention where the layer has the switch.
+    """A post-norm layer, with cross attention if its trait add_cross_attention is set.
 
-    Tensors: attention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
+    Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
     """
     attention = bert_attention(d, one.attention)
     return block(
@@ -46,10 +46,13 @@ def bert_embeddings(
     """Words, positions and token types, added up and normalised.
 
     Tensors: word_embeddings (|V|, d), position_embeddings (n_p, d), token_type_embeddings (types, d), LayerNorm (d).
-    Earlier versions of transformers also wrote position_ids (1, n_p).
+    Earlier versions of transformers also stored position_ids (1, n_p).
 
     Args:
-        width: of the tables, where it is not d; more: further tables.
+        width: the width of the tables, if it is not d.
+        norm: whether there is a LayerNorm.
+        types: whether there are token types.
+        more: further tables.
     """
     d, rows = width or s.hidden, s.positions
     tables = block(
@@ -65,21 +68,21 @@ def bert_embeddings(
 def bert_base(
     s: Spec, layer: Callable[[Layer], Block] | None = None, embeddings: Block | None = None, **more: Node | None
 ) -> Block:
-    """Embeddings, encoder.layer, and whatever stands behind; embeddings and layers are BERT's when left out."""
+    """Embeddings, encoder.layer, and `more` parts; embeddings and layers are by default BERT's."""
     d = s.hidden
     layers = stack(s.layers, layer or (lambda one: bert_layer(d, one)))
     return block(embeddings=embeddings or bert_embeddings(s), encoder=block(layer=layers), **more)
 
 
 def pooler(s: Spec, heads: tuple[str, ...] = POOLED) -> Block | None:
-    """The projection of the first token, stored where the head is one of `heads`. Tensors: dense (d, d) with bias."""
+    """The projection of the first token, if the head is one of `heads`. Tensors: dense (d, d) with bias."""
     return block("other", dense=Linear(s.hidden, s.hidden, True)) if s.head in heads else None
 
 
 def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
     """The last projection of a masked language model and its bias, which used to be stored under two names.
 
-    Tensors: bias (|V|); decoder, a copy of the table `table` when tied, else (|V|, d) and a bias of its own.
+    Tensors: bias (|V|); decoder, tied to `table`, or else (|V|, d) and its own bias. `width` replaces d.
     """
     d = width or s.hidden
     tied = (Tied(table, (s.vocab, d)), block(bias=obsolete(s.vocab)))
@@ -97,7 +100,9 @@ def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = No
     """BERT with one of its heads: predictions of words, the next sentence, or classes of texts, tokens or spans.
 
     Args:
-        predictions: what predicts words, where it is not as in BERT; more: heads besides or in place of these.
+        prefix: name of the base model inside classes with a head.
+        predictions: the part that predicts words, if it is not BERT's.
+        more: further heads, or replacements of these.
     """
     d = s.hidden
     words = predictions or bert_predictions(s, f"{prefix}.embeddings.word_embeddings.weight")
@@ -121,7 +126,7 @@ def dense_classifier(s: Spec) -> Block:
 
 
 def roberta_heads(s: Spec, prefix: str, body: Block) -> Block:
-    """RoBERTa with one of its heads (arXiv:1907.11692), of which only multiple choice reads the pooled token."""
+    """RoBERTa with one of its heads (arXiv:1907.11692); only multiple choice reads the pooled token."""
     table = f"{prefix}.embeddings.word_embeddings.weight"
     dense = block(dense=Linear(s.hidden, s.hidden, True), layer_norm=layer_norm(s.hidden))
     words = block(lm_head=Block({**dense.children, **decoder_over(s, table).children}, "lm_head"))

@@ -9,11 +9,11 @@ from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, b
 
 
 def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = False) -> Block:
-    """Normalised attention whose keys and values later layers may reuse (model card of google/gemma-3n-E4B).
+    """Attention with normalised queries and keys, some layers of which reuse keys and values of earlier ones.
 
-    Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj (h_kv·h_d, d), k_norm (h_d) and v_proj, which is
-    absent where keys serve as `values` too. A layer that `shares_kv` has none of its own; the released checkpoints
-    store them all the same, and loaders skip them.
+    Source: model card of google/gemma-3n-E4B. Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj
+    (h_kv·h_d, d), k_norm (h_d), and v_proj unless keys also serve as `values`. A layer that `shares_kv` has no k_proj,
+    k_norm and v_proj; the released checkpoints store them anyway, and loaders skip them.
     """
     width = a.kv_heads * a.head_dim
     skipped = block(weight=obsolete(width, d))
@@ -30,7 +30,7 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
 
 
 def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Node]:
-    """An embedding of every token for every layer, (rows, N·width), and what mixes it with the usual one.
+    """An embedding of every token for every layer, (rows, N·width), and a projection of the usual embedding to it.
 
     Tensors: embed_tokens_per_layer, per_layer_model_projection (N·width, d), per_layer_projection_norm (width).
     """
@@ -42,7 +42,7 @@ def per_layer_tables(d: int, depth: int, rows: int, width: int) -> dict[str, Nod
 
 
 def per_layer_input(d: int, width: int) -> dict[str, Node]:
-    """How a layer adds its own embedding: a gate (width, d), a projection (d, width) and a norm (d)."""
+    """Adds a layer's own embedding: a gate (width, d), a projection (d, width) and a norm (d)."""
     return {
         "per_layer_input_gate": Linear(d, width, component="mlp"),
         "per_layer_projection": Linear(width, d, component="mlp"),
@@ -67,7 +67,7 @@ def altup(d: int, streams: int) -> Block:
 
 
 def altup_projections(d: int, streams: int) -> dict[str, Node]:
-    """From the embedding to the further streams and back: (d, d) each, streams - 1 times."""
+    """Projections from the embedding to the further streams and back: (d, d) each, streams - 1 times."""
     square = Repeat(Indices.below(streams - 1), Linear(d, d, component="other"))
     return {"altup_projections": square, "altup_unembed_projections": square}
 
@@ -84,7 +84,7 @@ def experts_beside(d: int, m: MoE) -> dict[str, Node]:
     """Routed experts beside a network for all tokens, with norms of their own (model card of google/gemma-4-26B-A4B).
 
     Tensors: a router with proj (n, d), scale (d) and per_expert_scale (n); experts with gate_up_proj (n, 2·d_ff, d) and
-    down_proj (n, d, d_ff); three norms (d), behind the usual network and around the experts.
+    down_proj (n, d, d_ff); three norms (d), after the usual network and around the experts.
     """
     norm = rms_norm(d)
     return {
@@ -97,9 +97,10 @@ def experts_beside(d: int, m: MoE) -> dict[str, Node]:
 
 
 def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block:
-    """Projects a tower's tokens, or a vocabulary of its own, to the language model (model card of google/gemma-3n-E4B).
+    """Projects a tower's tokens, or its own vocabulary, to the language model (model card of google/gemma-3n-E4B).
 
-    Tensors: embedding (vocab, width), norms of either (width), embedding_projection (d, width).
+    Tensors: embedding (vocab, width), hard_embedding_norm and soft_embedding_norm (width), embedding_projection (d,
+    width).
     """
     return block(
         component,
@@ -111,7 +112,7 @@ def soft_embedder(vocab: int, width: int, d: int, component: Component) -> Block
 
 
 def clippable(inputs: int, outputs: int, clipped: bool) -> Block:
-    """A projection of Gemma 4's towers. Tensors: linear and, where it bounds what goes in and out, 4 scalar buffers."""
+    """A projection of Gemma 4's towers. Tensors: linear; if `clipped`, 4 scalar buffers that bound input and output."""
     bound = buffer() if clipped else None
     return block(linear=Linear(inputs, outputs), input_min=bound, input_max=bound, output_min=bound, output_max=bound)
 

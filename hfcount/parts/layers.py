@@ -1,4 +1,4 @@
-"""What layers of many architectures have in common."""
+"""Layers that many architectures have in common."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from hfcount.tree.nodes import Block, Node
 
 
 def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:
-    """A layer of two branches, a mixer and a network, each of which reads normalised inputs (arXiv:2002.04745).
+    """A pre-norm layer of two branches, a mixer and a network (arXiv:2002.04745).
 
     Tensors: input_layernorm (d), the first of `branches`, post_attention_layernorm (d), the second.
     """
@@ -18,11 +18,11 @@ def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Nod
 
 
 def network(d: int, one: Layer, experts: Callable[[MoE], Block]) -> Block:
-    """The feed-forward network of a layer: what `experts` makes of an MoE, SwiGLU otherwise."""
+    """The feed-forward network of a layer: built by `experts` if it is an MoE, else SwiGLU."""
     return experts(one.moe) if isinstance(one.ffn, MoE) else swiglu(d, one.dense.width, one.dense.bias)
 
 
 def altered(common: Block, /, **children: Node | None) -> Block:
-    """A part with further children; a child of the same name is replaced, and None removes it."""
+    """A block with further children; a child of the same name is replaced, or removed by None."""
     merged = {**common.children, **children}
     return Block({name: child for name, child in merged.items() if child is not None}, common.component)

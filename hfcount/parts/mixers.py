@@ -34,7 +34,7 @@ def gated_delta_net(d: int, a: DeltaNet, fused: bool = False) -> Block:
 
 
 def mamba(d: int, m: SSM, norms: bool = False) -> Block:
-    """A selective state space (arXiv:2312.00752), d_in wide, with the step from r_dt elements.
+    """A selective state space (arXiv:2312.00752), d_in wide, with a step projection of rank r_dt.
 
     Tensors: in_proj (2·d_in, d), conv1d (d_in, 1, w), x_proj (r_dt + 2·s, d_in), dt_proj (d_in, r_dt) with bias,
     A_log (d_in, s), D (d_in), out_proj (d, d_in); with `norms` dt_layernorm (r_dt), b_layernorm and c_layernorm (s).
@@ -59,7 +59,7 @@ def mamba2(d: int, m: SSM, norm: bool = True, out_bias: bool | None = None) -> B
     """A state space of h_m heads that share inputs in g groups (arXiv:2405.21060).
 
     Tensors: in_proj (2·d_in + 2·g·s + h_m, d), conv1d (d_in + 2·g·s, 1, w), dt_bias, A_log and D (h_m), norm (d_in)
-    unless switched off, out_proj (d, d_in), whose bias is that of in_proj unless given.
+    if `norm`, out_proj (d, d_in), which has a bias if in_proj has one, unless `out_bias` is given.
     """
     heads, mixed = m.heads or 1, m.inner + 2 * (m.groups * m.state)
     return block(
@@ -75,7 +75,7 @@ def mamba2(d: int, m: SSM, norm: bool = True, out_bias: bool | None = None) -> B
 
 
 def short_conv(d: int, a: ShortConv) -> Block:
-    """A convolution over few tokens between two gates (arXiv:2511.23404).
+    """A gated short convolution (arXiv:2511.23404).
 
     Tensors: in_proj (3·d, d), conv (d, 1, w), out_proj (d, d).
     """
@@ -88,15 +88,15 @@ def short_conv(d: int, a: ShortConv) -> Block:
 
 
 def kimi_delta(d: int, a: DeltaNet, ranked: bool = True, out: str = "o_proj") -> Block:
-    """Kimi Delta Attention (arXiv:2510.26692): a decay for each channel, from a projection of rank l_dk.
+    """Kimi Delta Attention (arXiv:2510.26692), with a decay per channel from a projection of rank l_dk.
 
     Tensors, with q = l_k·l_dk: q_proj, k_proj, v_proj (q, d), each with its conv1d (q, 1, w); f_a_proj (l_dk, d) and
     f_b_proj (q, l_dk), dt_bias (q) and A_log (1, 1, l_k, 1) for the decay; b_proj (l_k, d); g_a_proj, g_b_proj as f's
     for the gate; o_norm (l_dk), o_proj (d, q).
 
     Args:
-        ranked: without, decay and gate have one projection each, f_proj and g_proj (q, d), and A_log is (l_k).
-        out: what the output projection is called.
+        ranked: False gives decay and gate one projection each, f_proj and g_proj (q, d), and A_log (l_k).
+        out: name of the output projection.
     """
     keys = a.key_heads * a.key_dim
     parts = block(
@@ -121,7 +121,7 @@ def kimi_delta(d: int, a: DeltaNet, ranked: bool = True, out: str = "o_proj") ->
 
 
 def unfused_delta_net(d: int, a: DeltaNet) -> Block:
-    """Gated DeltaNet with a projection for each input.
+    """Gated DeltaNet (arXiv:2412.06464) with separate projections.
 
     Tensors, with q = l_k·l_dk and v = l_v·l_dv: q_proj and k_proj (q, d), v_proj and g_proj (v, d), a_proj and b_proj
     (l_v, d), A_log and dt_bias (l_v), o_norm (l_dv), o_proj (d, v). The convolution of all 2·q + v channels is stored
@@ -149,10 +149,10 @@ def unfused_delta_net(d: int, a: DeltaNet) -> Block:
 
 
 def rg_lru(d: int, a: LRU) -> Block:
-    """The recurrent block of Griffin (arXiv:2402.19427), section 2.4.
+    """The recurrent block of Griffin (arXiv:2402.19427, section 2.4).
 
     Tensors: linear_y and linear_x (d_r, d), conv_1d (d_r, 1, w), under rg_lru recurrent_param (d_r) and two gates, each
-    a weight (h_r, d_r/h_r, d_r/h_r) and a bias (h_r, d_r/h_r); linear_out (d, d_r); with biases everywhere.
+    a weight (h_r, d_r/h_r, d_r/h_r) and a bias (h_r, d_r/h_r); linear_out (d, d_r). All projections have biases.
     """
     part = a.width // a.heads
     gate, bias = Tensor((a.heads, part, part)), Tensor((a.heads, part))
@@ -175,9 +175,8 @@ def rg_lru(d: int, a: LRU) -> Block:
 def lightning(d: int, a: Lightning, size: int) -> Block:
     """Lightning attention (arXiv:2501.08313) in blocks of `size` tokens.
 
-    Tensors, with v = l·l_d: qkv_proj (3·v, d), output_gate (v, d), norm (v), out_proj (d, v); and as buffers the
-    decays within a block: slope_rate (l, 1, 1), query_decay and key_decay (l, size, 1), diagonal_decay
-    (1, l, size, size).
+    Tensors, with v = l·l_d: qkv_proj (3·v, d), output_gate (v, d), norm (v), out_proj (d, v). Buffers, the decays
+    within a block: slope_rate (l, 1, 1), query_decay and key_decay (l, size, 1), diagonal_decay (1, l, size, size).
     """
     values = a.heads * a.head_dim
     return block(
@@ -194,7 +193,7 @@ def lightning(d: int, a: Lightning, size: int) -> Block:
 
 
 def zamba(d: int, m: SSM) -> Block:
-    """Mamba with the steps and inputs of each head made apart (arXiv:2405.16712).
+    """Mamba with separate step and input projections for each head (arXiv:2405.16712).
 
     Tensors, with p = d_in/h_m: in_proj (2·d_in, d), conv1d (d_in, 1, w), x_proj_weight (h_m, r_dt + 2·s, p),
     dt_proj_weight (h_m, p, r_dt), dt_proj_bias and D (h_m, p), A_log (h_m, p, s), out_proj (d, d_in).
@@ -215,11 +214,11 @@ def zamba(d: int, m: SSM) -> Block:
 
 
 def mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
-    """An LSTM whose memory is a matrix for each of h heads (arXiv:2405.04517, as arXiv:2503.13427 has it).
+    """An LSTM with a matrix memory for each of l heads (arXiv:2405.04517, in the form of arXiv:2503.13427).
 
-    Tensors, with q and v the elements of keys and values: q and k (q, d), v and ogate_preact (v, d), igate_preact and
-    fgate_preact (h, d), which have biases always; with `fused` qkv_opreact (2·q + 2·v, d) and ifgate_preact (2·h, d)
-    instead; multihead_norm (v), out_proj (d, v).
+    Tensors, for keys of l_dk = q and values of l_dv = v elements: q and k (q, d), v and ogate_preact (v, d),
+    igate_preact and fgate_preact (l, d), which always have biases; with `fused` instead qkv_opreact (2·q + 2·v, d) and
+    ifgate_preact (2·l, d); multihead_norm (v), out_proj (d, v).
     """
     heads, keys, values = m.heads, m.key_dim, m.value_dim
     separate = {

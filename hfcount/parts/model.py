@@ -8,19 +8,19 @@ from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 
 def embedding(rows: int, width: int) -> Block:
-    """A table that is looked up. Tensors: weight (rows, width)."""
+    """A lookup table. Tensors: weight (rows, width)."""
     return block("embedding", weight=Tensor((rows, width)))
 
 
 def stack(layers: tuple[Layers, ...], layer: Callable[[Layer], Node]) -> tuple[Node, ...]:
-    """The layers by kind, each at its numbers."""
+    """The layers by kind, each kind repeated for its layer numbers."""
     return tuple(Repeat(part.indices, layer(part.layer)) for part in layers)
 
 
 def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> Block:
     """Embedding, layers and final norm under their usual names: embed_tokens, layers, norm.
 
-    Multi-token-prediction layers stand behind the others, where the spec has them.
+    Multi-token-prediction layers follow the others, if the spec has any.
     """
     return block(
         embed_tokens=embedding(s.vocab, s.hidden),
@@ -35,10 +35,9 @@ def decoder(
     """A decoder-only transformer: embedding, layers, final norm, and the head that the architecture names.
 
     Args:
-        s: the whole model.
         layer: builds one layer.
-        question_answering: what the base model is called inside the question answering class.
-        norm: the final norm, RMSNorm when left out.
+        question_answering: name of the base model inside the question answering class.
+        norm: the final norm, by default RMSNorm.
     """
     return with_head(s, base(s, layer, norm), question_answering=question_answering)
 
@@ -55,9 +54,11 @@ def with_head(
     """A base model with its head.
 
     Args:
-        prefix: what the base model is called inside the classes that have a head.
-        table: where the input embedding is within the base model.
-        bias: whether lm_head has one; score_bias: whether a sequence classifier's has.
+        prefix: name of the base model inside classes with a head.
+        table: name of the input embedding within the base model.
+        question_answering: `prefix` of the question answering class, if it differs.
+        bias: whether lm_head has a bias.
+        score_bias: whether the head of a sequence classifier has a bias.
     """
     if s.head == "base":
         return body
@@ -73,7 +74,7 @@ def with_head(
 
 
 def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None) -> Node:
-    """The head over the vocabulary: a copy of the embedding when tied, else (|V|, d), or (|V|, `width`)."""
+    """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d."""
     inputs = width or s.hidden
     if not s.tied:
         return Linear(inputs, s.vocab, bias, component="lm_head")

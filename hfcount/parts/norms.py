@@ -1,4 +1,4 @@
-"""Normalisation."""
+"""Normalisation layers."""
 
 from hfcount.tree.nodes import Block, Tensor, block
 

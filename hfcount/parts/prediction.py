@@ -1,4 +1,4 @@
-"""Layers that predict further tokens, stored behind the model proper."""
+"""Layers that predict further tokens, stored after the model proper."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,11 @@ from hfcount.tree.nodes import Block, Linear, block
 
 
 def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
-    """The layer as it is, or a multi-token-prediction module around it where the spec says so.
+    """The layer as it is, or with its trait `mtp` a multi-token-prediction module around it.
 
-    Source: arXiv:2412.19437, section 2.2. Tensors beside the layer's: embed_tokens (|V|, d), enorm and hnorm (d),
-    eh_proj (d, 2·d), shared_head.norm (d), shared_head.head (|V|, d).
-
-    Args:
-        tables: whether its embedding and head are stored with it, though they are the model's.
+    Source: arXiv:2412.19437, section 2.2. Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d),
+    shared_head.norm (d), and with `tables` copies of the model's embedding and head, embed_tokens and shared_head.head
+    (|V|, d).
     """
     if not one.traits.get("mtp"):
         return layer
@@ -31,7 +29,7 @@ def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
 
 
 def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer], Block]) -> Block:
-    """A model with a small one beside it, `mtp`, that drafts the tokens after the next; alone where there is none.
+    """A model and, if the spec has one, a small model `mtp` that drafts the tokens after the next.
 
     Tensors: fc (d, 2·d) over the embedding and the hidden state, each with its norm, the layers, norm (d).
     """
@@ -50,9 +48,9 @@ def with_draft(s: Spec, model: Callable[[Spec], Block], layer: Callable[[Layer],
 
 
 def drafting(d: int, one: Layer, layer: Block) -> Block:
-    """A layer of a module that predicts one further token: the first has the input projection, the last the final norm.
+    """A layer of a module that predicts one further token.
 
-    Tensors beside the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
+    Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d) in the first, final_layernorm (d) in the last.
     """
     entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
     return Block(

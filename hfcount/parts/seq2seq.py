@@ -1,4 +1,4 @@
-"""Parts of encoder-decoder transformers in the manner of BART."""
+"""Parts of encoder-decoder transformers like BART and T5."""
 
 from collections.abc import Callable
 
@@ -38,14 +38,17 @@ def bart(
     apart: bool = False,
     decoder_vocab: int | None = None,
 ) -> Block:
-    """An encoder and a decoder, which share their embedding when tied, with a head; causal, the decoder alone.
+    """An encoder and a decoder with a head; they share their embedding if tied. The causal class has only the decoder.
 
     Args:
-        first_norm: whether the embedding is normalised; last_norm: whether the output of each side is.
-        layer: builds a layer, of the decoder when it is told so.
-        tables: the positions of each side, where they are not a learned table.
-        encoder: what the encoder has besides; decoder: what the decoder has.
-        apart: whether each side has an embedding of its own; decoder_vocab: rows of the decoder's, where not |V|.
+        first_norm: whether the embedding is normalised.
+        last_norm: whether the output of encoder and decoder is normalised.
+        layer: builds a layer; its second argument is whether it is the decoder's.
+        tables: the positions of encoder and decoder, if they are not a learned table.
+        encoder: further parts of the encoder.
+        decoder: further parts of the decoder.
+        apart: whether encoder and decoder always have separate embeddings.
+        decoder_vocab: rows of the decoder's embedding, if not |V|.
     """
     d = s.hidden
     build = layer or (lambda one, crossed: bart_layer(d, one, crossed))
@@ -80,7 +83,7 @@ def bart(
 
 
 def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) -> Block:
-    """Prompts that a side of MVP learns for its layers (arXiv:2206.12131).
+    """Prompts that the encoder or decoder of MVP learns for its layers (arXiv:2206.12131).
 
     Tensors: prompt_embedding (length, d), prompt_trans.0 (middle, d), prompt_trans.2 (2·N·d, middle), with biases.
     """
@@ -90,11 +93,11 @@ def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) ->
 
 
 def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
-    """A layer of T5 (arXiv:1910.10683), whose first has the buckets of relative positions that all read.
+    """A layer of T5 (arXiv:1910.10683); the first has the relative position biases that all layers use.
 
     Tensors: layer.0.SelfAttention and layer.0.layer_norm (d), with `crossed` layer.1.EncDecAttention and its norm, last
     DenseReluDense and its norm: wi (d_ff, d), or gated wi_0 and wi_1, and wo (d, d_ff). An attention has q, k and v
-    (h·h_d, d), o (d, h·h_d) and relative_attention_bias (buckets, h).
+    (h·h_d, d), o (d, h·h_d) and in the first layer relative_attention_bias (buckets, h).
     """
     a, width, buckets = one.attention, one.dense.width, one.traits["relative_attention_num_buckets"]
     inner, table = a.heads * a.head_dim, (buckets, a.heads)

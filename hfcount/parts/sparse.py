@@ -1,4 +1,4 @@
-"""Selection: routed experts beside shared ones, and the tokens that sparse attention looks at."""
+"""Routed experts with shared ones, and the indexer that selects tokens for sparse attention."""
 
 from hfcount.parts.ffn import correction_bias, experts, stacked, swiglu
 from hfcount.parts.norms import layer_norm
@@ -17,10 +17,8 @@ def shared_moe(
     """Fine-grained experts, routed and shared (DeepSeekMoE, arXiv:2401.06066).
 
     Tensors: gate.weight (n, d) and, when `balanced`, gate.e_score_correction_bias (n); n times gate_proj and up_proj
-    (d_ff, d) and down_proj (d, d_ff) under experts; the same once, d_s wide, under `shared`, with `bias` on it.
-
-    Args:
-        expert: one routed expert, where its projections are called otherwise.
+    (d_ff, d) and down_proj (d, d_ff) under experts; the same once, d_s wide, under `shared`, with biases if `bias`.
+    `expert` is one routed expert, if its projections have other names.
     """
     gate = block(
         "router", weight=Tensor((m.experts, d)), e_score_correction_bias=correction_bias(m) if balanced else None
@@ -30,16 +28,16 @@ def shared_moe(
 
 
 def gated_moe(d: int, m: MoE) -> Block:
-    """Routed experts and one for all tokens, whose output a gate scales (Qwen1.5-MoE and later).
+    """Routed experts and a shared one, whose output is scaled by a gate (Qwen1.5-MoE and later).
 
-    Tensors: those of `shared_moe` with the network for all under shared_expert, and shared_expert_gate (1, d).
+    Tensors: those of `shared_moe` with the shared expert under shared_expert, and shared_expert_gate (1, d).
     """
     apart = shared_moe(d, m, "shared_expert").children
     return Block({**apart, "shared_expert_gate": Linear(d, 1, component="router")})
 
 
 def indexer(d: int, a: MLA) -> Block:
-    """The lightning indexer, which selects the tokens that attention looks at (arXiv:2512.02556).
+    """The lightning indexer, which selects the tokens that attention sees (arXiv:2512.02556).
 
     Tensors: wq_b (h_i·h_di, r_q), wk (h_di, d), k_norm weight and bias (h_di), weights_proj (h_i, d).
     """
@@ -53,11 +51,11 @@ def indexer(d: int, a: MLA) -> Block:
 
 
 def latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
-    """Balanced experts without gates, beside one network for all; in a space of `latent` elements where that is given.
+    """Balanced experts without gate projections, and a shared one; routed experts read `latent` elements, or d if 0.
 
-    Source: arXiv:2512.20856. Tensors: gate.weight (n, d) with e_score_correction_bias (n); n times up_proj (d_ff, d)
-    and down_proj (d, d_ff) under experts, `latent` in the place of d; shared_experts.up_proj (d_s, d) and down_proj;
-    fc1_latent_proj (latent, d) and fc2_latent_proj (d, latent).
+    Source: arXiv:2512.20856. Tensors: gate.weight (n, d), gate.e_score_correction_bias (n); n times up_proj (d_ff,
+    latent) and down_proj (latent, d_ff) under experts; shared_experts.up_proj (d_s, d) and down_proj (d, d_s);
+    fc1_latent_proj (latent, d) and fc2_latent_proj (d, latent) unless `latent` is 0.
     """
     inputs = latent or d
     expert = block("experts", up_proj=Linear(inputs, m.width), down_proj=Linear(m.width, inputs))
@@ -72,7 +70,7 @@ def latent_moe(d: int, m: MoE, latent: int = 0) -> Block:
 
 
 def joint_moe(d: int, m: MoE) -> Block:
-    """Balanced experts whose gate weighs the c shared ones too, c·d_ff being d_s, with one scale for what it gives.
+    """Balanced experts; the gate also scores the c shared ones (c·d_ff = d_s) and has one global scale.
 
     Tensors: gate.weight (n + c, d), gate.global_scale (1), gate.e_score_correction_bias (n); experts.gate_up_proj
     (n, 2·d_ff, d) and down_proj (n, d, d_ff); shared_experts.gate_proj and up_proj (c, d_ff, d), down_proj

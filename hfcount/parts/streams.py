@@ -1,4 +1,4 @@
-"""Residuals in several streams, attention to compressed tokens, and experts chosen by hash."""
+"""Several residual streams, attention to compressed tokens, and experts chosen by hash."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 
 def mixer(name: str, d: int, several: int) -> dict[str, Node]:
-    """What mixes m residual streams around a part of a layer (arXiv:2512.24880).
+    """Mixes m residual streams around a part of a layer (arXiv:2512.24880).
 
     Tensors: `name`_fn (m·(m + 2), m·d), `name`_base (m·(m + 2)), `name`_scale (3).
     """
@@ -20,21 +20,21 @@ def mixer(name: str, d: int, several: int) -> dict[str, Node]:
 
 
 def streams(d: int, several: int) -> Block:
-    """What joins m residual streams before the final norm. Tensors: hc_fn (m, m·d), hc_base (m), hc_scale (1)."""
+    """Joins m residual streams before the final norm. Tensors: hc_fn (m, m·d), hc_base (m), hc_scale (1)."""
     return block("other", hc_fn=Tensor((several, several * d)), hc_base=Tensor((several,)), hc_scale=Tensor((1,)))
 
 
 def compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
-    """Compresses `rate` tokens into one key and value of `width` elements; twice as wide inside where groups overlap.
+    """Compresses `rate` tokens into one key and value of `width` elements.
 
-    Tensors: wkv and wgate (width, d), ape (rate, width), norm (width).
+    Tensors: wkv and wgate (width, d), ape (rate, width), each twice as wide if groups overlap; norm (width).
     """
     inner = 2 * width if overlap else width
     return block(wkv=Linear(d, inner), wgate=Linear(d, inner), ape=Tensor((rate, inner)), norm=rms_norm(width))
 
 
 def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: bool) -> Block:
-    """Attention with one key and value head, ranked queries and outputs, and compressed tokens where `rate` is not 0.
+    """Attention with one key/value head, low-rank queries and outputs, and compressed tokens unless `rate` is 0.
 
     Tensors: wq_a, q_norm, wq_b, wkv, norm, wo_a (o_groups·o_lora_rank, h·h_d/o_groups), wo_b, attn_sink (h), the
     compressor, and with `overlap` an indexer with wq_b, weights_proj and a compressor of its own.
@@ -62,7 +62,7 @@ def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: boo
 
 
 def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
-    """Routed and shared experts; with `vocab` each id of the vocabulary has k fixed ones.
+    """Routed and shared experts; with `vocab` each token id has k fixed experts.
 
     Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
     (d, d_ff) of each expert and of the shared one.
@@ -80,9 +80,9 @@ def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
 
 
 def streamed(s: Spec, layers: tuple[Node, ...], several: int) -> Block:
-    """A decoder of m residual streams, and its head, called head; without one the names are those of the first release.
+    """A decoder of m residual streams with its head, called head; a base model has the names of the first release.
 
-    Tensors: embed_tokens (|V|, d), or embed; layers; norm (d); hc_head with what joins the streams, or hc_head_fn,
+    Tensors: embed_tokens (|V|, d), or embed; layers; norm (d); hc_head, which joins the streams, or hc_head_fn,
     hc_head_base and hc_head_scale.
     """
     table, norm, join = embedding(s.vocab, s.hidden), rms_norm(s.hidden), streams(s.hidden, several)

@@ -1,4 +1,4 @@
-"""What many vision transformers are built of (arXiv:2010.11929)."""
+"""Parts of vision transformers (arXiv:2010.11929)."""
 
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -21,7 +21,7 @@ def square_attention(d: int, bias: bool = True, out: str = "o_proj") -> Block:
 
 
 def fused_square_attention(d: int, bias: bool = True, out_bias: bool = True) -> Block:
-    """The same with queries, keys and values in one. Tensors: qkv (3·d, d), proj (d, d)."""
+    """Attention with a fused q/k/v projection. Tensors: qkv (3·d, d), proj (d, d)."""
     return block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, out_bias))
 
 

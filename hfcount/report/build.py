@@ -82,7 +82,7 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(map(_row, blueprint.rows())) if "tensors" in extras else None,
-        **_formulas(blueprint, extras),
+        **formulas(blueprint, extras),
     }
 
 
@@ -93,7 +93,8 @@ def _row(row: Row) -> TensorRow:
     )
 
 
-def _formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
+def formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
+    """The fields `formula` and `layers` of a report, as far as `extras` ask for them."""
     if not {"formula", "layers"} & set(extras):
         return {}
     formula = blueprint.formula()

@@ -3,20 +3,17 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from hfcount.fetcher.interface import Documents
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
+from hfcount.report.choices import AskedDepth
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
-
-AskedDepth = Literal["auto", "config", "index", "headers"]
-"""How far to look; `auto` reads headers where the index does not settle it."""
 
 
 def unwatched(files: int) -> Callable[[], None]:

@@ -17,9 +17,6 @@ from hfcount.storage import dtypes
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.leaves import Leaf
 
-CACHE_DTYPES = ("float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8")
-"""What keys and values may be cached in."""
-
 
 class Workload(NamedTuple):
     """What a model is to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's)."""

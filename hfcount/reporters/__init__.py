@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.report.model import Report
+if TYPE_CHECKING:
+    from hfcount.report.model import Report
 
 
 class Format(NamedTuple):
@@ -20,7 +21,7 @@ class Format(NamedTuple):
     purpose: str
     streamed: bool = False
 
-    def render(self, reports: Sequence[Report]) -> str:
+    def render(self, reports: "Sequence[Report]") -> str:
         """The text of the reports."""
         text: str = import_module(f"{__name__}.{self.module}").render(reports)
         return text

@@ -1,4 +1,4 @@
-"""The one Spec: what a model is, in the literature's terms, whatever its config's keys are called."""
+"""The Spec: what a model is made of, in the literature's terms, independent of the names of config keys."""
 
 # fmt: off
 from hfcount.spec.components import (

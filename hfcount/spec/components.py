@@ -9,14 +9,14 @@ from hfcount.tree.dims import Dim
 
 
 class symbol:
-    """Annotates a size with its symbol: the field becomes a Dim, which also knows the key it was read from."""
+    """Annotates a size with its symbol: the field's value becomes a Dim with that symbol."""
 
     def __init__(self, letter: str) -> None:
         self.letter = letter
 
 
 Traits = Mapping[str, int]
-"""Sizes and switches that one architecture alone has, by the name of their key."""
+"""Sizes and switches that only one architecture has, by the name of their key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Frozen:
             object.__setattr__(self, "traits", plain)
 
     def but(self, **changes: Any) -> Self:
-        """The same with these fields changed."""
+        """A copy with these fields changed."""
         return replace(self, **changes)
 
 
@@ -42,7 +42,7 @@ _KNOWN: dict[type, list[tuple[str, str]]] = {}
 
 
 def _symbols(kind: type) -> list[tuple[str, str]]:
-    """The fields of a class that have a symbol, each with its symbol."""
+    """The fields of a class that have a symbol, as (field, symbol)."""
     if kind in _KNOWN:
         return _KNOWN[kind]
     found = _KNOWN[kind] = []
@@ -56,11 +56,14 @@ def _symbols(kind: type) -> list[tuple[str, str]]:
 class GQA(Frozen):
     """Attention with grouped key/value heads; MHA when `kv_heads` equals `heads`, MQA when it is 1.
 
-    `qk_norm` normalises queries and keys per head, or with "width" over all heads at once; `sinks` gives each head a
-    logit that no token has; `gated` doubles the queries by a gate for the output; `value_dim` is the width of a head's
-    values where it is not that of its keys. `scored` is how many products of a query make a score, the second of which
-    is with a relative position, and `weighed` how many heads' values each head weighs. `convolved` is what its layer
-    keeps of earlier inputs for short convolutions, in elements, where attention stands among them.
+    Args:
+        qk_norm: whether queries and keys are normalised: per head, or with "width" over all heads at once.
+        sinks: whether each head has a learned logit that belongs to no token.
+        gated: whether the query projection also makes a gate for the output, which doubles it.
+        value_dim: the width of a head's values if it differs from that of its keys.
+        scored: products per score (2 if one is with a relative position).
+        weighed: how many heads' values each head weighs.
+        convolved: elements of convolution input the layer caches, if it has short convolutions around attention.
     """
 
     heads: Annotated[int, symbol("h")]
@@ -79,11 +82,11 @@ class GQA(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MLA(Frozen):
-    """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` where it is given.
+    """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` unless that is None.
 
-    A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values. Where it
-    looks at `top_k` tokens alone, these are chosen by an indexer of `index_heads`, for which each token has one key of
-    `index_dim` elements (arXiv:2512.02556); layers without an indexer follow the choice of one before.
+    A head has `nope_dim` elements without and `rope_dim` with rotary positions, and `value_dim` of values. If it
+    attends to only `top_k` tokens, an indexer of `index_heads` selects them, with one key of `index_dim` elements per
+    token (arXiv:2512.02556); layers without an indexer use the selection of an earlier layer.
     """
 
     heads: Annotated[int, symbol("h")]
@@ -114,7 +117,7 @@ class DeltaNet(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lightning(Frozen):
-    """Linear attention computed block by block, with a decay that each head keeps."""
+    """Linear attention computed block by block, with a fixed decay for each head."""
 
     heads: Annotated[int, symbol("l")]
     head_dim: Annotated[int, symbol("l_d")]
@@ -123,9 +126,9 @@ class Lightning(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SSM(Frozen):
-    """A selective state space: Mamba when `heads` is None, else Mamba-2 with its groups.
+    """A selective state space: Mamba when `heads` is None, else Mamba-2 with `groups`.
 
-    `step_rank` is the width from which Mamba makes its steps; `bias` belongs to the projections.
+    `step_rank` is the rank of Mamba's step projection; `bias` is that of the input and output projections.
     """
 
     inner: Annotated[int, symbol("d_in")]
@@ -140,7 +143,7 @@ class SSM(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LRU(Frozen):
-    """A gated linear recurrence of `width` elements, with gates of one block for each head."""
+    """A gated linear recurrence of `width` elements, whose gates have one diagonal block per head."""
 
     width: Annotated[int, symbol("d_r")]
     heads: Annotated[int, symbol("h_r")]
@@ -149,9 +152,9 @@ class LRU(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RWKV(Frozen):
-    """The recurrence of RWKV-4: each of `width` elements is an average of its past, with a decay of its own.
+    """The recurrence of RWKV-4: each of `width` elements is an average of its past, with its own decay.
 
-    Like the network behind it, it mixes each input with the one before.
+    Like the network after it, it mixes each input with the previous one.
     """
 
     width: Annotated[int, symbol("d_a")]
@@ -159,7 +162,7 @@ class RWKV(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MLSTM(Frozen):
-    """An LSTM with a matrix for its memory; `key_dim` and `value_dim` are those of all `heads` together."""
+    """An LSTM whose memory is a matrix; `key_dim` and `value_dim` are sums over all `heads`."""
 
     heads: Annotated[int, symbol("l")]
     key_dim: Annotated[int, symbol("l_dk")]
@@ -186,7 +189,7 @@ class Dense(Frozen):
 class MoE(Frozen):
     """A router that sends each token to `active` of `experts` networks of `width`.
 
-    `shared` is the width of the network that all tokens pass besides, None when there is none.
+    `shared` is the width of the shared network that every token also uses, None when there is none.
     """
 
     experts: Annotated[int, symbol("n")]
@@ -205,9 +208,10 @@ class Patches(Frozen):
     """How a vision transformer reads an image (arXiv:2010.11929): in square patches, one token each.
 
     Args:
-        side: of a patch, in pixels; channels: of a pixel.
-        frames: how many of a video's frames a patch spans, where the tower reads videos.
-        merge: how many patches, along each side, become one token of the language model.
+        side: of a patch, in pixels.
+        channels: of a pixel.
+        frames: frames of a video that a patch spans, if the tower reads videos.
+        merge: patches along each side that become one token of the language model.
     """
 
     side: Annotated[int, symbol("P")]
@@ -217,15 +221,15 @@ class Patches(Frozen):
 
     @property
     def pixels(self) -> int:
-        """Numbers that an image has in one patch."""
+        """Input elements of one patch (of one frame)."""
         return self.channels * self.side * self.side
 
     @property
     def kernel(self) -> tuple[int, ...]:
-        """The extent of a convolution over patches: channels, frames where there are any, height, width."""
+        """The kernel of a convolution over patches: channels, frames if there are any, height, width."""
         frames = () if self.frames is None else (self.frames,)
         return (self.channels, *frames, self.side, self.side)
 
     def merged(self, width: int) -> int:
-        """The width of patches of `width` once they are merged to one token."""
+        """The width of merged patches that have `width` elements each."""
         return self.merge * self.merge * width

@@ -12,11 +12,11 @@ from hfcount.tree.indices import Indices
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer(Frozen):
-    """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have one of them alone.
+    """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have only one of them.
 
-    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` takes the keys and values of
-    an earlier one. `repeats` is how often a token passes through it. `traits` are sizes and switches that one
-    architecture alone has, by the name of their key.
+    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` uses the keys and values of
+    an earlier one. `repeats` is how often a token passes through it. `traits` are sizes and switches that only one
+    architecture has, by the name of their key.
     """
 
     mixer: Mixer | None = None
@@ -72,7 +72,7 @@ class Layer(Frozen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
-    """The layers that are alike, by their numbers; formulas call how many they are `letter`."""
+    """Layers that are alike, by their numbers; `letter` is the symbol of their count in formulas."""
 
     indices: Indices
     layer: Layer
@@ -84,14 +84,14 @@ class Layers(Frozen):
 
 
 def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
-    """Kinds of layers whose numbers are N1, N2, ...: equal numbers of different layers stay two symbols."""
+    """The kinds of layers with counts called N1, N2, ..., so that equal counts stay two symbols."""
     letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
     return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Frozen):
-    """Layers, by their numbers, whose attention looks at `extent` tokens at most, the token itself included."""
+    """Layers, by their numbers, whose attention sees at most `extent` tokens, the current one included."""
 
     indices: Indices
     extent: Annotated[int, symbol("t_w")]
@@ -118,26 +118,27 @@ Head = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec(Frozen):
-    """A stack of layers and what stands around it; models of several stacks hold the others as parts.
+    """A stack of layers and what is around it; a model of several stacks has the others as parts.
 
     Args:
-        family: the model_type of the family that lays it out.
-        dtype: what the config declares the weights to be.
+        family: the model_type whose family builds the tree.
+        dtype: the dtype that the config declares for the weights.
         vocab: rows of the embedding; 0 for a tower, which has none.
-        heads: those that the architecture's classes have.
-        layer_count: the number of layers as the config gives it, where they are of several kinds.
-        causal: whether a token sees none behind it, so that keys and values of earlier ones can be kept.
-        windows: layers whose attention does not look back at all tokens.
-        uncounted: why the mixers do not tell what the model keeps of earlier tokens, where they do not.
+        heads: all heads that classes of the architecture have.
+        layer_count: the number of layers that the config gives, if they are of several kinds.
+        causal: whether tokens see only earlier ones, so that keys and values can be cached.
+        windows: layers whose attention is limited to a window.
+        uncounted: why the cache cannot be derived from the mixers; empty if it can.
         labels: the width of a classification head.
         positions: rows of a learned table of positions.
-        patches: how a vision tower reads images; out: the width of what a tower hands on, where that is not `hidden`.
-        languages: those that have parts of their own.
-        traits: sizes and switches that one architecture alone has, by the name of their key.
-        parts: the other stacks, each a Spec of its own: `text` (a nested language model, whose layers are the model's
-            own), `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
-        place: what the model around calls this part; empty for a whole model.
-        announced: whether the config says of a part that checkpoints have it; False where only the architecture does.
+        patches: how a vision tower reads images.
+        out: the width of a tower's output, if it is not `hidden`.
+        languages: languages that have parameters of their own.
+        traits: sizes and switches that only one architecture has, by the name of their key.
+        parts: the other stacks, each a Spec: `text` (a nested language model, whose layers are also this Spec's),
+            `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
+        place: the name of this part in the model around it; empty for a whole model.
+        announced: of a part, whether the config says that checkpoints have it.
     """
 
     family: str
@@ -181,13 +182,13 @@ class Spec(Frozen):
 
     @property
     def seen(self) -> Patches:
-        """How a tower that is known to see reads images."""
+        """The patches of a tower that is known to read images."""
         if self.patches is None:
             raise TypeError("this model sees no images")
         return self.patches
 
     def stack(self, part: str) -> tuple[Layers, ...]:
-        """The layers of a part, none where the model has no such part."""
+        """The layers of a part; none if the model has no such part."""
         return self.parts[part].layers if part in self.parts else ()
 
     def announces(self, part: str) -> bool:
@@ -195,15 +196,15 @@ class Spec(Frozen):
         return part in self.parts and self.parts[part].announced
 
     def without(self, part: str) -> "Spec":
-        """The same without a part, if it has it."""
+        """A copy without a part; the model need not have it."""
         return self.but(parts={name: one for name, one in self.parts.items() if name != part})
 
 
 _SAME = {"text", "mtp"}
-"""Parts whose sizes are those of the model around."""
+"""Parts whose sizes are also those of the model around them."""
 
 
 def _placed(part: Spec, name: str, known: set[tuple[str, str]]) -> Spec:
-    """A part in its place, with symbols that say so where its sizes are its own."""
+    """Gives a part its place; only parts with sizes of their own get symbols marked with their letter."""
     own = part if name in _SAME or part.place else nested(part, name[0], known)
     return own.but(place=name)

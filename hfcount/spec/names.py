@@ -1,16 +1,16 @@
-"""What the parts of a layer are called."""
+"""Names for the parts of a layer."""
 
 from hfcount.spec.components import GQA, LRU, MLA, SSM, DeltaNet, Dense, Lightning, MoE, ShortConv
 from hfcount.spec.model import Layer
 
 
 def made_of(layer: Layer) -> str:
-    """What a layer is made of, such as `GQA + MoE`."""
+    """The parts of a layer by name, such as `GQA + MoE`."""
     return " + ".join(map(called, filter(None, (layer.mixer, layer.parallel_mixer, layer.ffn)))) or "layer"
 
 
 def called(part: object) -> str:
-    """What a mixer or a feed-forward network is called."""
+    """The name of a mixer or a feed-forward network."""
     match part:
         case GQA(heads=heads, kv_heads=1) if heads > 1:
             return "MQA"

@@ -1,4 +1,4 @@
-"""Sizes of a part among those of the model around it: symbols that say which part they are of."""
+"""Symbols for the sizes of a part, such as a vision tower, that differ from those of the model around it."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -14,15 +14,15 @@ _SYMBOL = re.compile(r"(\|?)([A-Za-z])(?:_([A-Za-z]+))?(\|?)")
 
 
 class Nested(Dim):
-    """A size whose symbol already says which part it is of, such as `d_v`, the width of a vision tower."""
+    """A size whose symbol already names its part, such as `d_v`, the width of a vision tower."""
 
 
 def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
-    """The same with `letter` in every symbol, such as d_v for d, and d_vf for d_ff.
+    """A copy with `letter` added to every symbol, such as d_v for d, and d_vf for d_ff.
 
     Args:
-        known: symbols of the model around, each with the key it was read from. A size of the part that was read from
-            the same key is the same size, and keeps its symbol.
+        known: (symbol, source) of the sizes of the model around it; sizes of the part that are among them keep their
+            symbols.
     """
     made: Any = value
     if isinstance(value, Dim):
@@ -39,7 +39,7 @@ def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
 
 
 def symbol_within(symbol: str, letter: str) -> str:
-    """What a symbol is called within the part of that letter; the name of a key stays as it is."""
+    """A symbol with the letter of a part added; a symbol that is a key's name stays as it is."""
     if symbol in _IRREGULAR:
         return _IRREGULAR[symbol].format(letter)
     found = _SYMBOL.fullmatch(symbol)
@@ -47,7 +47,7 @@ def symbol_within(symbol: str, letter: str) -> str:
 
 
 def keyed(value: object) -> set[tuple[str, str]]:
-    """The symbols within a value, each with the key it was read from."""
+    """(symbol, source) of every size within a value."""
     return {(size.symbol, size.source) for size in _sizes(value)}
 
 

@@ -1,4 +1,4 @@
-"""The dtypes of the safetensors format and what configs call them."""
+"""The dtypes of the safetensors format, and their names in configs."""
 
 BITS = {
     "F4": 4,
@@ -40,10 +40,10 @@ _NAMES = {
 
 
 def code(name: str | None) -> str | None:
-    """The format's name of a config's dtype; None when it has none of those that whole models are stored in."""
+    """The format's name of a config's dtype; None if it is not one that whole models are stored in."""
     return _NAMES.get(name) if name else None
 
 
 def width(dtype: str) -> int:
-    """Bytes of one element of a dtype that takes whole bytes."""
+    """Bytes of one element of a dtype with whole bytes."""
     return BITS[dtype] // 8

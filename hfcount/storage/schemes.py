@@ -1,4 +1,4 @@
-"""Quantisation schemes, as a config announces them."""
+"""Quantisation schemes: announced by a config, or recognised by stored names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _KEYS = ("quantization_config", "quantization", "compression_config")
 
 
 def scheme(config: Mapping[str, Any]) -> str | None:
-    """The name of the scheme that the weights are packed with; None when the config announces none."""
+    """The name of the quantisation scheme that the config announces; None if it announces none."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         found = [part[key] for key in _KEYS if isinstance(part.get(key), dict) and part[key]]
@@ -30,7 +30,7 @@ def _name(settings: Mapping[str, Any]) -> str:
     return "an unnamed scheme"
 
 
-# Last segments of a name that only packed weights have, by the scheme that writes them.
+# Last segments of names that only packed weights have, and the scheme that writes them.
 _SUFFIXES = {
     "qweight": "GPTQ or AWQ",
     "qzeros": "GPTQ or AWQ",
@@ -52,11 +52,12 @@ _SUFFIXES = {
 
 
 def scheme_of_names(names: Iterable[str], described: Callable[[str], bool]) -> str | None:
-    """The scheme that stored names give away, where the config announces none.
+    """The scheme that stored names suggest, for a config that announces none.
 
     Args:
         names: stored names that the blueprint lacks.
-        described: whether the blueprint has a tensor of that name; only what stands beside one packs it.
+        described: whether the blueprint has a tensor of that name. A suffix counts as packing only next to a described
+            tensor (except MXFP4 names).
     """
     for name in names:
         module, _, last = name.rpartition(".")

@@ -1,1 +1,1 @@
-"""The blueprint's tree: sizes, sets of indices, nodes, and the published components built of them."""
+"""The blueprint's tree: sizes, sets of indices, nodes, and the leaves that nodes unfold to."""

@@ -1,17 +1,16 @@
 """Sizes that remember their formula: an int that is also a polynomial in the literature's symbols."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, cast
 
-from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, divide, grouped, multiply, render
+from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, render
 
 
 class Dim(int):
-    """A size in elements that knows what it was made of: a key of a config, or arithmetic over other sizes.
+    """A size in elements that knows where it is from: a key of a config, or arithmetic over other sizes.
 
-    `terms`, its polynomial, and `source` are worked out when they are asked for, so that counting spares them.
+    `terms`, its polynomial, and `source` are computed when they are first used, since counting needs neither.
     """
 
     _made: "tuple[str | _Operation, int, int | str]"
@@ -19,14 +18,14 @@ class Dim(int):
 
     @classmethod
     def of(cls, value: int, terms: Polynomial) -> "Dim":
-        """`value` with its polynomial; the caller vouches that they agree."""
+        """`value` with its polynomial, which must evaluate to it."""
         dim = cls.named("", value)
         dim._terms = terms
         return dim
 
     @classmethod
     def named(cls, symbol: str, value: int, source: str = "") -> "Dim":
-        """A size called `symbol`, as in the literature, or else as its key; a source left out is that of `value`."""
+        """A size with a symbol, from the literature or else its key's name; `source` defaults to that of `value`."""
         if not source and isinstance(value, Dim) and value._made[0] == symbol:
             return value
         dim = cls(value)
@@ -35,7 +34,7 @@ class Dim(int):
 
     @property
     def symbol(self) -> str:
-        """What the number is called; empty where arithmetic gave it."""
+        """The symbol of the number; empty if it is the result of arithmetic."""
         how = self._made[0]
         return how if isinstance(how, str) else ""
 
@@ -52,7 +51,7 @@ class Dim(int):
 
     @property
     def source(self) -> str:
-        """Where the number is from: a key of a config, or arithmetic over keys, as in `Atom`."""
+        """The key of the config, or the arithmetic over keys, that gives the number; written as in `Atom`."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == len(monomial) == 1:
@@ -60,7 +59,7 @@ class Dim(int):
         return arithmetic(self.terms)
 
     def read(self) -> Iterator[tuple[str, int]]:
-        """The keys that the number was made of, and the arithmetic over them that has a symbol, with their values."""
+        """The sources of the number, and of each named size that it was computed from, with their values."""
         how, left, right = self._made
         if isinstance(how, str):
             yield self.source, int(self)
@@ -69,7 +68,7 @@ class Dim(int):
                 yield from part.read()
 
     def given(self, key: str, value: int) -> int:
-        """What the number would be if one of those that it was made of had this value."""
+        """What the number would be if the source `key` had this value."""
         how, left, right = self._made
         if isinstance(how, str) and self.source == key:
             return value
@@ -116,7 +115,7 @@ def _product(left: int, right: int) -> Polynomial:
 
 
 def _quotient(above: int, below: int) -> Polynomial:
-    """One symbol, which says what is divided by what."""
+    """One symbol for the whole quotient, since it is rounded."""
     over, under = render(polynomial(above)), render(polynomial(below))
     over = f"({over})" if " " in over else over
     under = f"({under})" if " " in under or "·" in under else under
@@ -131,7 +130,7 @@ _PRODUCT, _QUOTIENT = _Operation(int.__mul__, _product), _Operation(int.__floord
 
 def _worked(how: _Operation, left: int, right: int) -> Dim:
     value = how.numbers(left, right)
-    if value is NotImplemented:  # the other is no whole number
+    if value is NotImplemented:  # the other operand is not an int
         return cast(Dim, value)
     dim = Dim(value)
     dim._made = (how, left, right)
@@ -139,7 +138,7 @@ def _worked(how: _Operation, left: int, right: int) -> Dim:
 
 
 def scaled(factor: float, source: str, size: int) -> Dim:
-    """`factor`, which `source` gives, times `size`, rounded down."""
+    """`factor` times `size`, rounded down; `source` is where the factor is from."""
     return _worked(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
 
 
@@ -154,36 +153,34 @@ def _scaled(factor: float, source: str, size: int, _: int) -> Polynomial:
 
 
 def round_up(size: int, multiple: int) -> int:
-    """The smallest multiple that is not below `size`."""
+    """The smallest multiple of `multiple` that is at least `size`."""
     return (size + multiple - 1) // multiple * multiple
 
 
 def origin(value: int) -> str:
-    """Where a number is from: the source of a Dim; any other is the architecture's own."""
+    """The source of a Dim; a plain number is fixed by the architecture."""
     return value.source if isinstance(value, Dim) else f"{value}, fixed"
 
 
 def has_key(value: int | None) -> bool:
-    """Whether the number is a config's: under a key, or what the absence of one means."""
+    """Whether the number comes from a key of the config, or from the default of an absent key."""
     return isinstance(value, Dim) and not value.source.endswith(", fixed")
 
 
 def polynomial(value: int) -> Polynomial:
-    """The polynomial of a Dim, or a plain number as a constant."""
+    """The polynomial of a Dim; a plain number is a constant."""
     if isinstance(value, Dim):
         return value.terms
     return {(): value} if value else {}
 
 
 def portion(whole: int, some: int, of: int) -> int:
-    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones."""
+    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones.
+
+    The result is a plain number, rounded down, where `of` is no factor of the whole's polynomial.
+    """
     if some is of or not isinstance(of, Dim):
         return whole if some == of else int(whole) * int(some) // int(of)
-    value, below = int(whole) * int(some) // int(of), of.terms
-    if not isinstance(whole, Dim):
-        return value
-    ((factors, coefficient),) = below.items()
-    if coefficient != 1 or any(Counter(factors) - Counter(monomial) for monomial in whole.terms):
-        return value
-    rest = {divide(monomial, factors): count for monomial, count in whole.terms.items()}
-    return Dim.of(value, multiply(rest, polynomial(some)))
+    value = int(whole) * int(some) // int(of)
+    rest = quotient(whole.terms, of.terms) if isinstance(whole, Dim) else None
+    return value if rest is None else Dim.of(value, multiply(rest, polynomial(some)))

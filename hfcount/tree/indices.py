@@ -1,4 +1,4 @@
-"""Sets of layer or expert numbers, held as ranges: a billion layers cost what one does."""
+"""Sets of layer or expert numbers, stored as ranges: a billion layers cost no more than one."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import gcd
 
-_LISTED = 100_000  # a larger set with gaps is described, not walked
+_LISTED = 100_000  # the numbers of a larger set with gaps are not written one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,8 @@ class Indices:
     """The numbers of `base` that are in none of `without`.
 
     Args:
-        base: a range, or a sorted tuple without repetition.
-        count: how many numbers the set has; a Dim where the literature has a symbol for it.
+        base: a range, or a sorted tuple without duplicates.
+        count: the size of the set; a Dim if it has a symbol.
         without: disjoint subsets of `base` that are left out.
     """
 
@@ -35,12 +35,12 @@ class Indices:
         return cls(base, len(base))
 
     def difference(self, *others: "Indices") -> "Indices":
-        """This set without `others`, which are disjoint subsets of it."""
+        """This set without `others`, which must be disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
         return Indices(self.base, int(self.count) - sum(int(other.count) for other in others), self.without + others)
 
     def __contains__(self, number: int) -> bool:
-        # A range compares one by one with what is not a plain int, such as a size that knows its key.
+        # A range looks up a plain int at once, but compares a subclass such as Dim with each of its numbers.
         base, number = self.base, int(number)
         if isinstance(base, tuple):
             place = bisect_left(base, number)
@@ -59,7 +59,7 @@ class Indices:
         if len(self.base) > _LISTED:
             return f"{Indices(self.base, 0)} but " + " and ".join(map(str, self.without))
         spans = []
-        # Neighbours share the difference between a number and its place.
+        # Consecutive numbers have the same difference between a number and its position.
         for _, run in groupby(enumerate(self), key=lambda placed: placed[1] - placed[0]):
             numbers = [number for _, number in run]
             spans.append(_span(range(numbers[0], numbers[-1] + 1)))

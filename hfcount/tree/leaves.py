@@ -1,4 +1,7 @@
-"""The tree unfolded: leaves that stand for all tensors of one kind, and how a name finds its leaf."""
+"""The tree unfolded into leaves, and how a name finds its leaf.
+
+A leaf stands for all tensors that differ only in layer or expert numbers, so any number of layers costs the same.
+"""
 
 import re
 from collections.abc import Container, Iterable
@@ -19,16 +22,17 @@ Label = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """All tensors whose names differ in nothing but indices.
+    """All tensors whose names differ only in indices.
 
     Args:
         segments: the name, split at dots; an Indices stands for every number in it.
         shape: of each tensor, in elements.
-        count: how many tensors; active: how many of them a token passes through, and `repeats` how often; share: how
-            many of how many of their elements.
+        count: the number of tensors.
+        active: how many of the tensors a token uses.
         to: for a tied leaf, the name it is tied to.
-        linear: whether it is the weight of a linear map.
-        presence: whether a checkpoint holds them; part: whether they are the model's or its prediction layers'.
+        share: (k, n) if a token uses k of every n elements of a tensor.
+        repeats: how many times a token uses them.
+        linear: whether they are weights of a linear map.
     """
 
     segments: tuple[str | Indices, ...]
@@ -46,7 +50,7 @@ class Leaf:
 
     @property
     def counted(self) -> bool:
-        """Whether it is a parameter of the model proper."""
+        """Whether its tensors are parameters of the model proper."""
         return self.kind == "parameter" and self.presence == "required"
 
     @property
@@ -70,7 +74,7 @@ class Leaf:
 
     @property
     def active_elements(self) -> int:
-        """Elements that a token passes through."""
+        """Elements that a token uses, each counted once."""
         some, of = self.share
         return int(self.active) * self.size * int(some) // int(of)
 
@@ -97,12 +101,12 @@ class Leaf:
         return [start + end for start in starts for end in ends]
 
     def names_beyond(self, known: Container[str]) -> list[str]:
-        """Every name that is not among the known; one at a time, which is what the processor's cache holds."""
+        """Every name that is not among the known. Built one by one, so that each is looked up while it is cached."""
         starts, ends = self._halves()
         return [name for start in starts for end in ends if (name := start + end) not in known]
 
     def _halves(self) -> tuple[list[str], list[str]]:
-        """How its names begin and end: every beginning goes with every end."""
+        """Beginnings and ends of its names: each combination of the two is a name."""
         first, *texts = ".".join(part if isinstance(part, str) else "\0" for part in self.segments).split("\0")
         starts, ends = [""], [first]
         for numbers, text in zip(self.indices, texts, strict=True):
@@ -117,7 +121,7 @@ class Leaf:
 
 
 def leaves(tree: Block) -> list[Leaf]:
-    """The tree unfolded to its leaves, in the order of the tree."""
+    """The leaves of a tree, in its order."""
     return _unfold(tree, (), None, 1, 1)
 
 
@@ -183,7 +187,7 @@ def _find_undescribed(node: Node, name: str) -> Iterable[tuple[str, str]]:
 
 
 def segment(name: str) -> "str | Indices":
-    """A segment of a name; a number is a set of one, since names are looked up with their numbers taken out."""
+    """A segment of a name; a numeric one becomes Indices of one number, because lookup strips all numbers."""
     return Indices.of((int(name),)) if name.isdecimal() and is_index(name) else name
 
 
@@ -214,7 +218,7 @@ _INDEX = re.compile(r"\.(0|[1-9][0-9]{0,18})(?![^.])")
 
 
 def split(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The text around the indices of a name, which begins with a dot, and the indices."""
+    """The texts around the indices of a name, with a dot put before it, and the indices."""
     parts = _INDEX.split(f".{name}")
     return tuple(parts[::2]), tuple(map(int, parts[1::2]))
 

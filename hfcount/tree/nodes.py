@@ -1,8 +1,4 @@
-"""The blueprint's tree: five kinds of node, and the leaves they unfold to.
-
-A leaf stands for all tensors that differ only in layer or expert numbers, so a fold over the leaves costs the same
-for any number of layers.
-"""
+"""The nodes of the blueprint's tree: Tensor, Linear, Tied, Undescribed, Repeat, Block, or a tuple of alternatives."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,18 +25,18 @@ Component = Literal[
 """The component a tensor is counted under."""
 
 Kind = Literal["parameter", "buffer"]
-"""What a tensor is: trained, and so counted, or a constant that the model needs beside its parameters."""
+"""What a tensor is: a trained parameter, which is counted, or a constant that the model needs besides."""
 
 Presence = Literal["required", "optional", "obsolete"]
-"""Whether a checkpoint holds it: obsolete is what earlier versions wrote and loaders skip."""
+"""Whether a checkpoint holds it: must, may, or only did so in earlier versions, and loaders skip it."""
 
 Part = Literal["model", "prediction"]
-"""What it belongs to: the model proper, or its multi-token-prediction layers."""
+"""Which part a tensor belongs to: the model proper, or its multi-token-prediction layers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor, `shape` in elements; with `active` (k, n) a token uses k of every n of them."""
+    """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n)."""
 
     shape: tuple[int, ...]
     kind: Kind = "parameter"
@@ -61,9 +57,9 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """A second name, `weight`, for the tensor called `to`; some writers store it again.
+    """A second name, `weight`, for the tensor called `to`; some writers store a copy of it.
 
-    With `bias` there is one beside it, which is a parameter of its own.
+    With `bias` there is also a `bias`, which is a parameter of its own.
     """
 
     to: str
@@ -74,7 +70,7 @@ class Tied:
 
 @dataclass(frozen=True, slots=True)
 class Undescribed:
-    """A part that is not described; `why` says so."""
+    """A part that is not described, and why."""
 
     why: str
 
@@ -90,10 +86,10 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Named children; the outermost component on the way to a tensor is its component.
+    """Named children. A tensor's component is that of the outermost block around it that has one.
 
-    `repeats` is how often a token passes through them, where it is not as often as through what is around: a tower for
-    images or sounds is none of its way.
+    `repeats`, how often a token passes through them, overrides the enclosing count; 0 for a tower, which text tokens
+    skip.
     """
 
     children: Mapping[str, "Node"]
@@ -106,12 +102,12 @@ Node = Tensor | Linear | Tied | Undescribed | Repeat | Block | tuple["Node", ...
 
 
 def buffer(*shape: int, component: Component | None = None) -> Tensor:
-    """A tensor that is stored though it is no parameter, `shape` in elements."""
+    """A tensor that is stored but is not a parameter; `shape` is in elements."""
     return Tensor(shape, "buffer", component=component)
 
 
 def obsolete(*shape: int) -> Tensor:
-    """A buffer that earlier versions stored and loaders skip, `shape` in elements."""
+    """A buffer that earlier versions stored and loaders skip; `shape` is in elements."""
     return Tensor(shape, "buffer", "obsolete")
 
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import NamedTuple
 
-# In this order symbols stand within a product: layers and experts first, then heads, then widths.
+# The order of symbols within a product: layers and experts first, then heads, then widths.
 _ORDER = {symbol: place for place, symbol in enumerate(("N", "n", "k", "h", "h_kv", "h_d", "d", "d_ff", "|V|", "c"))}
 
 
 class Atom(NamedTuple):
-    """A symbol, its value, and where that is from: what differs in any of these is another symbol.
+    """A symbol, its value, and where that is from; two that differ in any of these are two symbols.
 
-    `source` is a config's key with the way to it (`text_config.hidden_size`), or arithmetic over keys and numbers
+    `source` is the full path of a config key (`text_config.hidden_size`), or arithmetic over keys and numbers
     (`hidden_size / num_attention_heads`); a remark may follow a comma (`head_dim, by default`).
     """
 
@@ -26,7 +26,7 @@ Polynomial = dict[Monomial, int]
 
 
 def add(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The sum, like terms gathered."""
+    """The sum, with like terms combined."""
     result = dict(left)
     for monomial, coefficient in right.items():
         result[monomial] = result.get(monomial, 0) + coefficient
@@ -36,7 +36,7 @@ def add(left: Polynomial, right: Polynomial) -> Polynomial:
 
 
 def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The product, like terms gathered."""
+    """The product, with like terms combined."""
     result: Polynomial = {}
     for a, x in left.items():
         for b, y in right.items():
@@ -45,8 +45,25 @@ def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
     return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
 
 
+def quotient(above: Polynomial, below: Polynomial) -> Polynomial | None:
+    """The polynomial that gives `above` when multiplied by `below`; None where there is none with whole coefficients.
+
+    Long division: each step cancels the first term in an order that multiplication keeps (highest degree, then atoms).
+    """
+    result: Polynomial = {}
+    lead = min(below, key=_rank)
+    while above:
+        first = min(above, key=_rank)
+        if Counter(lead) - Counter(first) or above[first] % below[lead]:
+            return None
+        term = {divide(first, lead): above[first] // below[lead]}
+        result = add(result, term)
+        above = add(above, multiply({(): -1}, multiply(term, below)))
+    return result
+
+
 def evaluate(terms: Polynomial) -> int:
-    """The number that the polynomial stands for."""
+    """The value of the polynomial."""
     total = 0
     for monomial, product in terms.items():
         for atom in monomial:
@@ -56,14 +73,14 @@ def evaluate(terms: Polynomial) -> int:
 
 
 def atoms(terms: Polynomial) -> set[Atom]:
-    """Every symbol of the polynomial with its value."""
+    """Every symbol of the polynomial."""
     return {atom for monomial in terms for atom in monomial}
 
 
 def render_factored(terms: Polynomial, names: dict[Atom, str]) -> str:
-    """The polynomial as text, what is multiplied by the same number of layers gathered: `N·(2·d + d·d_ff) + d`.
+    """The polynomial as text, with the number of layers factored out: `N·(2·d + d·d_ff) + d`.
 
-    Outside of the layers all that terms share is drawn out, as in `d·(2·|V| + 1)`.
+    Terms outside of the layers are also factored, as in `d·(2·|V| + 1)`.
     """
     groups: dict[Monomial, Polynomial] = {}
     for monomial, coefficient in terms.items():
@@ -85,7 +102,7 @@ def counts_layers(atom: Atom) -> bool:
 
 
 def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
-    """The polynomial as text; `names` says how an atom is written (its symbol when left out)."""
+    """The polynomial as text; `names` gives the text of each atom, by default its symbol."""
     written = (
         ([names[atom] if names else atom.symbol for atom in monomial], coefficient)
         for monomial, coefficient in terms.items()
@@ -94,7 +111,7 @@ def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
 
 
 def arithmetic(terms: Polynomial) -> str:
-    """The polynomial over the keys of a config, as in `Atom.source`; what no key gives is written as its number."""
+    """The polynomial over the keys of a config, as in `Atom.source`; a symbol without a key becomes its number."""
     written = []
     for monomial, coefficient in terms.items():
         factors = [f"{atom.value}" if ", " in atom.source else atom.source or atom.symbol for atom in monomial]
@@ -113,16 +130,20 @@ def _joined(products: Iterable[tuple[list[str], int]], times: str, thousands: st
 
 
 def grouped(text: str) -> str:
-    """Arithmetic as one factor of a product."""
+    """Arithmetic in parentheses, so that it can be a factor of a product."""
     return f"({text})" if " " in text else text
 
 
 def divide(monomial: Monomial, factors: Iterable[Atom]) -> Monomial:
-    """The monomial without these factors, each of which it has."""
+    """The monomial divided by these factors, all of which it must have."""
     rest = list(monomial)
     for atom in factors:
         rest.remove(atom)
     return tuple(rest)
+
+
+def _rank(monomial: Monomial) -> tuple[int, list[tuple[int, Atom]]]:
+    return -len(monomial), list(map(_place, monomial))
 
 
 def _place(atom: Atom) -> tuple[int, Atom]:

@@ -1,4 +1,4 @@
-"""Holds a blueprint against what was published."""
+"""Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,7 +11,7 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
-# Each check with what it needs, in the order in which a reader wants to know: files, names, copies, bytes, claims.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
@@ -38,9 +38,9 @@ def verify(
     """Runs every check that there is evidence for.
 
     Args:
-        shards: the files that are there, None where nobody looked.
+        shards: the files that exist, by name; None if the headers were not read.
         scheme: the quantisation scheme that the config announces.
-        match: how the index's names agree, where an earlier step has it.
+        match: the match of the index's names, if an earlier step has made it.
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(blueprint, index, view, scheme, match)

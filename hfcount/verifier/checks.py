@@ -1,4 +1,4 @@
-"""The checks that hold for the index and the headers alike: names, copies, claims, keys."""
+"""Checks that work on the index or the headers: names, copies, claims, keys."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def check_heads(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_copies(c: Comparison, outcome: Outcome) -> None:
-    """HF203, HF204: what is stored beyond the parameters, and harmless."""
+    """HF203, HF204: harmless extra tensors, tied copies and obsolete buffers."""
     labels: dict[str, Label] = {"HF203": "tied", "HF204": "legacy"}
     for code, label in labels.items():
         found = c.match.extra(label)
@@ -93,7 +93,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
-    """HF207, HF208: multi-token-prediction layers, which are no part of the model proper."""
+    """HF207, HF208: multi-token-prediction layers, which are not part of the model proper."""
     announced = [leaf for leaf, _ in c.match.listed if leaf.part == "prediction"]
     stored = c.match.extra("auxiliary", "auxiliary buffer")
     expected = sum(int(leaf.count) for leaf in announced) if c.blueprint.spec.announces("mtp") else None
@@ -124,7 +124,7 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     tied = sum(leaf.elements for leaf in leaves if leaf.label == "tied")
     buffers = sum(leaf.elements for leaf in leaves if leaf.label == "buffer")
     vectors = sum(leaf.elements for leaf in leaves if leaf.counted and len(leaf.shape) == 1)
-    # The simplest reason last, so that it stands where two come to the same.
+    # The simplest reason last, so that it wins if two have the same value.
     reasons = {vectors: "vectors", total + tied + buffers: "both", total + buffers: "buffers", total + tied: "tied"}
     reason: dict[str, Any] = {reasons[claim]: True} if claim in reasons else difference(claim, total)
     outcome.report(
@@ -139,7 +139,7 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
-    """HF102: keys that may change the model and that nobody read."""
+    """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread
     if unread:
         outcome.report("HF102", c.blueprint.spec.family, observed=unread, key=unread[0], file=CONFIG)
@@ -152,7 +152,7 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
         report_no_total_size(claim, outcome)
         return
     if c.blueprint.asides:
-        return  # parts of unknown size are among them
+        return  # the claim includes parts of unknown size
     if c.reading is not None:
         _accept(c, c.reading, claim, outcome)
         return
@@ -164,7 +164,7 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
         listed += f", and the {match.missing_elements:,} missing make up the rest"
     elif match.unexpected and claim >= expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
-    else:  # whether the index or the config is to be mended, nothing tells
+    else:  # either the index or the config is wrong, so there is no fix to suggest
         report_total_size(claim, expected, outcome, fix=None, elements=elements, width=width)
     outcome.checks.append(Check("total_size", expected, claim, listed))
 
@@ -181,7 +181,7 @@ def report_no_total_size(claim: int | None, outcome: Outcome) -> None:
 
 
 def difference(number: int, expected: int) -> dict[str, Any]:
-    """How many more or fewer it is than expected."""
+    """The fact `more` or `fewer`: by how much the number differs from the expected one."""
     return {"more": number - expected} if number > expected else {"fewer": expected - number}
 
 
@@ -218,7 +218,7 @@ def _untied(c: Comparison) -> bool:
 
 
 def _stored(c: Comparison, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
-    """Names, number, elements and bytes of so many stored tensors of some leaves."""
+    """The arguments of `report` for the given numbers of stored tensors of some leaves."""
     known = [c.bytes(leaf, count) for leaf, count in found]
     return {
         "tensors": [leaf.name for leaf, _ in found],

@@ -1,4 +1,4 @@
-"""One checkpoint before the checks: what it must hold, what it lists, and how far it was looked into."""
+"""The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
 Evidence = Literal["index alone", "files", "headers", "names", "scheme"]
-"""What a check can go by: an index without headers; files that were looked at; headers that show all that an index or
-a whole file lists; names that were held against the blueprint's; or a scheme that makes that impossible."""
+"""What a check needs: an index without headers; files that were read; headers of all files or with an index; names
+that were compared with the blueprint's; or a scheme that makes that impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the checks go by.
+    """The input of the checks.
 
     Args:
         index: None for a single file, or at depth config.
-        view: what the headers show, None where nobody looked.
-        evidence: which checks there is something for.
-        names: how the stored names agree with the blueprint's, None where they were not compared.
-        scheme: what the weights are quantised with, None when they are not or were not looked at.
-        declared: the config's dtype by the format's name, None when it gives none.
-        reading: how the index's total_size comes about, None when there is no exact reading.
-        spelling: the stored name of each tensor that goes by another prefix.
+        view: the merged headers; None if they were not read.
+        evidence: what is available to checks.
+        names: how the stored names match the blueprint's; None if they were not compared.
+        scheme: the quantisation scheme of the weights; None if there is none, or names were not read.
+        declared: the config's dtype by the format's name; None if it declares none.
+        reading: dtypes that make the index's total_size come out exactly; None if there are none.
+        spelling: stored names that differ from the blueprint's in prefix or spelling, by the blueprint's name.
     """
 
     blueprint: Blueprint
@@ -47,7 +47,7 @@ class Comparison:
     def of(
         cls, blueprint: Blueprint, index: Index | None, view: HeaderView | None, scheme: str | None, match: Match | None
     ) -> "Comparison":
-        """Matches the names unless the weights are packed, and reads the bytes where every listed tensor is known."""
+        """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
         declared, reading = dtypes.code(blueprint.spec.dtype), None
         if index is None and (view is None or not view.complete):
@@ -65,23 +65,23 @@ class Comparison:
 
     @property
     def match(self) -> Match:
-        """How the names agree, for checks that need them."""
+        """`names`, for checks that need them."""
         assert self.names is not None
         return self.names
 
     @property
     def headers(self) -> HeaderView:
-        """What the headers show, for checks that need them."""
+        """`view`, for checks that need it."""
         assert self.view is not None
         return self.view
 
     @property
     def subject(self) -> str:
-        """What the blueprint is of, for messages."""
+        """The class or family that the blueprint describes, for messages."""
         return self.blueprint.spec.architecture or self.blueprint.spec.family
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
-        """The size of so many tensors of a leaf, where their dtype is known."""
+        """Bytes of `count` tensors of a leaf; None if their dtype is unknown."""
         if self.view is not None:
             stored = [self.view.entries.get(self.spelling.get(name, name)) for name in self.match.names(leaf)]
             return sum(entry.end - entry.begin for entry in stored if entry)

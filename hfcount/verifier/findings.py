@@ -17,7 +17,7 @@ _ROWS = 100  # folded names that a report lists
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison; `text` says how the expected number comes about."""
+    """One comparison of numbers; `text` says how the expected one was computed."""
 
     name: str
     expected: int
@@ -35,16 +35,18 @@ class Finding:
     """One difference, explained.
 
     Args:
-        rule: what it is a case of.
-        subject: what is described: an architecture or a family.
-        expected, observed: what differs, as numbers, names, dtypes or shapes; None where it is not two such values.
-        key: of the config or of the index's metadata, and `file` in the checkpoint; the first, where there are several.
-        tensors: their names, folded; `count` of them.
-        parameters: their elements; None when they cannot be known.
-        bytes: their size; None when it cannot be known.
+        rule: the rule that is broken.
+        subject: the architecture or family, for the message.
+        expected, observed: the two values that differ: numbers, names, dtypes or shapes.
+        key: the key of the config or of the index's metadata, the first if there are several.
+        file: the file in the checkpoint, the first if there are several.
+        tensors: the names of the tensors, folded.
+        count: the number of tensors.
+        parameters: elements of the tensors; None if unknown.
+        bytes: bytes of the tensors; None if unknown.
         fix: what to do, as the last sentences of the message.
-        hints: values of the config that would fit.
-        facts: what else the message says.
+        hints: config values that would fit.
+        facts: further values in the message.
     """
 
     rule: Rule
@@ -63,14 +65,14 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """What, where, both values, which values of the config would fit, and what to do."""
+        """The finding in sentences: what differs, where, both values, config values that would fit, and the fix."""
         own = {name: getattr(self, name) for name in self.__slots__}
         said = [render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])]
         return " ".join([*said, *map(str, self.hints), *([self.fix] if self.fix else [])])
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The folded names, safe to print, and how many more there are than a report lists."""
+        """The folded names, safe to print; after the first 100 only the number of the rest."""
         rows = tuple(map(printable, self.tensors[:_ROWS]))
         more = len(self.tensors) - _ROWS
         return (*rows, f"... and {more:,} more rows") if more > 0 else rows
@@ -81,10 +83,11 @@ class Outcome:
     """What was found.
 
     Args:
-        stored: elements in the checkpoint, and `dtypes` the same by dtype; None when nothing tells them.
-        proven: whether the bytes were held against an exact number.
-        settled: whether names and bytes agree exactly, so that there is no need to look further.
-        match: how the names agree, for a step that looks further.
+        stored: elements in the checkpoint; None if unknown.
+        dtypes: elements in the checkpoint by dtype; None if unknown.
+        proven: whether the bytes were compared with an exact number.
+        settled: whether names and bytes agree exactly, so that headers need not be read.
+        match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
     """
 
@@ -114,7 +117,7 @@ class Outcome:
         hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
-        """Adds a finding; without a `fix` of its own it has that of its rule."""
+        """Adds a finding; its `fix` is by default that of its rule, and None means that it has none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None

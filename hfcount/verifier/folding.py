@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import split
 
-_INDICES = 8  # a name with more numbers is no module's, and stands for itself
+_INDICES = 8  # a name with more numbers is not a module's, and is not folded
 
 
 def fold(names: Iterable[str]) -> list[str]:
-    """Names that differ only in indices, each group as one, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
+    """Folds names that differ only in indices into one, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
     groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
     for name in names:
         text, numbers = split(name)
@@ -24,7 +24,7 @@ def fold(names: Iterable[str]) -> list[str]:
 
 
 def _ranges(places: Sequence[tuple[int, ...]]) -> list[list[str]]:
-    """Tuples of indices as products of ranges, the fewest that taking the first index apart gives."""
+    """Tuples of indices as products of ranges, merged by the first index, then the second, and so on."""
     if not places[0]:
         return [[]]
     by_first: dict[int, list[tuple[int, ...]]] = {}

@@ -1,4 +1,4 @@
-"""What the headers show, and where they and the index say different things."""
+"""The headers of a checkpoint merged, and where they and the index disagree."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +14,13 @@ class HeaderView:
     """The headers of a checkpoint, merged.
 
     Args:
-        shards: the files that are there, by name; absent: names the index gives that are not.
-        entries: every tensor that a header holds.
+        shards: the files that exist, by name.
+        absent: file names in the index that do not exist.
+        entries: every tensor in a header, by name.
         twice: tensors in two files, as (name, first file, second file).
-        gone: tensors that the index puts in a readable file which lacks them, and no other file has.
-        moved: tensors that another file holds than the index says, as (name, said, found).
-        omitted: tensors that a header holds and the index does not list, with their file.
+        gone: tensors that are in no file, though the file that the index names for them was read.
+        moved: tensors in another file than the index says, as (name, file in the index, actual file).
+        omitted: tensors that the index does not list, as (name, file).
     """
 
     shards: Mapping[str, Shard]
@@ -32,30 +33,30 @@ class HeaderView:
 
     @property
     def complete(self) -> bool:
-        """Whether every file is there and shows a header."""
+        """Whether every file exists and has a valid header."""
         return not self.absent and all(shard.header for shard in self.shards.values())
 
     @property
     def data_bytes(self) -> int:
-        """Bytes of all tensors that the headers hold; one that is in two files counts twice."""
+        """Bytes of all tensors in the headers. A tensor in two files counts twice."""
         return sum(shard.header.data for shard in self.shards.values() if shard.header)
 
     @property
     def elements(self) -> dict[str, int]:
-        """Elements by dtype, the most first; one that is in two files once."""
+        """Elements by dtype, the most first. A tensor in two files counts once."""
         sums: dict[str, int] = {}
         for dtype, _, begin, end in self.entries.values():
             sums[dtype] = sums.get(dtype, 0) + end - begin
         return {dtype: sums[dtype] * 8 // BITS[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
 
     def sizes(self, names: Iterable[str]) -> tuple[int, int]:
-        """Elements and bytes of those of `names` that are stored, in all."""
+        """Elements and bytes, in all, of the tensors of these names that are stored."""
         entries = [self.entries[name] for name in names if name in self.entries]
         return sum(prod(entry.shape) for entry in entries), sum(entry.end - entry.begin for entry in entries)
 
 
 def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
-    """The headers as one, held against the index where there is one."""
+    """Merges the headers, and compares them with the index if there is one."""
     view = HeaderView(shards)
     place: dict[str, str] = {}
     for name, shard in sorted(shards.items()):
@@ -69,7 +70,7 @@ def merge(shards: Mapping[str, Shard], index: Index | None) -> HeaderView:
     view.absent = sorted(index.shards - shards.keys())
     if place != index.weight_map:
         _compare(view, place, index)
-    for name, one, other in view.twice:  # of two copies, the one that the index means
+    for name, one, other in view.twice:  # of two copies, keep the one in the file that the index names
         said = shards.get(index.weight_map.get(name, ""))
         if said is not None and said.header and said.name in (one, other):
             view.entries[name] = said.header.tensors[name]

@@ -1,4 +1,4 @@
-"""The checks that need headers: files, layout, shapes, dtypes, bytes."""
+"""Checks that need headers: files, layout, shapes, dtypes, bytes."""
 
 from collections.abc import Sequence
 from math import prod
@@ -18,7 +18,7 @@ from hfcount.verifier.header_view import HeaderView
 
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
-    """HF003, HF004, HF005: every file is there, whole, and what it should be."""
+    """HF003, HF004, HF005: every file exists, is complete and has a valid header."""
     shards = [shard for _, shard in sorted(c.headers.shards.items())]
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(broken, outcome)
@@ -45,7 +45,7 @@ def check_files(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_layout(c: Comparison, outcome: Outcome) -> None:
-    """HF205, HF206: the index against the headers, both ways, and tensors that are in two files."""
+    """HF205, HF206: the index against the headers, both ways, and tensors in two files."""
     view, index = c.headers, c.index
     if view.twice:
         name, one, other = view.twice[0]
@@ -78,7 +78,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
     retyped: list[str] = []
     spell, entries = c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
-        # A buffer may be F32 in any model, and loaders skip an obsolete one, whatever its shape.
+        # A buffer may be F32 in any model, and the shape of an obsolete one does not matter, since loaders skip it.
         dtype = None if leaf.kind == "buffer" else c.declared
         shape = None if leaf.presence == "obsolete" else tuple(map(int, leaf.shape))
         if not count or not (dtype or shape):
@@ -146,12 +146,12 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
         report_no_total_size(index.total_size, outcome)
         return
     if not view.complete:
-        return  # what is not there cannot be added up; the files' own findings say so
+        return  # the sum is unknown, and the absent or damaged files have findings of their own
     claim, data = index.total_size, view.data_bytes
     listed = data
     if view.omitted or view.twice:
         listed = sum(entry.end - entry.begin for name, entry in view.entries.items() if name in index.weight_map)
-    # Tensors that are missing, doubled or omitted have a finding of their own, which explains the sum, too.
+    # Missing, duplicate and omitted tensors have findings of their own, which also explain the sum.
     explained = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
     if c.names and c.declared:
         find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
@@ -203,6 +203,6 @@ def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
 
 
 def _stored(view: HeaderView, names: list[str]) -> dict[str, Any]:
-    """Names, folded, and number, elements and bytes of those that are stored."""
+    """The arguments of `report` for tensors of these names."""
     elements, size = view.sizes(names)
     return {"tensors": fold(names), "count": len(names), "parameters": elements, "bytes": size}

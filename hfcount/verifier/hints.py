@@ -1,4 +1,4 @@
-"""Which config value would fit what was found."""
+"""Config values that would fit what was found."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,12 +9,13 @@ from hfcount.tree.leaves import Leaf, is_index
 
 
 class Hint(NamedTuple):
-    """One value of the config that would fit what was found.
+    """One config value that would fit what was found.
 
     Args:
-        key: as it was read, with the way to it, such as `text_config.hidden_size`; `, by default` follows one that
-            the config has not, and arithmetic over keys stands for what none of them gives alone.
-        read: its value; fits: the one that would fit.
+        key: the full key path, such as `text_config.hidden_size`, followed by `, by default` if the config lacks it.
+            May be an expression over keys if no single key would fit.
+        read: the value that was read.
+        fits: the value that would fit.
     """
 
     key: str
@@ -28,10 +29,9 @@ class Hint(NamedTuple):
 
 
 def layers(leaves: Iterable[Leaf], names: Iterable[str], depth: int) -> Hint | None:
-    """The number of layers, where the checkpoint has as many as no gap between them tells, and the config another.
+    """Suggests a layer count if the checkpoint's layers are numbered without gaps and the config says another number.
 
-    Args:
-        depth: the number of layers that a key gives where they are of several kinds.
+    `depth` is the layer count of the config, used if layers are of several kinds.
     """
     stacks: dict[tuple[str | Indices, ...], dict[Indices, None]] = {}
     for leaf in leaves:
@@ -50,18 +50,18 @@ def layers(leaves: Iterable[Leaf], names: Iterable[str], depth: int) -> Hint | N
 
 
 def _found(prefix: str, names: Iterable[str]) -> int:
-    """How many numbers follow the prefix; 0 when one is missing between them, so that it could be no model."""
+    """How many different numbers follow the prefix; 0 unless they are 0, 1, 2, ... without gaps."""
     numbers = {name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix)}
     found = {int(number) for number in numbers if is_index(number)}
     return len(found) if found and len(found) == max(found) + 1 else 0
 
 
 def shape(leaf_shapes: Sequence[tuple[Leaf, tuple[int, ...]]], agreeing: Iterable[Leaf]) -> list[Hint]:
-    """Each config value that alone would fit every shape that was found; arithmetic over keys where no key does.
+    """Each config value that alone would fit every stored shape; expressions over keys only if no key would.
 
     Args:
         leaf_shapes: leaves whose stored tensors have another shape, with that shape.
-        agreeing: leaves whose stored tensors have the shape of the blueprint.
+        agreeing: leaves whose stored tensors have the blueprint's shape.
     """
     found = [*leaf_shapes, *((leaf, leaf.shape) for leaf in agreeing)]
     fitting = [
@@ -79,7 +79,7 @@ def _candidates(leaf: Leaf, found: tuple[int, ...]) -> Iterator[Hint]:
         if expected == size or not isinstance(expected, Dim):
             continue
         for key, read in expected.read():
-            # A size grows by as much as its key, or by the same factor.
+            # A size grows by the same factor or the same amount as its key.
             for fits in (read * size // expected if expected else 0, read + size - expected):
                 if fits > 0 and not key.endswith(", fixed"):
                     yield Hint(key, read, int(fits))
@@ -93,5 +93,5 @@ def _fits(shape: tuple[int, ...], found: tuple[int, ...], hint: Hint) -> bool:
 
 
 def _place(leaf: Leaf) -> int:
-    """Where the name's first index stands, 0 when it has none."""
+    """The position of the first index among the name's segments; 0 if it has none."""
     return next((place for place, segment in enumerate(leaf.segments) if not isinstance(segment, str)), 0)

@@ -1,9 +1,9 @@
-"""Findings in words: a rule says its message as a template, and a finding's facts fill it in.
+"""Messages of findings: a rule has a template, which is filled in with the facts of a finding.
 
-A template is a format string. `[...]` is left out unless all its facts are there, `[fact?...]` unless that one is true;
-one that begins with a semicolon loses it after a colon, as the first of a list. `{count:tensor}` is `2 tensors`,
-`{count:is|are}` a word in singular or plural, `{shape:shape}` `12×24`, `{name:120}` a text cut to 120 characters, and
-`{names}` the first three of a list, `{names:such}` the first.
+A template is a format string. `[...]` is left out unless all its facts are given, `[fact?...]` unless that one is true.
+A leading `;` is dropped directly after `:`, so optional parts form a list. `{count:tensor}` is `2 tensors`,
+`{count:is|are}` a word in singular or plural, `{shape:shape}` `12×24`, `{name:120}` a text cut to 120 characters,
+`{names}` the first three of a list, and `{names:such}` the first.
 """
 
 import re
@@ -18,13 +18,10 @@ _NAME = 120  # characters of a tensor's name that a message repeats
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
-    """The message of a finding.
-
-    Args:
-        facts: what the template calls by name; a fact that is None is not there.
+    """The message of a finding; a fact that is None counts as not given.
 
     Raises:
-        KeyError: a fact outside brackets is not there.
+        KeyError: a fact outside brackets is not given.
     """
     text = _OPTIONAL.sub(lambda found: _optional(found[1], found[2], facts), template).replace(":;", ":")
     return _FORMAT.vformat(text, (), facts)

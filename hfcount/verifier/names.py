@@ -1,4 +1,4 @@
-"""Names: what the blueprint has, what the checkpoint lists, and how they match."""
+"""How the names in a checkpoint match those of the blueprint."""
 
 import re
 from collections.abc import Collection
@@ -8,13 +8,13 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Label, Leaf
 from hfcount.verifier.folding import fold
 
-# What the tensors of a norm are called in early checkpoints of BERT and its kin; loaders still read it.
+# Names of a norm's tensors in early checkpoints of BERT and similar models; loaders still accept them.
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}
 
-# What a tower of vision was called inside itself before transformers 5.
+# A vision tower's prefix before transformers 5, and its prefix now.
 _INNER = ("vision_tower.vision_model.", "vision_tower.")
 
-# What loaders put before a name or take away: the base model's name inside another class.
+# Prefixes that loaders add or remove: the base model's name inside another class.
 _PREFIX = re.compile(r"(?:(?:model|transformer|language_model)\.)*")
 
 
@@ -23,11 +23,14 @@ class Match:
     """How the names agree.
 
     Args:
-        listed: how many tensors of each leaf the checkpoint lists.
-        missing: names that it lacks; a leaf that is mostly absent is folded and not listed name by name.
+        listed: each leaf with the number of its tensors that the checkpoint lists.
+        missing: names that the checkpoint lacks, folded.
+        missing_count: the number of tensors that it lacks.
+        missing_elements: elements of the tensors that it lacks.
         unexpected: names that the blueprint lacks.
-        renamed: names that match under another prefix, as (listed, expected).
-        heads: other heads that are listed; headless: leaves of the named head that are not, though another one is.
+        renamed: names that match with another prefix or spelling, as (listed, expected).
+        heads: leaves of other classes' heads that are listed.
+        headless: leaves of the config's own head that are missing while another head is listed.
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
@@ -52,12 +55,12 @@ class Match:
         return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer")
 
     def names(self, leaf: Leaf) -> list[str]:
-        """Names of a leaf that may be listed, in numbers that the checkpoint bounds."""
+        """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""
         few = self._few.get(id(leaf))
         return leaf.names() if few is None else few
 
     def extra(self, *labels: Label) -> list[tuple[Leaf, int]]:
-        """The leaves of these labels that are listed at all."""
+        """The leaves with these labels that are listed, and how many tensors of each."""
         return [(leaf, count) for leaf, count in self.listed if count and leaf.label in labels]
 
 
@@ -65,7 +68,7 @@ def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[s
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
-        names: a set or mapping; its order is that of what is unexpected.
+        names: a set or mapping; unexpected names keep its order.
         undescribed: prefixes of parts that are not described; names under them are ignored.
     """
     if undescribed:
@@ -81,11 +84,11 @@ def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[s
 
 
 def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
-    """Takes heads that other classes of the architecture have out of what is unexpected.
+    """Moves the heads of other classes of the architecture from `unexpected` to `heads`.
 
     Args:
-        head: which of the matched leaves are the named head.
-        other_heads: leaves that the other classes would have.
+        head: the matched leaves that are the head of the config's class.
+        other_heads: leaves that only other classes have.
     """
     unexpected = set(found.unexpected)
     found.heads = [leaf for leaf in other_heads if leaf.name in unexpected]
@@ -93,7 +96,7 @@ def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collectio
         return
     stored = {leaf.name for leaf in found.heads}
     found.unexpected = [name for name in found.unexpected if name not in stored]
-    # Another head in the named one's place: the weights come from another class, and nothing is lost.
+    # If another head replaces the named one, the weights come from another class, and nothing is missing.
     found.headless = [leaf for leaf in head if leaf.counted and leaf.name in found.missing]
     for leaf in found.headless:
         found.missing.remove(leaf.name)
@@ -103,7 +106,7 @@ def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collectio
 
 def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
     result, known = Match(), 0
-    # A leaf of more tensors than the checkpoint could have is counted from the checkpoint's side, not enumerated.
+    # The names of a leaf with more tensors than the checkpoint could have are not generated, but found in its list.
     few = 2 * len(names) + 1_000
     large = {id(leaf) for leaf in leaves if leaf.count > few}
     if large:
@@ -137,10 +140,10 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
 
 
 def _prefixes(found: Match) -> list[tuple[str, str]]:
-    """Pairs of a listed and an expected name that differ in their prefix or in an old spelling alone.
+    """Pairs of a listed and an expected name that differ only in their prefix or an old spelling.
 
-    A part is renamed as a whole or not at all, as loaders do it: once some of its names are right, the others are
-    not looked for under another prefix.
+    As in loaders, a part is renamed as a whole or not at all: if some of its names match, its others are not matched
+    with another prefix.
     """
     right = {_prefix(leaf.name) for leaf, count in found.listed if count}
     bare: dict[tuple[str | Indices, ...], tuple[Leaf, str]] = {}
@@ -159,7 +162,7 @@ def _prefixes(found: Match) -> list[tuple[str, str]]:
         known = finder.find(stem)
         if known is not None:
             pairs.append((name, prefixes[id(known)] + stem))
-    # Two names for one tensor is not another spelling.
+    # If two names match one tensor, they are not mere spellings of it.
     return pairs if len({expected for _, expected in pairs}) == len(pairs) else []
 
 

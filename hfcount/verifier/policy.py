@@ -1,4 +1,4 @@
-"""How severe a finding is taken."""
+"""The severity of findings, as --allow and --strict change it."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Policy:
     strict: bool = False
 
     def severity(self, rule: Rule) -> Severity:
-        """error or note."""
+        """The severity of a rule's findings under this policy."""
         if rule.code in self.allow:
             return "note"
         return "error" if self.strict and not rule.neutral else rule.severity

@@ -1,7 +1,7 @@
-"""Every rule a checkpoint can break or bend: its code, its name, what it means, why it happens, what to do.
+"""The rules for checkpoints: code, name, what a finding means, why it happens, what to do.
 
-The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtypes, 4 totals, 5 storage. A name reads as
-"allow <name>".
+The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtypes, 4 totals, 5 storage. Names are
+phrased to follow --allow.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ Proof = Literal["kept", "weakened", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; `what` it reports, `why` that happens, what to `do`.
+    """One rule: `what` it reports, `why` that happens, what to `do`.
 
     Args:
-        says: the message of a finding, which messages.py fills in; "" where each finding brings its own.
-        mends: whether that message ends with what to `do`, as the finding's fix.
-        neutral: whether a finding leaves the verdict as it is, and stays a note under --strict.
-        proof: what a finding leaves of the proof of the bytes: `weakened`, the index proves none; `lost`, nothing does.
+        says: template of the message, for messages.py; "" if each finding brings its own message.
+        mends: whether the message ends with what to `do`, as the finding's fix.
+        neutral: whether a finding does not affect the verdict, and stays a note under --strict.
+        proof: whether the bytes are still proven despite a finding: kept; weakened, not by the index; lost, by nothing.
     """
 
     code: str

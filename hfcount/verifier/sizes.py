@@ -1,17 +1,18 @@
-"""Bytes at depth `index`: which reading of the listed tensors gives metadata.total_size exactly."""
+"""Bytes at depth `index`: which dtypes of the listed tensors make metadata.total_size come out exactly."""
 
 from dataclasses import dataclass
 
 from hfcount.storage import dtypes
 
-_WIDTHS = (2, 4, 1, 8)  # bytes of one element, in the order in which checkpoints use them
+_WIDTHS = (2, 4, 1, 8)  # bytes of one element, the most common in checkpoints first
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Weights of one width and buffers of one width, in bytes an element, that add up exactly.
+    """Widths of weights and of buffers that make total_size come out exactly.
 
-    `dtype` and `buffer_dtype` are None where the width alone does not tell which dtype it is.
+    `weights` and `buffers` are elements, `width` and `buffer_width` bytes per element; `dtype` and `buffer_dtype` are
+    None if several dtypes have that width.
     """
 
     weights: int
@@ -23,7 +24,7 @@ class Reading:
 
     @property
     def by_dtype(self) -> dict[str, int] | None:
-        """Elements by dtype, None when one of them is unknown."""
+        """Elements by dtype; None if a dtype is unknown."""
         sums: dict[str, int] = {}
         for dtype, elements in ((self.dtype, self.weights), (self.buffer_dtype, self.buffers)):
             if elements and dtype is None:
@@ -40,13 +41,13 @@ class Reading:
 
 
 def exact(total_size: int, weights: int, buffers: int, declared: str | None) -> Reading | None:
-    """The reading that gives `total_size`, the declared dtype's first; None when none does.
+    """The widths that give `total_size`, trying the declared dtype first; None if none does.
 
     Args:
         total_size: bytes that the index claims.
-        weights: elements of parameters and tied copies that are listed.
-        buffers: elements of buffers that are listed; they are stored as F32 or like the weights.
-        declared: the config's dtype by the format's name, None when it gives none.
+        weights: elements of the listed parameters and tied copies.
+        buffers: elements of the listed buffers, which are stored as F32 or like the weights.
+        declared: the config's dtype by the format's name; None if it declares none.
     """
     own = dtypes.width(declared) if declared else None
     for width in dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS):
@@ -58,7 +59,7 @@ def exact(total_size: int, weights: int, buffers: int, declared: str | None) -> 
 
 
 def _only(width: int) -> str | None:
-    """The dtype of that width, where there is one that models are stored in."""
+    """The dtype of that width, if models are stored in only one."""
     return {4: "F32", 8: "F64"}.get(width)
 
 

@@ -1,0 +1,92 @@
+"""What is printed and written, how a run ends, and what is said when it crashes."""
+
+import errno
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hfcount.errors import HfcountError
+from hfcount.fetcher.files import write
+from hfcount.reporters import Format
+from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.report.model import Report
+
+
+class ReaderGone(Exception):
+    """Nobody reads the output any more, as in `hfcount ... | head`."""
+
+
+class Crash(HfcountError):
+    """A mistake of hfcount's own."""
+
+    kind = "Crash"
+
+
+class _NotWritten(click.ClickException):
+    exit_code = 3
+
+
+def show(format: Format, reports: "Sequence[Report]") -> bool:
+    """Prints the reports; whether anybody still reads them."""
+    try:
+        click.echo(format.render(reports))
+    except BrokenPipeError:
+        return False
+    except OSError as error:
+        raise _NotWritten(f"the report is not written: {error.strerror}") from None
+    return True
+
+
+def written(path: Path, make: Callable[[], bytes]) -> None:
+    """Writes a file, or says why not; what was printed stands."""
+    try:
+        write(path.resolve(), make())  # a link stays a link
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise _NotWritten(f"{path} is not written: {why}") from None
+
+
+def crashed(error: Exception) -> Crash:
+    """Says on standard error what happened and how to report it, with --debug where; the same as an error."""
+    crash = Crash(
+        f"hfcount crashed: {type(error).__name__}: {printable(str(error))}. This is a mistake of hfcount's own: please"
+        " report it with the command and its --debug output."
+    )
+    if "--debug" in sys.argv:  # even where the command line could not be read
+        from traceback import format_exception
+
+        lines = "".join(format_exception(error)).splitlines()
+        click.echo("\n".join(printable(line, None) for line in lines), err=True)
+    click.echo(str(crash), err=True)
+    return crash
+
+
+def ended(command: Callable[[], int | None]) -> int:
+    """The exit code of a command, whatever comes of it; what went wrong is one line on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # not every terminal can show a formula
+    try:
+        return command() or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except (ReaderGone, SystemExit) as gone:
+        if isinstance(gone, SystemExit) and gone.code != 1:  # which is what click makes of a broken pipe
+            raise
+        return 0
+    except HfcountError as error:
+        click.echo(f"Error: {error}", err=True)
+    except Exception as error:
+        if not (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+            crashed(error)
+        else:
+            click.echo(f"Error: the output is not written: {error.strerror}", err=True)
+    return 3

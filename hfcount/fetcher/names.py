@@ -1,0 +1,147 @@
+"""MODEL as people paste it: an address of the Hub's pages, hf://, org/name@REV, or a weight file of a local folder."""
+
+import os
+import re
+from dataclasses import replace
+from urllib.parse import unquote, urlsplit
+
+from hfcount.errors import FetchError
+from hfcount.fetcher import folder
+from hfcount.fetcher.interface import INDEX, Request
+from hfcount.text import printable
+
+_HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
+_OTHERS = {"datasets": "a dataset", "spaces": "a Space", "kernels": "a kernel", "buckets": "a bucket"}
+_FOLDERS, _FILES = ("tree", "commit", "commits"), ("blob", "resolve", "raw", "blame")
+_REFS = re.compile(r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)")
+"""Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
+
+
+def understood(request: Request) -> Request:
+    """The same request with MODEL as a repo id, and what else it says as revision and subfolder; or as a local path.
+
+    Nothing is asked of the Hub. With `fixtures` MODEL is a path below that folder, and a local folder or file of that
+    name goes before any other meaning.
+
+    Raises:
+        FetchError: BadName, an address of something else than a model.
+        ValueError: a revision where there are none, or MODEL names another revision or subfolder than the arguments.
+    """
+    model, shown = request.model, public(request.model)
+    if request.fixtures is not None or _is_local(model):
+        if request.revision is not None:
+            what = "folder" if request.fixtures or os.path.isdir(folder.local_path(model)) else "file"
+            named = "--fixtures" if request.fixtures else shown
+            raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
+        if request.fixtures is None and _is_weights(model) and os.path.isfile(folder.local_path(model)):
+            return replace(request, model=os.path.dirname(model) or ".")
+        return request
+    repo, revision, subfolder = _taken_apart(model)
+    for what, found, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
+        if found and asked and found != asked:
+            raise ValueError(
+                f"{shown} names the {what} {printable(found)}, and {printable(asked)} is asked for besides. Give one."
+            )
+    return replace(request, model=repo, revision=revision or request.revision, subfolder=subfolder or request.subfolder)
+
+
+def public(model: str) -> str:
+    """MODEL as it may be shown: of an address neither user nor query, which may be secret."""
+    return printable(re.sub(r"//[^/@]*@", "//", re.split("[?#]", model)[0]) if "://" in model else model)
+
+
+def _is_local(model: str) -> bool:
+    if os.path.exists(folder.local_path(model)):
+        return _is_weights(model) or folder.takes(Request(model))
+    return not _is_address(model) and folder.takes(Request(model))
+
+
+def _is_weights(model: str) -> bool:
+    return os.path.basename(model) == INDEX or model.endswith(".safetensors")
+
+
+def _taken_apart(model: str) -> tuple[str, str | None, str | None]:
+    """Repo id, revision and subfolder, as far as MODEL names them."""
+    if model.startswith("hf://"):
+        kind, _, rest = model.removeprefix("hf://").strip("/").partition("/")
+        if kind != "models":
+            kind, rest = (kind, rest) if kind in _OTHERS else ("models", f"{kind}/{rest}" if rest else kind)
+        _check_kind(model, kind)
+        repo, at, tail = _divided(rest)
+        revision, path = _revision(tail) if at else (None, tail)
+        return repo, revision, _folder(path, not path.endswith((".json", ".safetensors")))
+    if _is_address(model):
+        return _page(model, _segments(model))
+    named = re.fullmatch(r"([^@/\s:]+(?:/[^@/\s:]+)?)@([^\s:~^?*\[\\]+)", model)
+    return (named[1], unquote(named[2]), None) if named else (model, None, None)
+
+
+def _divided(rest: str) -> tuple[str, str, str]:
+    """`org/name`, whether `@` follows, and what comes after."""
+    found = re.fullmatch(r"([^/@]+(?:/[^/@]+)?)(?:(@)(.*)|/(.*))?", rest)
+    return (found[1], found[2] or "", found[3] or found[4] or "") if found else (rest, "", "")
+
+
+def _is_address(model: str) -> bool:
+    """Whether it begins with a scheme, or is as long as an address and begins with the Hub's host."""
+    host, _, path = model.partition("/")
+    return bool(re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", model)) or (host.lower() in _HOSTS and "/" in path)
+
+
+def _segments(model: str) -> list[str]:
+    """The segments of an address's path, still quoted.
+
+    Raises:
+        FetchError: BadName, it is of another host.
+    """
+    try:
+        parts = urlsplit(model if "://" in model else f"https://{model}")
+        if parts.scheme in ("http", "https"):
+            if parts.hostname in _HOSTS:
+                return [segment for segment in parts.path.split("/") if segment]
+            hub = urlsplit(os.environ.get("HF_ENDPOINT", ""))
+            if hub.hostname is not None and (parts.hostname, parts.port) == (hub.hostname, hub.port):
+                path = parts.path.removeprefix(hub.path.rstrip("/"))
+                return [segment for segment in path.split("/") if segment]
+    except ValueError:  # what stands for a host or a port is none
+        pass
+    raise FetchError(
+        "BadName",
+        f"{public(model)} is an address elsewhere, not on huggingface.co or HF_ENDPOINT. Name a model as org/name.",
+    )
+
+
+def _page(model: str, segments: list[str]) -> tuple[str, str | None, str | None]:
+    """Repo id, revision and subfolder of a page of the Hub."""
+    kind = segments[0] if segments else ""
+    _check_kind(model, kind)
+    if kind == "models":
+        segments = segments[1:]
+    if not segments:
+        raise FetchError("BadName", f"{public(model)} names no model. Name one as org/name.")
+    # A few old repos have no organisation.
+    length = 1 if len(segments) > 1 and segments[1] in (*_FOLDERS, *_FILES) else 2
+    repo, rest = unquote("/".join(segments[:length])).removesuffix(".git"), segments[length:]
+    if not rest:
+        return repo, None, None
+    if rest[0] not in (*_FOLDERS, *_FILES):
+        raise FetchError("BadName", f"{public(model)} is not a page of a model's files. Name a model as org/name.")
+    revision, path = _revision("/".join(rest[1:]))
+    return repo, revision, _folder(unquote(path), rest[0] in _FOLDERS)
+
+
+def _check_kind(model: str, kind: str) -> None:
+    if kind in _OTHERS:
+        raise FetchError("BadName", f"{public(model)} is {_OTHERS[kind]}, and hfcount reads models.")
+
+
+def _revision(tail: str) -> tuple[str | None, str]:
+    """`REV/path` as both; a slash in a revision is written %2F unless it is one of the Hub's own refs."""
+    refs = _REFS.match(tail)
+    revision, path = (refs[0], tail[refs.end() + 1 :]) if refs else tail.partition("/")[::2]
+    return unquote(revision) or None, path
+
+
+def _folder(path: str, is_folder: bool) -> str | None:
+    """The folder of a repo that a path names, or that its file is in; None for the repo itself."""
+    return (path if is_folder else path.rpartition("/")[0]).strip("/") or None
