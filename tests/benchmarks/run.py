@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from delay import forward
@@ -138,15 +137,6 @@ def headers_from_a_hub(options: argparse.Namespace, scratch: Path) -> Iterator[R
                 rounds=options.rounds,
                 at_most=0.85,
             )
-            if find_spec("hf_mem"):
-                yield compare(
-                    f"whole process, headers of {name}",
-                    process(_afresh(ours), environment),
-                    process(_afresh([sys.executable, "-m", "hf_mem", "--model-id", model]), environment),
-                    called="hf-mem",
-                    rounds=options.rounds,
-                    at_most=1.05,
-                )
             yield compare(
                 f"in process, headers of {name}",
                 inside(_afresh([sys.executable, "-c", _INSIDE_OURS, model]), environment),
