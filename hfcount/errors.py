@@ -45,7 +45,7 @@ class FetchError(HfcountError):
         self.kind = kind
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it is pickled: `kind` is no part of `args`, by which it would be made anew."""
+        """Pickles `kind` too, which is not in `args`."""
         return type(self), (self.kind, *self.args), self.__dict__
 
 
@@ -56,13 +56,14 @@ class UnknownArchitecture(HfcountError):
 
 
 class _BrokenRule(HfcountError):
-    """What becomes a finding of the rule `code`.
+    """An error that becomes a finding of the rule `code`.
 
     Args:
         said: what is wrong, and where.
-        key: of the document, with the way to it; `file` in the checkpoint.
-        expected, observed: of the value, where there are two such values.
-        fix: what to do about it, with which the message ends.
+        key: the full key path in the document.
+        file: the file in the checkpoint.
+        expected, observed: the two values, if there are two.
+        fix: what to do, as the last sentences of the message.
     """
 
     code = "HF001"

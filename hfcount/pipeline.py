@@ -1,4 +1,4 @@
-"""The whole way: MODEL, documents, config, spec, blueprint, evidence, findings, report."""
+"""All steps from MODEL to report: documents, config, spec, blueprint, evidence, findings."""
 
 import gc
 from collections.abc import Iterator, Sequence
@@ -114,13 +114,13 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
 
 
 def failed(model: str, error: HfcountError) -> Report:
-    """The report of a run that could not look."""
+    """The report of a run that could not read the documents."""
     return Report(model=printable(model), verdict="unverified", error=Failure(kind=error.kind, message=str(error)))
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Switches the garbage collector off, which would walk a hundred thousand tuples over and over to find none."""
+    """Switches off garbage collection, which would scan a hundred thousand tuples repeatedly and find no garbage."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -131,7 +131,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _look(run: Inspection) -> None:
-    """From the config to the index to the headers, as far as it must; a document that breaks its format is a finding.
+    """Reads the config, the index and the headers as far as needed; a malformed document becomes a finding.
 
     Raises:
         UnknownArchitecture: no family describes the config.
@@ -161,7 +161,7 @@ def _look(run: Inspection) -> None:
 
 
 def _compare(run: Inspection, blueprint: Blueprint) -> None:
-    """Holds the blueprint against the index, and against the headers where the index does not settle it."""
+    """Compares the blueprint with the index, and with the headers if the index does not settle it."""
     documents, asked = run.documents, run.options.depth
     if documents.alone:
         if asked in ("index", "headers"):
@@ -181,7 +181,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
 
 
 def _need_of_headers(run: Inspection) -> str | None:
-    """Why the index does not settle it; None when it does."""
+    """Why headers are needed; None if the index settles it."""
     if run.index is None:
         return "there is no index"
     if run.documents.source == "hub" and run.documents.sizes is None:
@@ -196,7 +196,7 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
     wanted = run.index.shards if run.index else without_index(run.documents)
     try:
         shards = reader.read(sorted(wanted), run.options.progress(len(wanted)))
-    except FetchError as error:  # what the index says still stands
+    except FetchError as error:  # the result from the index stays
         run.unseen = Failure(kind=error.kind, message=str(error))
         return
     if not shards and (reader.local or run.index is None):

@@ -1,4 +1,4 @@
-"""How values are written for people: names that are safe on a terminal, numbers with separators."""
+"""Values as text for people: names that are safe on a terminal, numbers with separators."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ _SHOWN = 200  # characters of foreign text that a message repeats
 def printable(text: str, limit: int | None = _SHOWN) -> str:
     """`text` with control, format and surrogate characters and odd spaces escaped, cut to `limit` characters."""
     if not text.isprintable():
-        # Bidirectional marks can reorder a line just as control characters can rewrite it.
+        # Bidirectional marks can reorder a line, and control characters can overwrite it.
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
 
@@ -27,7 +27,7 @@ def shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
-        # A 5,000-digit number is legal JSON; Python refuses to print it and no reader wants it.
+        # A 5,000-digit number is legal JSON, but Python refuses to print it.
         return f"{value:,}" if abs(value) < 10**30 else f"a number of {value.bit_length()} bits"
     if isinstance(value, float):
         return repr(value)

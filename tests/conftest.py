@@ -1,4 +1,4 @@
-"""What every test stands on: no way out to the network, a loopback Hub, the command as a user runs it."""
+"""Fixtures for all tests: no access to the network, a loopback Hub, the command as a user runs it."""
 
 import atexit
 import json

@@ -1,4 +1,4 @@
-"""What hfcount says of many checkpoints, written down, so that "nothing changed" is a diff.
+"""Writes the reports of many checkpoints to files, so that two versions of hfcount can be compared with diff.
 
     python tests/guard.py OUT [ROOT ...]
 

@@ -1,4 +1,4 @@
-"""What is said of parameter counts where they are explained: rules of thumb, and numbers that are off."""
+"""What publications say about parameter counts: rules of thumb, and numbers that are wrong."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Writes the generated parts of README.md; `python tests/readme.py` after a change of output, rules or options.
 
-A generated block is made anew by its name; one called `console` shows commands after `$` with what they print.
+Each generated block has a name, which says how it is made; `console` shows commands after `$` and their output.
 """
 
 import json

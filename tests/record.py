@@ -1,11 +1,11 @@
 """Records architectures: `python tests/record.py TYPE [TYPE ...]`, or with a config.json in place of a TYPE.
 
 For a model_type it takes transformers' default config, makes its sizes distinct (tests/distinct.py), asks transformers
-(extra `oracle`) which tensors it saves, and, if hfcount names the same, writes fixtures/architectures/<type>.json: the
-facts of the config that bear on shapes, the sizes that are alike and why they have to be, the folded rows, the counts,
-and who judged. A config.json, or a file of fixtures/architectures, is judged the same way or, where transformers does
-not know its type, by the published count that `--published N --source URL` gives: hfcount must count as many stored
-elements. With `--unjudged WHY` nobody judges, and the file says so.
+(extra `oracle`) which tensors it saves, and, if hfcount describes the same and can write its formula, writes
+fixtures/architectures/<type>.json: the keys of the config that affect shapes, the sizes that are equal and why they
+have to be, the folded rows, the counts, and who judged. A config.json, or a file of fixtures/architectures, is judged
+the same way or, if transformers does not know its type, by the published count that `--published N --source URL` gives:
+hfcount must count as many stored elements. With `--unjudged WHY` nobody judges, and the file says so.
 """
 
 import argparse

@@ -30,7 +30,7 @@ _EPILOG = """
 Examples:
   hfcount Qwen/Qwen3-32B                       a repo on the Hub
   hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request of it
-  hfcount https://huggingface.co/Qwen/Qwen3-32B  the same by its page, as pasted
+  hfcount https://hf.co/Qwen/Qwen3-32B         a page's address, as pasted
   hfcount ./my-checkpoint                      a local folder
   hfcount --recursive ./checkpoints            every checkpoint in it
   hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone

@@ -38,10 +38,7 @@ class Family(Protocol):
 
 
 def read(c: Config, known_as: str = "") -> Spec:
-    """The Spec of a config, or of one of its parts.
-
-    Args:
-        known_as: the model_type to use in place of the config's own.
+    """The Spec of a config, or of one of its parts; `known_as` overrides its model_type.
 
     Raises:
         UnknownArchitecture: no family has the config's model_type, or it has none.

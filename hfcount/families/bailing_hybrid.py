@@ -1,4 +1,4 @@
-"""Ling and Ring of the hybrid kind: Kimi Delta Attention and latent attention in turn, with balanced experts."""
+"""Hybrid Ling and Ring: Kimi Delta Attention alternating with latent attention, balanced experts."""
 
 from hfcount import keys
 from hfcount.mapper import Config

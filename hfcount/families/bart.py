@@ -1,4 +1,4 @@
-"""BART: noise taken out of texts (arXiv:1910.13461)."""
+"""BART: an encoder-decoder trained to restore corrupted texts (arXiv:1910.13461)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

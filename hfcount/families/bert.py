@@ -1,4 +1,4 @@
-"""BERT and the encoders trained alike (arXiv:1810.04805)."""
+"""BERT, and encoders built like it (arXiv:1810.04805)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

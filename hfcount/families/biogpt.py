@@ -16,7 +16,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    # The first two rows of the table of positions stand for padding.
+    # The first two rows of the table of positions are reserved for padding.
     return keys.decoder_spec(
         c, layer, hidden=d, tied=True, positions=c.int("max_position_embeddings") + 2, heads=_HEADS
     )

@@ -1,4 +1,4 @@
-"""BitNet b1.58: norms in front of the output projections too; counted as unpacked weights (arXiv:2504.12285)."""
+"""BitNet b1.58: norms also before the output projections; counted as unpacked weights (arXiv:2504.12285)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
         return ffn.but(shared=ffn.shared or None)
 
     def near() -> Indices:
-        """All but the last of each period, which begin anew where the experts do."""
+        """All but the last layer of each period; periods restart at the first layer with experts."""
         count, start = keys.layer_count(c), c.int("first_k_dense_replace", default=0, minimum=0, maximum=MAX_LAYERS)
         few = c.int("prefix_dense_sliding_window_pattern", default=1, maximum=MAX_LAYERS)
         many = c.int("sliding_window_pattern", default=4, maximum=MAX_LAYERS)

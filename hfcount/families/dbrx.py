@@ -1,4 +1,4 @@
-"""DBRX: the matrices of all experts below one another in one (DBRX model card)."""
+"""DBRX: the matrices of all experts stacked in one tensor (DBRX model card)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
             c,
             "moe_intermediate_size",
             experts=("n_routed_experts", "num_experts"),
-            # Without a number to choose, a token passes all experts.
+            # Without num_experts_per_tok, a token uses all experts.
             active=("n_routed_experts",) if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",),
             shared=("n_shared_experts",),
         )

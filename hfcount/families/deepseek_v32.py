@@ -1,4 +1,4 @@
-"""DeepSeek-V3.2: DeepSeek-V3 with attention to the tokens that an indexer picks (arXiv:2512.02556)."""
+"""DeepSeek-V3.2: DeepSeek-V3 with attention to tokens selected by an indexer (arXiv:2512.02556)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""DeepSeek-V4: streams of residuals, attention to compressed tokens, experts by hash in the first layers."""
+"""DeepSeek-V4: several residual streams, attention to compressed tokens, experts chosen by hash in the first layers."""
 
 from hfcount import keys
 from hfcount.mapper import Config

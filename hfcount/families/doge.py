@@ -1,4 +1,4 @@
-"""Doge: attention that learns which tokens to see, weighed residuals, experts of one neuron (arXiv:2412.11834)."""
+"""Doge: attention with a learned mask, weighted residuals, experts of one neuron (arXiv:2412.11834)."""
 
 from math import isqrt
 
@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
 
 
 def _neurons(d: int, m: MoE) -> Block:
-    """Experts of one neuron each, found by the two halves of a key (PEER, arXiv:2407.04153), beside one gated network.
+    """Experts of one neuron each, found by product keys (PEER, arXiv:2407.04153), and one gated network for all tokens.
 
     Tensors: gate_proj and up_proj (d_s, d), down_proj (d, d_s) for all tokens; router_gate (2·floor(sqrt(n)), d);
     down_embed and up_embed (n, d), the experts' inputs and outputs.

@@ -1,4 +1,4 @@
-"""ELECTRA: a discriminator of words, and the smaller generator it is trained against (arXiv:2003.10555)."""
+"""ELECTRA: a discriminator of replaced words, and the smaller generator that it is trained with (arXiv:2003.10555)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

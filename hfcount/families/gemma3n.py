@@ -1,5 +1,4 @@
-"""Gemma 3n: several streams of which a layer updates one, low-rank residuals, and an embedding for every layer (model
-card of google/gemma-3n-E4B)."""
+"""Gemma 3n: residual streams, low-rank residuals, an embedding for every layer (model card of google/gemma-3n-E4B)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

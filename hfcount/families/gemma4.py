@@ -1,4 +1,4 @@
-"""Gemma 4: its language model, and towers that see and hear, each with a projection (model card of gemma-4-31B-it)."""
+"""Gemma 4: its language model, vision and audio towers, and a projection for each (model card of gemma-4-31B-it)."""
 
 from typing import Literal
 

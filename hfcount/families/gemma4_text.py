@@ -1,5 +1,4 @@
-"""Gemma 4, the language model: wider heads where attention is global, keys that serve as values, layers that reuse the
-keys and values of earlier ones, and an embedding for every layer (model card of google/gemma-4-31B-it)."""
+"""Gemma 4, the language model: wider heads in global attention, shared keys and values (card of gemma-4-31B-it)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

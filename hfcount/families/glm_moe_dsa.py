@@ -1,4 +1,4 @@
-"""GLM-5: latent attention to tokens that an indexer picks, in some layers for those after too (arXiv:2603.12201)."""
+"""GLM-5: latent attention to tokens selected by an indexer, which some layers share (arXiv:2603.12201)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 
 def _indexed(c: Config) -> list[Indices]:
-    """The layers with an indexer of their own; the others follow the one before."""
+    """The layers with an indexer; the others use the selection of the previous one."""
     count, given = keys.layer_count(c), c.strs("indexer_types")
     if given:
         return keys.listing(c, "indexer_types", given, "full", "shared")[:1]

@@ -1,4 +1,4 @@
-"""GPT-2, and GPT-SW3 which is built alike: projections stored input by output (Radford et al. 2019)."""
+"""GPT-2, and GPT-SW3, which is built like it: projections stored as (inputs, outputs) (Radford et al. 2019)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 
 
 def _summary(c: Config, width: int) -> int:
-    """Outputs of the projection that sums a sequence up for multiple choice; 0 when there is none."""
+    """Outputs of the projection that summarises a sequence for multiple choice; 0 if there is none."""
     if not c.bool("summary_use_proj", default=True):
         return 0
     return 1 if c.bool("summary_proj_to_labels", default=True) else width

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 
 
 def _local(c: Config) -> list[Indices]:
-    """The layers with local attention: every second, or those that repeated patterns name."""
+    """The layers with local attention: every second, or as in the repeated patterns of attention_types."""
     count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
     if not given:
         return [Indices.of(range(1, max(1, count), 2))]

@@ -1,4 +1,4 @@
-"""GPT-NeoX Japanese by ABEJA: biases but in the last attention, where one is added apart (model card)."""
+"""GPT-NeoX Japanese by ABEJA: a bias after attention only in the last layer (model card)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""Hunyuan-A13B: routed experts beside one that all tokens pass, in every layer (Hunyuan-A13B technical report)."""
+"""Hunyuan-A13B: routed experts and a shared one in every layer (Hunyuan-A13B technical report)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

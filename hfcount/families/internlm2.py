@@ -1,4 +1,4 @@
-"""InternLM 2: Llama with fused attention and a naming of its own (arXiv:2403.17297)."""
+"""InternLM 2: Llama with fused attention and other tensor names (arXiv:2403.17297)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""InternLM 3: LLaMA under other names of the switches for biases (https://huggingface.co/internlm/internlm3-8b-instruct)."""
+"""InternLM 3: LLaMA with other names for the bias switches (https://huggingface.co/internlm/internlm3-8b-instruct)."""
 
 from hfcount import keys
 from hfcount.families.llama import blueprint as blueprint

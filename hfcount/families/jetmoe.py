@@ -1,4 +1,4 @@
-"""JetMoE: experts for the queries and outputs of attention as well as for the feed-forward (arXiv:2404.07413)."""
+"""JetMoE: routed experts in attention (queries and outputs) and in the feed-forward network (arXiv:2404.07413)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

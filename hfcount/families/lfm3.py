@@ -1,4 +1,4 @@
-"""LFM3: gated short convolutions with attention in every other layer, which a gate closes by the head."""
+"""LFM3: gated short convolutions, and attention with a gate per head in every other layer."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""LLaMA 1 to 3.2, and the many models built alike, Granite 3 among them (arXiv:2302.13971, arXiv:2407.21783)."""
+"""LLaMA 1 to 3.2, and many models built like it, such as Granite 3 (arXiv:2302.13971, arXiv:2407.21783)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "text_config", "llama4_text")
     towers = {"vision": families.part(c, "vision_config", always="llama4_vision_model")}
     whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
-    # The language model is whole in itself, head included: what the outer config says of ties does not reach it.
+    # The nested language model has its own head, so the outer tie_word_embeddings does not apply to it.
     return whole.but(tied=text.tied)
 
 

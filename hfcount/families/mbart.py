@@ -1,4 +1,4 @@
-"""mBART: BART in many languages, normalised last on each side (arXiv:2001.08210)."""
+"""mBART: BART in many languages, with a final norm in encoder and decoder (arXiv:2001.08210)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

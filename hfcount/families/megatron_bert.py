@@ -1,4 +1,4 @@
-"""Megatron-BERT: BERT that normalises what its layers read (arXiv:1909.08053)."""
+"""Megatron-BERT: BERT with pre-norm layers (arXiv:1909.08053)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""MiMo: Qwen2 with layers that predict further tokens, kept apart from the others (arXiv:2505.07608)."""
+"""MiMo: Qwen2 with layers that predict further tokens, stored separately (arXiv:2505.07608)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""Moshi, its language model alone: gate and up in one projection, a token more than it predicts (arXiv:2410.00037)."""
+"""Moshi, only its language model: gate and up in one projection, one more token than it predicts (arXiv:2410.00037)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""MPT 1B to 30B: no biases, ALiBi positions, feed-forward of four times the width (MosaicML 2023, model cards)."""
+"""MPT 1B to 30B: no biases, ALiBi, a feed-forward network of four times the width (MosaicML 2023, model cards)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

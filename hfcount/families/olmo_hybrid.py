@@ -1,5 +1,4 @@
-"""OLMo Hybrid: Gated DeltaNet in three layers of four, and OLMo 3's attention in the fourth (model card of
-allenai/Olmo-Hybrid-7B)."""
+"""OLMo Hybrid: Gated DeltaNet in three of four layers, else OLMo 3's attention (model card of Olmo-Hybrid-7B)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""The first GPT, stored input by output like GPT-2 (Radford et al. 2018)."""
+"""The first GPT, with projections stored as (inputs, outputs) like GPT-2's (Radford et al. 2018)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

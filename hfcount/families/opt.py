@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
         "norms": c.bool("layer_norm_elementwise_affine", default=True),
         "final_layer_norm": before and not dropped,
     }
-    # The first two rows of the table of positions stand for padding.
+    # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=bias))
     return keys.decoder_spec(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, traits=traits)

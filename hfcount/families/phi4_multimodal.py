@@ -1,4 +1,4 @@
-"""Phi-4-multimodal: Phi-4-mini with towers for images and sound inside its embedding (arXiv:2503.01743)."""
+"""Phi-4-multimodal: Phi-4-mini with vision and audio towers inside its embedding (arXiv:2503.01743)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""Qwen, the first: Llama with fused attention and an early naming (arXiv:2309.16609)."""
+"""The first Qwen: Llama with fused attention and early tensor names (arXiv:2309.16609)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
     traits = {"visual": int(c.sub("visual") is not None)}
-    # The padded vocabulary is what the table has rows for, where a config gives both.
+    # If a config gives both, the table has as many rows as the padded vocabulary.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
     return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, traits=traits)
 

@@ -1,4 +1,4 @@
-"""Qwen1.5-MoE and Qwen2-57B-A14B: routed experts beside one that a gate opens (arXiv:2407.10671)."""
+"""Qwen1.5-MoE and Qwen2-57B-A14B: routed experts, and a shared one scaled by a gate (arXiv:2407.10671)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=True))
 
     def near() -> Indices:
-        """Every second of the layers before max_window_layers, unlike in Qwen2."""
+        """Every second layer before max_window_layers, unlike in Qwen2."""
         stop = c.int("max_window_layers", default=28, minimum=0, maximum=MAX_LAYERS)
         return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
 

@@ -1,5 +1,4 @@
-"""Qwen2-VL's and Qwen2.5-VL's vision towers: rotary positions, and a merger of patches
-(arXiv:2409.12191, arXiv:2502.13923)."""
+"""Vision towers of Qwen2-VL and Qwen2.5-VL: rotary positions, merged patches (arXiv:2409.12191, arXiv:2502.13923)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

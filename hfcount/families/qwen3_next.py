@@ -1,5 +1,4 @@
-"""Qwen3-Next: Gated DeltaNet in three layers of four, gated attention in the fourth, many small experts (model card of
-Qwen/Qwen3-Next-80B-A3B-Instruct)."""
+"""Qwen3-Next: Gated DeltaNet in three of four layers, else gated attention (card of Qwen3-Next-80B-A3B-Instruct)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

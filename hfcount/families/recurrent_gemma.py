@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 
 
 def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
-    """Layers by kind: block_types names those of one period, which is repeated."""
+    """Layers by kind: block_types lists the kinds of one period, which is repeated."""
     pattern, count = (
         c.strs("block_types", "_block_types") or ["recurrent", "recurrent", "attention"],
         keys.layer_count(c),

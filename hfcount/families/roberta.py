@@ -1,4 +1,4 @@
-"""RoBERTa, CamemBERT and XLM-R, all built alike (arXiv:1907.11692, arXiv:1911.02116)."""
+"""RoBERTa, CamemBERT and XLM-R, which are built alike (arXiv:1907.11692, arXiv:1911.02116)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

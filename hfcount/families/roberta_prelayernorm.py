@@ -1,4 +1,4 @@
-"""RoBERTa of fairseq that normalises what its layers read (arXiv:1904.01038)."""
+"""fairseq's RoBERTa with pre-norm layers (arXiv:1904.01038)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

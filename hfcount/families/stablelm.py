@@ -1,4 +1,4 @@
-"""StableLM 2 and 3B: layer norms, and where the config says so one for each head (arXiv:2402.17834)."""
+"""StableLM 2 and 3B: layer norms, optionally one per head (arXiv:2402.17834)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

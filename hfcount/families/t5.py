@@ -1,4 +1,4 @@
-"""T5 and its version 1.1, which gates the feed-forward network and parts head from embedding (arXiv:1910.10683)."""
+"""T5 and its version 1.1, with a gated feed-forward network and an untied head (arXiv:1910.10683)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config

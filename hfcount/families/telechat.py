@@ -1,4 +1,4 @@
-"""TeleChat: Llama with keys and values in one projection, and biases where a branch ends (arXiv:2401.03804)."""
+"""TeleChat: Llama with keys and values in one projection, and biases in the output projections (arXiv:2401.03804)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     )
     layers = keys.alike(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
     learned = c.bool("use_learned_position_embeddings", default=True)
-    # The first two rows of the table of positions stand for padding.
+    # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2 if learned else None
     normed = {"layernorm_embedding": c.bool("layernorm_embedding", default=True)}
     heads, why = ("ForCausalLM",), keys.ACROSS

@@ -1,5 +1,4 @@
-"""Whisper's encoder of spectrograms, whose keys have no biases, alone or as the audio tower of another model
-(arXiv:2212.04356)."""
+"""Whisper's encoder of spectrograms, alone or as an audio tower; keys have no biases (arXiv:2212.04356)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config

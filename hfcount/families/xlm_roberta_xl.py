@@ -1,4 +1,4 @@
-"""XLM-R XL and XXL: RoBERTa that normalises what its layers read (arXiv:2105.00572)."""
+"""XLM-R XL and XXL: RoBERTa with pre-norm layers (arXiv:2105.00572)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""xLSTM: layers of an LSTM with a matrix for its memory (arXiv:2503.13427)."""
+"""xLSTM: layers of an LSTM whose memory is a matrix (arXiv:2503.13427)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     hidden = c.int("hidden_size", "embedding_dim")
     layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    return whole.but(tied=False)  # never tied, even if the config says so
 
 
 def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:

@@ -1,4 +1,4 @@
-"""ZAYA1: attention in a compressed space behind convolutions, a router with layers of its own (arXiv:2511.17127)."""
+"""ZAYA1: attention in a compressed space after convolutions, a router that is a network (arXiv:2511.17127)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     mixer, ffn = keys.attention(c, bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
     count, own = keys.layer_count(c), {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
-    # The two convolutions' inputs, and half of the values, which are those of the token before.
+    # The inputs of the two convolutions, and half of the values, which are the previous token's.
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
     mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))

@@ -22,10 +22,7 @@ _BEGUN: "dict[Request, Future[Documents]]" = {}
 
 
 def begin(request: Request) -> None:
-    """Starts reading in the background what `fetch` is then asked for, if that means to wait for the Hub.
-
-    Half of the time of a short run is spent waiting, and a third importing what comes after.
-    """
+    """Starts reading in the background what `fetch` is then asked for, if that means waiting for the Hub."""
     try:
         name, source = _source(request)
     except FetchError:

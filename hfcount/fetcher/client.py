@@ -84,7 +84,7 @@ class Client:
 
     def close(self) -> None:
         """Closes all connections."""
-        self.deadline.stop()
+        self.deadline.end()
         self._session.close()
 
     def document(self, what: str, url: str, cap: int) -> Answer:

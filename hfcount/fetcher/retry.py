@@ -54,6 +54,12 @@ class Deadline:
                 self._watcher.start()
         return connection
 
+    def end(self) -> None:
+        """Ends all waiting, and the thread that watches."""
+        self.stop()
+        if self._watcher is not None:
+            self._watcher.join()
+
     def _watch(self) -> None:
         self._stopped.wait(max(self.left(), 0))
         self.stop()

@@ -1,1 +1,1 @@
-"""The formats of the documents that are read: JSON, the index, safetensors headers."""
+"""The formats of the documents: JSON, the index, safetensors headers, recordings."""

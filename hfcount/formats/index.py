@@ -1,4 +1,4 @@
-"""The index of a checkpoint: which tensor is in which shard, and what it claims of their sum."""
+"""The index of a checkpoint: which tensor is in which shard, and the totals that it claims."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*\.safetens
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """model.safetensors.index.json: which tensor is in which shard, and two claims, in bytes and elements."""
+    """model.safetensors.index.json: the shard of each tensor, and two claims, in bytes and elements."""
 
     weight_map: Mapping[str, str]
     shards: frozenset[str]
@@ -80,7 +80,7 @@ def read_index(document: Document) -> Index:
 
 
 def is_safe(shard: str) -> bool:
-    """Whether a shard's name stays inside the repo, on every system and in every URL."""
+    """Whether a shard's name refers to a file inside the repo, on every system and in every URL."""
     return (
         len(shard) <= 255
         and shard.isprintable()

@@ -1,4 +1,4 @@
-"""JSON, more strictly than the standard library reads it."""
+"""A JSON parser that is stricter than the standard library's."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ however few of the document's."""
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One file as it was read; `where` is what messages call it."""
+    """One file as it was read; `where` is its name in messages."""
 
     where: str
     raw: bytes
@@ -37,7 +37,7 @@ def parse_object(document: Document, many: int = MANY) -> dict[str, Any]:
 
 
 def parse_loosely(document: Document, many: int = MANY) -> dict[str, Any]:
-    """As `parse_object`, but keys may be duplicate, and only the parser limits the nesting."""
+    """As `parse_object`, but allows duplicate keys and any nesting that the parser can read."""
     value = parse_value(document, many)
     if not isinstance(value, dict):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold an object.")
@@ -77,7 +77,7 @@ def parse_value(document: Document, many: int = MANY) -> Any:
 
 
 def check_substitute(where: str, raw: bytes, code: str) -> None:
-    """Raises DocumentError, with this code, for what Git or a server may give in the place of a file."""
+    """Raises DocumentError, with this code, for a Git LFS pointer or an HTML page in place of the file."""
     if raw.startswith(b"version https://git-lfs"):
         raise DocumentError(f"{where} is a Git LFS pointer, not the file itself.", code, fix="Run `git lfs pull`.")
     if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
@@ -85,9 +85,9 @@ def check_substitute(where: str, raw: bytes, code: str) -> None:
 
 
 def check_keys(document: Document, keys: int) -> None:
-    """Raises DocumentError for a document with a duplicate key, given how many keys were read from it.
+    """Raises DocumentError for a document with a duplicate key; `keys` is the number of keys that were read.
 
-    Each key has its colon: where there are as many of both, no key was lost, and a second look is saved.
+    Each key has a colon: if there are as many colons as keys, no key was lost, and the document is not parsed again.
     """
     if document.raw.count(b":") != keys:
         try:
@@ -109,12 +109,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _count_keys(where: str, value: Any) -> int:
-    """How many keys its objects have, in all; DocumentError when they are nested too deep."""
+    """The number of keys in all its objects; DocumentError if they are nested too deep."""
     count, level = 0, [value]
     for _ in range(_DEPTH):
         count += sum(len(one) for one in level if isinstance(one, dict))
         members = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
-        # The types first: an index has one object of 100,000 strings, and no need to look at each.
+        # The set of types first: an index has an object of 100,000 strings, which need not be visited one by one.
         nesting = [values for values in members if not {dict, list}.isdisjoint(map(type, values))]
         level = [inner for values in nesting for inner in values if isinstance(inner, (dict, list))]
         if not level:

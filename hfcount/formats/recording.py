@@ -24,10 +24,10 @@ _MANY = 6_000_000  # values: nine for each tensor
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a headers.json holds.
+    """The content of a headers.json.
 
     Args:
-        files: what `recorded_shard` reads, by file name; None where no headers were read.
+        files: input of `recorded_shard`, by file name; None if no headers were read.
         others: names of the other files.
         sizes: bytes of all files by name; None where they were not listed.
     """
@@ -39,10 +39,10 @@ class Recording:
 
 
 def read_recording(document: Document) -> Recording:
-    """The content of a headers.json, except for the headers, which are parsed when they are asked for.
+    """Reads a headers.json, except for the headers themselves, which `recorded_shard` parses.
 
     Raises:
-        DocumentError: HF001, it is not what `recording` writes.
+        DocumentError: HF001, it does not have the format that `recording` writes.
     """
     content, where = parse_object(document, _MANY), document.where
     revision, files, others = content.get("revision"), content.get("files"), content.get("beside", [])
@@ -64,7 +64,7 @@ def read_recording(document: Document) -> Recording:
 
 
 def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
-    """One shard of a recording, its header held to the same rules as a published one."""
+    """One shard of a recording; its header must follow the same rules as a published one."""
     size, header, length = recorded.get("bytes"), recorded.get("header"), recorded.get("length")
     if header is None:
         fix = recorded.get("fix")
@@ -85,7 +85,7 @@ def recording(
     others: Collection[str],
     sizes: Mapping[str, int | None] | None = None,
 ) -> bytes:
-    """The headers.json of a run; `shards` is None where it read no headers."""
+    """The headers.json of a run; `shards` is None if it read no headers."""
     content: dict[str, Any] = {"revision": revision}
     if others:
         content["beside"] = list(others)

@@ -1,4 +1,4 @@
-"""The safetensors header: bytes in, tensors out, every rule of the format checked.
+"""Parses safetensors headers, and checks every rule of the format.
 
 Source of the rules: the format's README and safetensors 0.8, safetensors/src/tensor.rs (`validate`). Duplicate keys
 are an error here, as the README asks; the reference reader accepts them.
@@ -17,7 +17,7 @@ LENGTH_BYTES = 8
 """Bytes before the header that give its length, little-endian."""
 
 MAX_HEADER = 100_000_000
-"""Bytes: a longer header is refused, as the reference reader does."""
+"""Bytes: a longer header is refused, as by the reference reader."""
 
 _MANY = 2_000_000  # values in a header: eight for each tensor
 _MAX = 2**63
@@ -25,7 +25,7 @@ _MAX_BITS = 2**66
 
 
 class Entry(NamedTuple):
-    """One stored tensor: its dtype by the format's name, its shape in elements, its place in the data in bytes."""
+    """One stored tensor: its dtype by the format's name, its shape in elements, its range in the data in bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -35,11 +35,12 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What one file says it holds.
+    """The header of one file.
 
     Args:
         tensors: by name, in the order of the header.
-        length: bytes of the header itself; data: bytes of all tensors together.
+        length: bytes of the header itself.
+        data: bytes of all tensors together.
         raw: the header as it was read.
     """
 
@@ -50,13 +51,13 @@ class Header:
 
     @property
     def file_bytes(self) -> int:
-        """What the file's size must be."""
+        """The required size of the file, in bytes."""
         return LENGTH_BYTES + self.length + self.data
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One weight file: its size in bytes, None where unknown, and its header, or what is wrong and how to mend it."""
+    """One weight file: its size in bytes, None if unknown, and its header, or its problem and how to fix that."""
 
     name: str
     size: int | None
@@ -66,23 +67,19 @@ class Shard:
 
 
 def header_end(first: bytes, size: int | None) -> int:
-    """How many of a file's first bytes `read_shard` needs, given the first 8 or more of them.
-
-    Args:
-        size: bytes of the file, None where that is not known.
-    """
+    """How many of a file's first bytes `read_shard` needs, given 8 or more; `size` is that of the file, or None."""
     try:
         return LENGTH_BYTES + header_length("", first, size)
-    except DocumentError:  # nothing that follows could mend it
+    except DocumentError:  # further bytes would not help
         return len(first)
 
 
 def read_shard(name: str, size: int | None, first: bytes) -> Shard:
-    """One weight file, from its first bytes; where they break a rule of the format (HF003), that is its problem.
+    """One weight file from its first bytes; if they break a rule of the format (HF003), its `problem` says so.
 
     Args:
-        size: bytes of the file, None where that is not known.
-        first: at least `header_end` of them, or the whole file where it is shorter.
+        size: bytes of the file; None if unknown.
+        first: at least the first `header_end` bytes, or the whole file if it is shorter.
     """
     where = printable(name)
     try:
@@ -99,7 +96,7 @@ def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
     """The header's length in bytes, from the first bytes of a file.
 
     Raises:
-        DocumentError: HF003, it cannot be a safetensors file.
+        DocumentError: HF003, this is not a safetensors file.
     """
     check_substitute(where, first, "HF003")
     if len(first) < LENGTH_BYTES:
@@ -119,10 +116,10 @@ def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
 
 
 def parse_header(where: str, raw: bytes) -> Header:
-    """The tensors of a header, given its bytes without the 8 before it.
+    """Parses a header, given its bytes without the 8 before it.
 
     Raises:
-        DocumentError: HF003, with the rule that it breaks.
+        DocumentError: HF003, with the rule that is broken.
     """
     document = Document(f"the header of {where}", raw)
     try:
@@ -191,7 +188,7 @@ def _what_is_wrong(value: Any) -> str:
 
 
 def _check_layout(where: str, tensors: Mapping[str, Entry]) -> int:
-    """Bytes of the data: tensors follow one another without holes or overlaps."""
+    """Bytes of the data; checks that tensors follow one another without holes or overlaps."""
     place = 0
     for entry in tensors.values():  # writers list tensors in the order of their data
         if entry[2] != place:

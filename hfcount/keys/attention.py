@@ -89,10 +89,7 @@ def wide_attention(c: Config) -> GQA:
 
 
 def mla(c: Config, value_dim: int | None = None) -> MLA:
-    """Multi-head latent attention; a null q_lora_rank means that queries come from one projection.
-
-    `value_dim` is the default of v_head_dim; None makes the key required.
-    """
+    """Multi-head latent attention; `value_dim` is the default of v_head_dim, which None makes required."""
     for derived in ("num_key_value_heads", "head_dim", "qk_head_dim"):
         c.int(derived, default=None)  # present in configs, without effect
     return MLA(

@@ -116,10 +116,7 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
 
 
 def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
-    """Layers with the mixer `full`, softmax attention, and layers with `other`, by the list of kinds `given`.
-
-    If the list is empty, the layers at `places` have `full`.
-    """
+    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`."""
     if given:
         return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
     rest = Indices.below(layer_count(c)).difference(places)
@@ -127,10 +124,7 @@ def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: In
 
 
 def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
-    """Combines layers that fix the mixer with layers that fix the network.
-
-    The result has one kind per non-empty intersection, ordered as in `some`.
-    """
+    """Combines layers with mixers and layers with networks: a kind per non-empty intersection, ordered as in `some`."""
     return [
         Layers(indices=both, layer=_merged(one.layer, other.layer))
         for one in some

@@ -198,7 +198,7 @@ def sequence_to_sequence(
     """An encoder and a decoder like BART's, each with its own depth, heads and feed-forward width.
 
     Args:
-        offset: unused rows at the start of the tables of positions.
+        offset: reserved rows at the start of the tables of positions.
         encoder: the encoder, if it is not built like the decoder.
     """
     d = c.int("d_model", "hidden_size")
@@ -216,10 +216,7 @@ def sequence_to_sequence(
 
 
 def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
-    """Layers that predict further tokens, as the part `mtp` of a model. Empty if there are no such layers.
-
-    `announced` is whether the config says that checkpoints have them.
-    """
+    """Layers that predict further tokens, as the part `mtp` of a model. Empty if there are no such layers."""
     if not layers:
         return {}
     vocab, hidden = c.int("vocab_size"), c.int("hidden_size")

@@ -1,4 +1,4 @@
-"""Blocks of attention that several layers share, as Zamba has them."""
+"""Attention blocks that several layers share, as in Zamba."""
 
 from hfcount.parts.attention import gqa
 from hfcount.parts.layers import altered
@@ -8,14 +8,11 @@ from hfcount.tree.nodes import Block, Linear, Node, block
 
 
 def hybrid(s: Spec, one: Layer, ssm: Block, name: str, network: Block, **adapters: Node) -> Block:
-    """A layer of a state space, in some layers with attention before it, whose block only the first of them store.
+    """A state space layer, some of which have attention before it, in a block that several layers share.
 
-    Source: arXiv:2405.16712. Tensors: those of mamba and input_layernorm (d), where there is attention under
-    mamba_decoder and with linear (d, d); in the layers that `owns` marks, under `name`, self_attn over states and
-    embeddings at once, `network`, and a norm before each.
-
-    Args:
-        adapters: further children of the attention.
+    Source: arXiv:2405.16712. Tensors: those of `ssm` under mamba, and input_layernorm (d); with attention both under
+    mamba_decoder, and linear (d, d). Layers with trait `owns` store a block under `name`: self_attn over states and
+    embeddings, with `adapters` as further children, `network` as feed_forward, and a norm before each.
     """
     d, wide = s.hidden, s.traits["attention_hidden_size"]
     alone = block(mamba=ssm, input_layernorm=rms_norm(d))

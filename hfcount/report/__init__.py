@@ -1,1 +1,1 @@
-"""The report: its schema, and how it is made of what was read and found."""
+"""The report: its schema, and how it is built from an inspection."""

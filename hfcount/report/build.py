@@ -1,4 +1,4 @@
-"""Writes the report of an inspection."""
+"""Builds the report of an inspection."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -105,7 +105,7 @@ def formulas(blueprint: Blueprint, extras: Collection[Extra]) -> dict[str, Any]:
 
 
 def _layers(kind: "Kind") -> LayerKind:
-    """The layers of one kind, their components counted together."""
+    """The layers of one kind, with sums over all of them."""
     components = tuple(
         ComponentCount(
             name=name,
@@ -173,7 +173,7 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
 
 
 def _safe(value: Value) -> Value:
-    """Foreign text escaped, and cut to what a reader wants."""
+    """The value with foreign text escaped and shortened."""
     if isinstance(value, tuple):
         return tuple(printable(one) for one in value) if value and isinstance(value[0], str) else value
     return printable(value) if isinstance(value, str) else value

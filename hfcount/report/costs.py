@@ -11,12 +11,7 @@ from hfcount.text import printable
 def costs(
     blueprint: Blueprint, evidence: Evidence | None, load: Workload, quant_method: str | None
 ) -> tuple[Memory, Compute]:
-    """What serving a model takes.
-
-    Args:
-        load: the context, batch and cache dtype that are asked about.
-        quant_method: the scheme its weights are quantised with, None for none.
-    """
+    """Memory and compute that serving a model takes; `quant_method` is the scheme of quantised weights, or None."""
     found = cost(blueprint)
     return _memory(blueprint, found, evidence, load, quant_method), _compute(found, load.context)
 
@@ -31,7 +26,7 @@ def _memory(
     keeps = any(part.per_token or part.state for part in found.kept)
 
     def size(elements: int) -> int | None:
-        """In bytes; None where the dtype is unknown and something is cached."""
+        """Bytes of cached elements; None if something is cached and its dtype is unknown."""
         return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
 
     context = load.context
@@ -78,7 +73,7 @@ def _compute(found: Cost, context: int | None) -> Compute:
 def _weights(
     blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None
 ) -> tuple[int | None, dict[str, int] | None, str | None]:
-    """Bytes of the weights, the same by dtype, and why they are unknown: by headers, else index, else config."""
+    """Bytes of the weights, the same by dtype, and why they are unknown: from headers, else index, else config."""
     if evidence and evidence.dtypes is not None:
         by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
         return sum(by_dtype.values()), by_dtype, None

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 
 class Part:
-    """What all parts of a report are for pydantic, where one is read back: no other field is allowed."""
+    """Base class of report parts; unknown fields are rejected when parsing."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
@@ -59,13 +59,13 @@ class FormulaPart(Part):
 class ClosedForm(Part):
     """The formula of every component, the total last, and the value of each symbol.
 
-    `active` counts the parameters one token passes through, where these are fewer. `layers` has one layer of each kind,
-    and `active_layers` its active parameters.
+    `active` counts the parameters that one token uses, if these are fewer. `layers` has one layer of each kind, and
+    `active_layers` its active parameters.
 
-    `keys` says what gave a symbol its value: a config key (`text_config.hidden_size`), or arithmetic over keys and
-    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses, where each quotient and the whole are rounded down, true is
-    1, and an object is how many entries it has. `KEY, by default` is what the absence of a key means, and
-    `NUMBER, fixed` the architecture's own. `layers 3-60` (`of the encoder`) and `all layers` are counted.
+    `keys` is the origin of each symbol's value: a config key (`text_config.hidden_size`), or arithmetic over keys and
+    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses. Rounding: every quotient and the result down. true = 1; an
+    object = its number of entries. `KEY, by default` is the default of an absent key, `NUMBER, fixed` a constant of the
+    architecture. `layers 3-60` (`of the encoder`) and `all layers` are numbers of layers.
     """
 
     parts: tuple[FormulaPart, ...]
@@ -80,7 +80,8 @@ class ClosedForm(Part):
 class LayerKind(Part):
     """Layers that have the same parameters.
 
-    `name` says what they are made of, `numbers` which layers they are; `components` counts all `count` layers together.
+    `name` is what they are made of, `numbers` are the layers' numbers, and `components` are sums over all `count`
+    layers.
     """
 
     name: str
@@ -93,8 +94,8 @@ class LayerKind(Part):
 class CachePart(Part):
     """What one layer of this kind caches.
 
-    `layers` is the number of such layers. `window` is in tokens, null when no token is dropped; `picked` is how many of
-    the cached tokens are attended to, null for all.
+    `layers` is the number of such layers. `window` is the most tokens it caches, null for all; `picked` is the most
+    cached tokens that it attends to, null for all.
     """
 
     kind: str
@@ -109,10 +110,10 @@ class CachePart(Part):
 class Memory(Part):
     """Memory for serving, in bytes.
 
-    `weights_bytes` is the weights as they are stored, `weights` the same by dtype. `kv_bytes_per_token` is what one
-    token adds to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do
-    not grow. `kv_bytes` is cache and states of `batch` sequences of `context` tokens. What cannot be known is null, and
-    `weights_why` and `why` say why.
+    `weights_bytes` is the weights as stored, `weights` the same by dtype. `kv_bytes_per_token` is what one token adds
+    to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do not grow.
+    `kv_bytes` is cache and states of `batch` sequences of `context` tokens. Unknown values are null, and `weights_why`
+    and `why` say why.
     """
 
     weights_bytes: int | None = None

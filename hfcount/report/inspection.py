@@ -17,7 +17,7 @@ from hfcount.verifier.policy import Policy
 
 
 def unwatched(files: int) -> Callable[[], None]:
-    """The progress of a run that nobody watches."""
+    """The default of `Options.progress`, which shows nothing."""
     del files
     return lambda: None
 
@@ -27,10 +27,10 @@ class Options:
     """How far to look, how severe findings are, and what else to do.
 
     Args:
-        save: a folder to record below what was read.
-        extras: what else the report should hold.
+        save: a folder; what was read is recorded below it.
+        extras: optional fields of the report to fill in.
         load: the workload that serving costs are computed for.
-        progress: called with the number of files to read; what it returns is called once for each file that is done.
+        progress: called with the number of files to read; returns a function that is called after each file.
     """
 
     depth: AskedDepth = "auto"
@@ -43,15 +43,17 @@ class Options:
 
 @dataclass(slots=True)
 class Inspection:
-    """Everything known of one checkpoint; each step of the pipeline fills in its own.
+    """Everything known of one checkpoint; each step of the pipeline fills in its results.
 
     Args:
-        documents: what was fetched, and `options` what was asked.
-        changes: keys of the config that a what-if sets.
-        blueprint: None where the config could not be read, and `quant_method` the scheme it announces.
-        index: None where it was not read, like `shards`, which are by file name.
-        depth: how far the run looked, and `depth_reason` why it read headers without being asked to.
-        unseen: why it could not look as far as it had to.
+        changes: config keys that a what-if sets, with their values.
+        blueprint: None if the config could not be read.
+        quant_method: the quantisation scheme that the config announces.
+        index: None if it was not read.
+        shards: weight files by name; None if no headers were read.
+        depth: how far the run looked.
+        depth_reason: why headers were read without being asked for.
+        unseen: why the run could not look as far as it had to.
     """
 
     documents: Documents

@@ -1,4 +1,4 @@
-"""The report: everything that is known of one checkpoint, as one versioned value that every reporter renders."""
+"""The report: everything that is known of one checkpoint, in a versioned schema that every reporter renders."""
 
 import json
 from collections.abc import Sequence
@@ -51,9 +51,9 @@ class ReportedCheck(Part):
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
-    `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is that of the config or of the
-    index's metadata, `file` is relative to the checkpoint, and both are the first where there are several. `fix` says
-    what to do, as the last sentences of `message`. Each is null where it does not apply.
+    `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is one of the config or of the
+    index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
+    do, as the last sentences of `message`. Each is null if it does not apply.
     """
 
     code: str
@@ -72,7 +72,7 @@ class ReportedFinding(Part):
 
     @property
     def rule(self) -> Rule:
-        """The rule it is a case of."""
+        """The rule that is broken."""
         return RULES[self.code]
 
 
@@ -126,13 +126,13 @@ class Report(Part):
 
     @property
     def exit_code(self) -> int:
-        """0 verified, explained or only counted, 1 mismatch, 3 unverified or could not look."""
+        """0 for verified, explained or only counted; 1 for mismatch; 3 for unverified or could not look."""
         if self.verdict == "unverified":
             return 0 if self.depth == "config" and self.error is None else 3
         return 1 if self.verdict == "mismatch" else 0
 
     def to_json(self) -> str:
-        """The report as one line of ASCII JSON, without the rarer fields where they are null."""
+        """The report as one line of ASCII JSON; rare fields are left out if they are null."""
         said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
         return json.dumps({"schema": said.pop("schema_version"), **said}, default=_fields)
 
@@ -151,12 +151,12 @@ class Report(Part):
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> "Report":
-        """A report from what `to_json` wrote; raises as `model_validate` does."""
+        """A report from the output of `to_json`; raises as `model_validate` does."""
         return _adapter().validate_json(text)
 
     @classmethod
     def model_json_schema(cls) -> dict[str, Any]:
-        """The JSON Schema of what `to_json` writes."""
+        """The JSON Schema of the output of `to_json`."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
@@ -175,5 +175,5 @@ def _adapter() -> "TypeAdapter[Report]":
 
 
 def worst(codes: Sequence[int]) -> int:
-    """The exit code of several reports: the worst of theirs, 1, then 3, then 0."""
+    """The exit code of several reports: the worst decides, 1, then 3, then 0."""
     return next((code for code in (1, 3) if code in codes), 0)

@@ -1,10 +1,10 @@
 """What a model costs to serve: elements of its key/value cache and states, multiply-adds of a token's forward pass.
 
-A cache is what a causal model must keep of earlier tokens. Softmax attention keeps keys and values, of h_kv heads
-(arXiv:2305.13245) or all tokens of a sliding window (arXiv:2310.06825); latent attention keeps r_kv + h_r elements, of
-which all heads make theirs (arXiv:2405.04434, section 2.1.3), and an indexer a key (arXiv:2512.02556, section 2.1);
-recurrences keep a state whose size no context changes, and convolutions the w - 1 inputs before the present one. A
-multiply-add is counted once, which is two floating-point operations.
+A cache holds what a causal model needs of earlier tokens. Softmax attention caches keys and values of h_kv heads
+(arXiv:2305.13245), with a sliding window only those of its tokens (arXiv:2310.06825); latent attention caches
+r_kv + h_r elements, from which all heads compute theirs (arXiv:2405.04434, section 2.1.3), and an indexer one key
+(arXiv:2512.02556, section 2.1); recurrences keep a state of fixed size, and convolutions the w - 1 previous inputs. A
+multiply-add is two floating-point operations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from hfcount.tree.leaves import Leaf
 
 
 class Workload(NamedTuple):
-    """What a model is to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's)."""
+    """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's)."""
 
     context: int | None = None
     batch: int = 1
@@ -30,11 +30,14 @@ class MixerCost(NamedTuple):
     """What one mixer of this kind caches and computes.
 
     Args:
-        name: the kind, such as `GQA`; `layers` is the number of such mixers.
-        per_token: elements cached per token, and `state` elements that do not grow with the context.
-        window: tokens that are cached at most; None for all.
-        top_k: cached tokens that are attended to; None for all.
-        per_position: multiply-adds per token attended to, and `per_step` those of the state.
+        name: the kind, such as `GQA`.
+        layers: the number of such mixers.
+        per_token: elements cached per token.
+        state: cached elements that do not grow with the context.
+        window: the most tokens that are cached; None for all.
+        top_k: the most cached tokens that are attended to; None for all.
+        per_position: multiply-adds per token that is attended to.
+        per_step: multiply-adds of the state.
     """
 
     name: str
@@ -59,7 +62,7 @@ class MixerCost(NamedTuple):
         return self.layers * (self.per_token * self.held(context) + self.state)
 
     def multiply_adds(self, context: int) -> int:
-        """Of all layers for the last token of a context, without those of their matrices."""
+        """Multiply-adds in all layers for the last token of a context, without those of weight matrices."""
         return self.layers * (self.per_position * self.seen(context) + self.per_step)
 
 
@@ -67,8 +70,9 @@ class Cost(NamedTuple):
     """What one token costs.
 
     Args:
-        kept: by kind of mixer; `unknown` says why it is unknown, and is empty otherwise.
-        matrices: multiply-adds of all matrices a token passes through, each counted as often as it does.
+        kept: by kind of mixer.
+        unknown: why the cost is unknown; empty if it is known.
+        matrices: multiply-adds of all weight matrices that a token uses, times the number of uses.
     """
 
     kept: Sequence[MixerCost] = ()
@@ -111,7 +115,7 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:
-    """The layers that a token passes through: the encoder's where a model has no decoder."""
+    """The layers that a token passes through: the decoder's, or the encoder's if the model is not causal."""
     return spec.layers if spec.causal else spec.stack("encoder") or spec.layers
 
 
@@ -190,7 +194,7 @@ def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
 
 
 def _multiplied(blueprint: Blueprint) -> Iterator[int]:
-    """Elements of matrices that a token is multiplied with: tables are looked up, vectors are not matrices."""
+    """Elements of the matrices that a token is multiplied with, so not of lookup tables and vectors."""
     for leaf in blueprint.leaves:
         if leaf.component == "lm_head" and leaf.to and _is_matrix(leaf):
             yield leaf.elements
@@ -199,7 +203,7 @@ def _multiplied(blueprint: Blueprint) -> Iterator[int]:
 
 
 _ASIDE = ("vision", "audio", "projector")
-"""Components through which no token of a text passes."""
+"""Components that text tokens skip."""
 
 
 def _is_matrix(leaf: Leaf) -> bool:
@@ -209,5 +213,5 @@ def _is_matrix(leaf: Leaf) -> bool:
 
 
 def _is_table(leaf: Leaf) -> bool:
-    """Whether rows are looked up in it: an embedding that is no linear map, and no convolution of patches."""
+    """Whether it is a lookup table: an embedding that is neither a linear map nor a convolution of patches."""
     return leaf.component == "embedding" and not leaf.linear and sum(extent > 1 for extent in leaf.shape) == 2

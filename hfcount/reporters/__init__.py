@@ -1,4 +1,4 @@
-"""Reports as text, as a page and as a figure. FORMATS are the values of --format: a new one is its file and its row."""
+"""Reports as text, as a page and as a figure. FORMATS are the values of --format: a new one needs a file and a row."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -12,9 +12,9 @@ class Format(NamedTuple):
     """One value of --format.
 
     Args:
-        module: the file of this folder whose `render(reports)` gives the text; imported when it is used.
-        purpose: what the format is for, as --help says it.
-        streamed: whether each model is printed as soon as it is done, without waiting for the others.
+        module: the module of this folder whose `render(reports)` returns the text; imported when it is used.
+        purpose: what the format is for, in --help.
+        streamed: whether each report is printed as soon as it is done.
     """
 
     module: str

@@ -1,4 +1,4 @@
-"""The colours of the components, the same wherever they are drawn."""
+"""The colours of the components, the same in all drawings."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -28,8 +28,5 @@ COLOURS: Mapping[str, Colour] = {
     "projector": Colour("#f7f056", "#000000", "++++"),
     "other": Colour("#5f5f5f", "#ffffff", "----"),
 }
-"""In the order in which components are stacked.
-
-The fills are from Okabe and Ito's and Paul Tol's palettes. All differ for colour-blind readers too, and those that
-touch differ in lightness, which is what print leaves of them.
-"""
+"""In the order in which components are stacked. The fills are from Okabe and Ito's and Paul Tol's palettes: all differ
+for colour-blind readers, and neighbours differ in lightness, for print without colour."""

@@ -16,7 +16,7 @@ _MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified"
 
 
 def render(reports: Sequence[Report]) -> str:
-    """All that is said of one or several reports."""
+    """The text for one or several reports."""
     parts = [summary(reports)] if judged(reports) else []
     parts += [details(report) for report in in_full(reports)]
     if comparable(reports):
@@ -94,7 +94,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _formula(formula: ClosedForm) -> Iterator[str]:
-    """A list, since a line of a table would be as wide as its longest formula."""
+    """A list, since a table would be as wide as its longest formula."""
     for title, parts in formulas(formula):
         for part in parts:
             yield f"- **{escape(part.component)}**{title}: ${latex(part.symbols)}$<br>"
@@ -137,7 +137,7 @@ def _escaped(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Foreign text as a code span, whatever backticks it holds."""
+    """Foreign text as a code span, which may contain backticks."""
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     space = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""
     return f"{fence}{space}{text}{space}{fence}"

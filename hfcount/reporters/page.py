@@ -1,7 +1,7 @@
 """The report as one self-contained HTML page: it opens from disk and requests nothing from the network.
 
-Nothing in it is marked up by hand: whatever a report holds goes through Jinja's escaping, and control and bidirectional
-characters are shown as escapes. Where tiles lie is computed here, so that the page is whole without its script.
+All values of a report pass through Jinja's escaping, and control and bidirectional characters are shown as escapes. The
+positions of tiles are computed here, so that the page is complete without its script.
 """
 
 import re
@@ -24,9 +24,9 @@ from hfcount.reporters.words import binary, number, origin, remarks, serving, sh
 from hfcount.text import plural, printable
 
 ROWS = 500
-"""Rows of a list that are shown; the page says how many more there are."""
+"""Rows of a list that are shown; of the rest the page gives the number."""
 
-_FINEST = 5_000  # a tile is at least one part in so many of its map: less would be a few pixels
+_FINEST = 5_000  # a tile is at least 1/5,000 of its map: a smaller one would be a few pixels
 _MAP = Box(0, 0, 160, 100)
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
 
@@ -42,19 +42,19 @@ class Part(NamedTuple):
 
 
 class Map(NamedTuple):
-    """A treemap of all parameters or of the active ones; `left` are the parts too small to be drawn."""
+    """A treemap of all parameters or of the active ones; `left` are parts that are too small to draw."""
 
     name: Literal["all", "active"]
     tiles: Sequence[tuple[Part, Box]]
     left: Sequence[Part]
 
     def size(self, part: Part) -> int:
-        """The parameters that the area of a part stands for."""
+        """The parameters that the area of a part represents."""
         return part.active if self.name == "active" else part.total
 
 
 class Model(NamedTuple):
-    """A report, and what the page makes of it; `total` and `active` are sums over components."""
+    """A report, and the values that the page computes from it; `total` and `active` are sums over components."""
 
     id: str
     report: Report
@@ -189,7 +189,7 @@ def _places(model: Model) -> Iterator[str]:
 
 
 def _bar(model: Model) -> Iterator[tuple[str, str, str]]:
-    """Components side by side: name, and left edge and width in percent."""
+    """The bar of components: the name, left edge and width of each, in percent."""
     before = 0
     for component, _ in model.components:
         yield component.name, f"{100 * before / model.total:.3f}", f"{100 * component.total / model.total:.3f}"

@@ -39,7 +39,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours that match the page around the figure, `paper` being GitHub's background."""
+    """Colours that match the page around the figure; `paper` is GitHub's background."""
 
     paper: str
     ink: str
@@ -163,7 +163,7 @@ def _columns(names: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _length(text: str, size: int) -> float:
-    """How wide a text is."""
+    """The width of a text, in points."""
     return TextToPath().get_text_width_height_descent(text, FontProperties(size=size), ismath=False)[0]
 
 
@@ -190,7 +190,7 @@ def _step(number: int, count: int, pitch: int) -> float:
 
 
 def _label(axes: Axes, row: _Row, middle: float, tags: float, theme: Theme) -> None:
-    """The text in front of a model's bars, or in place of them."""
+    """The text to the left of a model's bars, or instead of them."""
     for number, line in enumerate(row.lines):
         y = middle + _step(number, len(row.lines), _LINE)
         _write(axes, 0, y, -tags, line, ha="right", size=_TEXT, color=theme.ink)
@@ -206,7 +206,7 @@ def _stack(axes: Axes, y: float, sizes: Mapping[str, float], theme: Theme, perce
     for name, size in sizes.items():
         fill, ink, hatch = COLOURS[name]
         room = size / axes.get_xlim()[1] * _PANEL
-        # Edges and a hatch would hide what is thin.
+        # Edges and a hatch would hide a thin part.
         look = {"edgecolor": theme.paper, "hatch": hatch, "linewidth": 0.8} if room > 2 else {"linewidth": 0}
         axes.barh(y, size, _BAR - 3, start, facecolor=fill, zorder=2, **look)
         text = "> 99 %" if 99.5 <= size < 100 else f"{size:.0f} %"

@@ -41,7 +41,7 @@ class Bar:
                 self._bar.stop()
 
     def model(self, name: str) -> None:
-        """The next model begins."""
+        """Starts the next model."""
         self._place += 1
         count = f" ({self._place}/{self._models})" if self._models > 1 else ""
         self._model, self._total, self._done = printable(name, 40) + count, None, 0

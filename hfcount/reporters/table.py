@@ -16,12 +16,12 @@ from hfcount.text import plural
 
 _COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
 _BAR = 10  # columns
-_ROOM = 64  # a narrower table has none for bars
+_ROOM = 64  # columns: a narrower table has no bars
 _ROWS = 8  # folded names under a finding
 
 
 def render(reports: Sequence[Report]) -> str:
-    """All that is printed of one or several reports, in the terminal's width and colours."""
+    """The text for one or several reports, in the terminal's width and colours."""
     console = Console(highlight=False)
     with console.capture() as captured:
         if judged(reports):

@@ -1,7 +1,7 @@
 """A treemap's layout: rectangles with areas in proportion to numbers, as nearly square as possible.
 
-Squarified (Bruls, Huizing and van Wijk, Squarified Treemaps, 2000): rows are filled along the shorter side of what is
-still free, each as long as that makes its rectangles less elongated.
+Squarified (Bruls, Huizing and van Wijk, Squarified Treemaps, 2000): rows are filled along the shorter side of the free
+area, and a row grows while that makes its rectangles less elongated.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def squarify(amounts: Sequence[int], box: Box) -> list[Box]:
             count += 1
         row, areas = areas[:count], areas[count:]
         boxes += _row(row, box, upright)
-        depth, rest = sum(row) / side, sum(areas) / side  # what is left is not a difference: it may be far smaller
+        depth, rest = sum(row) / side, sum(areas) / side  # a sum, since a difference would lose digits
         box = Box(box.left + depth, box.top, rest, side) if upright else Box(box.left, box.top + depth, side, rest)
     return boxes
 

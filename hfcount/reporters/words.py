@@ -1,4 +1,4 @@
-"""The sentences that all reporters share."""
+"""Sentences and table rows that all reporters share."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def verdict(report: Report) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A percentage that never rounds something to nothing."""
+    """A percentage; more than nothing is never shown as 0 %."""
     if not part or not whole:
         return "0 %"
     percent = 100 * part / whole
@@ -25,7 +25,7 @@ def share(part: int, whole: int) -> str:
 
 
 def binary(size: int) -> str:
-    """Bytes in the largest binary unit that leaves one or more: `61.02 GiB`."""
+    """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
     amount, unit = float(size), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
         if amount < 1024:
@@ -35,7 +35,7 @@ def binary(size: int) -> str:
 
 
 def serving(report: Report) -> list[tuple[str, str, str]]:
-    """What serving a model takes, a row each: a name, a number, and its unit and origin."""
+    """Rows on what serving a model takes: a name, a number, and its unit and origin."""
     rows = []
     memory, compute = report.memory, report.compute
     if memory and memory.weights_why and report.components:
@@ -87,7 +87,7 @@ def _kept(memory: Memory, states: bool = False) -> str:
 
 
 def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
-    """All formulas, with what follows the name of each."""
+    """All formulas in groups, each with the text that follows their names."""
     return [
         ("", formula.parts),
         (", active", formula.active),
@@ -97,9 +97,9 @@ def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
 
 
 def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
-    """Models side by side: the heads of the columns, and a row for each model.
+    """Models side by side: the column heads, and a row for each model.
 
-    Bytes of weights in GiB, of the cache for one token in KiB; a component's share is that of all parameters.
+    Weights are in GiB, the cache of one token in KiB; components are shares of all parameters.
     """
     found = {part.name for report in reports for part in report.components}
     names = [component for component in get_args(Component) if component in found]
@@ -112,7 +112,7 @@ def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
 
 
 def _called(report: Report) -> str:
-    """A model, or, below it, what was set in its config."""
+    """The model, or for a what-if the keys that were set."""
     return f"with {written(report.overrides)}" if report.overrides else report.model
 
 
@@ -134,7 +134,7 @@ def _share_of(report: Report, name: str) -> str:
 
 
 def number(value: int | None) -> str:
-    """A count with separators; None is what nothing tells."""
+    """A count with separators; None is `unknown`."""
     return "unknown" if value is None else f"{value:,}"
 
 
@@ -171,7 +171,7 @@ def inert(text: str) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """What a reader should know besides the findings: why headers were read, and files that no index names."""
+    """Remarks besides the findings: why headers were read, and files that the index does not name."""
     found = []
     if report.depth == "headers" and report.depth_reason:
         found.append(f"The headers were read, since {report.depth_reason}.")

@@ -175,10 +175,7 @@ def polynomial(value: int) -> Polynomial:
 
 
 def portion(whole: int, some: int, of: int) -> int:
-    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by the active ones.
-
-    The result is a plain number, rounded down, where `of` is no factor of the whole's polynomial.
-    """
+    """Replaces the factor `of` of `whole` by `some`, e.g. all experts by active ones; a plain int if not a factor."""
     if some is of or not isinstance(of, Dim):
         return whole if some == of else int(whole) * int(some) // int(of)
     value = int(whole) * int(some) // int(of)
