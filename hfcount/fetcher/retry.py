@@ -43,10 +43,12 @@ class Deadline:
     def watched(self, connection: socket) -> socket:
         """The same socket, which is shut down when the time is up."""
         with self._lock:
+            if self._stopped.is_set():  # while this one was being connected
+                with suppress(OSError):
+                    connection.shutdown(SHUT_RDWR)
+                return connection
             # A copy, since TLS takes the descriptor away from the socket it wraps.
             self._sockets.append(connection.dup())
-            if self._stopped.is_set():  # while this one was being connected
-                connection.shutdown(SHUT_RDWR)
             if self._watcher is None:
                 self._watcher = Thread(target=self._watch, daemon=True)
                 self._watcher.start()
