@@ -199,6 +199,16 @@ def test_a_listing_without_an_end_is_left(hub: Hub, run: Run, tiny: Path) -> Non
     assert_not_looked(run(MODEL), "HubError", "100 pages")
 
 
+def test_what_is_in_folders_below_belongs_to_other_models(hub: Hub, run: Run, tmp_path: Path) -> None:
+    place = write_checkpoint(tmp_path / "tiny", CONFIG, shards=1)
+    write_checkpoint(place / "draft", WIDER, shards=1)
+    (place / "onnx").mkdir()
+    (place / "onnx" / "pytorch_model.bin").write_bytes(b"PK")
+    hub.publish(MODEL, place)
+    report = run(MODEL).report
+    assert (report["verdict"], report["evidence"]["shards"], report["evidence"]["unlisted"]) == ("verified", 1, [])
+
+
 # What cannot be read
 
 

@@ -16,7 +16,7 @@ from zlib import crc32
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.fixtures import RecordedShards
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Request, Shards, SourceName, label
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Request, Shards, SourceName, label, top_level
 from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
@@ -48,7 +48,7 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
         return None
     shards = RecordedShards(kept.files or {}, kept.sizes, otherwise)
     source: SourceName = "cache" if otherwise is None else "hub"
-    return Documents(request.path, source, commit, config, index, shards, tuple(kept.sizes or ()), sizes=kept.sizes)
+    return Documents(request.path, source, commit, config, index, shards, top_level(kept.sizes or ()), sizes=kept.sizes)
 
 
 def commit_of(request: Request, endpoint: str) -> str | None:

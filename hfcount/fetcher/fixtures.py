@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, label
+from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, label, top_level
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
@@ -81,7 +81,7 @@ class RecordedShards:
         self._recorded, self._otherwise = recorded, otherwise
         self.asked, self.local = False, otherwise is None
         named = recorded if sizes is None else sizes
-        self.names: Collection[str] | None = [name for name in named if name.endswith(".safetensors")]
+        self.names: Collection[str] | None = [name for name in top_level(named) if name.endswith(".safetensors")]
 
     def close(self) -> None:
         """Ends all connections."""

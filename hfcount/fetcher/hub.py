@@ -9,7 +9,7 @@ from hfcount.fetcher import evidence
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label
+from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label, top_level
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.ranges import read_headers
@@ -77,7 +77,7 @@ class _Repo:
         if config is None or (index is None and self.sizes is not None and wanted):
             name = INDEX if config else CONFIG
             raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
-        names = () if self.sizes is None else tuple(self.sizes)
+        names = top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes)
 
     def url(self, name: str) -> str:
@@ -229,7 +229,10 @@ class HubShards:
 
     def __init__(self, repo: _Repo, sizes: Mapping[str, int | None] | None) -> None:
         self._repo = repo
-        self.names: Collection[str] | None = None if sizes is None else [n for n in sizes if n.endswith(".safetensors")]
+        named = None if sizes is None else top_level(sizes)
+        self.names: Collection[str] | None = (
+            None if named is None else [name for name in named if name.endswith(".safetensors")]
+        )
         self.sizes = sizes
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """What a source of documents is asked, and what it answers."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -140,3 +140,8 @@ def label(model: str, revision: str | None) -> str:
 def is_commit(revision: str) -> bool:
     """Whether a revision is a full commit."""
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+
+
+def top_level(names: Iterable[str]) -> list[str]:
+    """The names of files that are in no folder below: what is there belongs to other models."""
+    return [name for name in names if "/" not in name]
