@@ -139,7 +139,11 @@ class Client:
         while hops < _REDIRECTS:
             self.deadline.check()
             response = self._ask(what, current, headers)
-            self.deadline.check()  # headers that it cut short look like whole ones
+            try:
+                self.deadline.check()  # headers that it cut short look like whole ones
+            except FetchError:
+                response.close()
+                raise
             status = response.status_code
             if status == 200 or (status == 206 and headers):
                 return response

@@ -44,9 +44,8 @@ class Deadline:
         """The same socket, which is shut down when the time is up."""
         with self._lock:
             if self._stopped.is_set():  # while this one was being connected
-                with suppress(OSError):
-                    connection.shutdown(SHUT_RDWR)
-                return connection
+                connection.close()
+                raise ConnectionAbortedError("stopped")
             # A copy, since TLS takes the descriptor away from the socket it wraps.
             self._sockets.append(connection.dup())
             if self._watcher is None:
