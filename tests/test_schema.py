@@ -90,5 +90,5 @@ def test_what_is_no_report_is_refused(case: str) -> None:
 def test_a_report_does_not_change(tmp_path: Path) -> None:
     report = _report(tmp_path, config("llama"))
     with pytest.raises(AttributeError):
-        report.model = COMMIT  # type: ignore[misc]
+        report.model = COMMIT  # type: ignore[misc] # that it cannot be set is what is tested
     assert hfcount.verify("m", fixtures=tmp_path).model == "m"

@@ -20,9 +20,8 @@ def spec(c: Config) -> Spec:
         qkv_bias=bias or c.bool("add_qkv_bias", default=False),
         out_bias=bias,
     )
-    layers = keys.alike(
-        Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias)), keys.layer_count(c, "num_layers")
-    )
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
+    layers = keys.alike(layer, keys.layer_count(c, "num_layers"))
     traits = {
         "rmsnorm": int(c.bool("rmsnorm", default=True)),
         "post_layer_norm": int(c.bool("post_layer_norm", default=True)),
@@ -38,9 +37,8 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a, ffn = one.attention, one.dense
-        attention = block(
-            "attention", query_key_value=fused_qkv(d, a), dense=Linear(a.heads * a.head_dim, d, a.out_bias)
-        )
+        out = Linear(a.heads * a.head_dim, d, a.out_bias)
+        attention = block("attention", query_key_value=fused_qkv(d, a), dense=out)
         network = fused_swiglu(d, ffn.width, ffn.bias).children
         return block(
             input_layernorm=norm,

@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import positions
-from hfcount.parts.vision import patch_convolution, square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.parts.vision import clip_layer, patch_convolution
+from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py
@@ -30,14 +30,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(
-            layer_norm1=layer_norm(d),
-            self_attn=square_attention(d, out="out_proj"),
-            layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
-        )
-
     table = block(
         class_embedding=Tensor((d,), component="embedding"),
         patch_embedding=patch_convolution(s, bias=False),
@@ -46,6 +38,6 @@ def blueprint(s: Spec) -> Block:
     return block(
         embeddings=table,
         pre_layrnorm=layer_norm(d),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         post_layernorm=layer_norm(d),
     )

@@ -10,6 +10,8 @@ from hfcount.tree.nodes import Block, Undescribed, block
 MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
 IGNORED = ("vision_soft_tokens_per_image",)
 
+_BRANCHES = ("input", "post_attention", "pre_feedforward", "post_feedforward")
+
 
 def spec(c: Config) -> Spec:
     text = c if c.family == "gemma3n_text" else c.part("text_config")
@@ -42,10 +44,7 @@ def blueprint(s: Spec) -> Block:
         named = block(
             self_attn=gemma.lending_attention(d, one.attention, shares_kv=one.shares_kv),
             mlp=swiglu(d, one.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
+            **{f"{branch}_layernorm": norm for branch in _BRANCHES},
             altup=gemma.altup(d, of["streams"]),
             laurel=gemma.laurel(d, of["laurel_rank"]),
         )
@@ -55,11 +54,10 @@ def blueprint(s: Spec) -> Block:
     body = Block({**base(s, layer).children, **tables, **gemma.altup_projections(d, of["streams"])})
     if s.family == "gemma3n_text" or s.head == "causal_lm":
         return with_head(s, body)
-    return joined(
-        s,
-        body,
-        vision_tower=Undescribed("MobileNetV5, the vision tower of Gemma 3n, is not described"),
-        audio_tower=Undescribed("the audio tower of Gemma 3n is not described"),
-        embed_vision=gemma.soft_embedder(of["vision_vocab"], of["vision_hidden"], d, "projector"),
-        embed_audio=gemma.soft_embedder(of["audio_vocab"], of["audio_hidden"], d, "projector"),
-    )
+    seen = Undescribed("MobileNetV5, the vision tower of Gemma 3n, is not described")
+    towers = {"vision_tower": seen, "audio_tower": Undescribed("the audio tower of Gemma 3n is not described")}
+    embedders = {
+        f"embed_{sense}": gemma.soft_embedder(of[f"{sense}_vocab"], of[f"{sense}_hidden"], d, "projector")
+        for sense in ("vision", "audio")
+    }
+    return joined(s, body, **towers, **embedders)

@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, rms_norm, stack
-from hfcount.parts.gemma import clippable, light_convolution
+from hfcount.parts import rms_norm, stack
+from hfcount.parts.gemma import clippable, light_convolution, subsampling
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -55,12 +55,6 @@ def blueprint(s: Spec) -> Block:
             **dict.fromkeys(("norm_pre_attn", "norm_post_attn", "norm_out"), norm),
         )
 
-    def convolution(inputs: int, outputs: int) -> Block:
-        return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
-
-    flat = Linear(s.traits["flat"], d)
-    sampling = block(
-        "embedding", layer0=convolution(1, first), layer1=convolution(first, second), input_proj_linear=flat
-    )
+    sampling = subsampling(first, second, Linear(s.traits["flat"], d))
     layers, out = stack(s.layers, layer), Linear(d, s.out or d, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)

@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
-from hfcount.parts.vision import patch_convolution, patch_projection, square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.parts.vision import clip_layer, patch_convolution, patch_projection
+from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py
@@ -33,14 +33,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, width = s.hidden, s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
-        return block(
-            layer_norm1=layer_norm(d),
-            self_attn=square_attention(d, out="out_proj"),
-            layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
-        )
-
     # A probe attends to all tokens, which gives one for the whole image.
     weight, bias, out = Tensor((3 * d, d)), Tensor((3 * d,)), Linear(d, d, True)
     attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=out)
@@ -48,7 +40,7 @@ def blueprint(s: Spec) -> Block:
     table = patch_projection(s, bias=True) if s.traits["flat"] else patch_convolution(s)
     return block(
         embeddings=block(patch_embedding=table, position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         post_layernorm=layer_norm(d),
         head=pooling if s.traits["vision_use_head"] else None,
     )

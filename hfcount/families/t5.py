@@ -48,11 +48,8 @@ def blueprint(s: Spec) -> Block:
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     whole = s.head not in _ENCODING
-    body = block(
-        shared=embedding(s.vocab, d),
-        encoder=side(s.stack("encoder"), False),
-        decoder=side(s.layers, True) if whole else None,
-    ).children
+    encoder, decoder = side(s.stack("encoder"), False), side(s.layers, True) if whole else None
+    body = block(shared=embedding(s.vocab, d), encoder=encoder, decoder=decoder).children
     if s.head == "sequence_classification":
         return block(transformer=Block(body), classification_head=dense_classifier(s))
     if s.head == "token_classification":

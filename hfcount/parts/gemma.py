@@ -2,7 +2,7 @@
 
 from hfcount.parts.ffn import stacked
 from hfcount.parts.model import embedding
-from hfcount.parts.norms import rms_norm
+from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.spec import GQA, MoE
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block, buffer, obsolete
@@ -129,3 +129,16 @@ def light_convolution(d: int, kernel: int, clipped: bool) -> Block:
         pre_layer_norm=rms_norm(d),
         conv_norm=rms_norm(d),
     )
+
+
+def subsampling(first: int, second: int, projection: Linear) -> Block:
+    """Two convolutions over the spectrogram, of `first` and `second` channels, and a projection of what they leave.
+
+    Tensors: layer0.conv (first, 1, 3, 3), layer1.conv (second, first, 3, 3), each with a norm; input_proj_linear.
+    """
+
+    def convolution(inputs: int, outputs: int) -> Block:
+        return block(conv=block(weight=Tensor((outputs, inputs, 3, 3))), norm=layer_norm(outputs, bias=False))
+
+    layers = {"layer0": convolution(1, first), "layer1": convolution(first, second)}
+    return block("embedding", **layers, input_proj_linear=projection)

@@ -1,6 +1,8 @@
 """Parts of vision transformers (arXiv:2010.11929)."""
 
-from hfcount.spec import Spec
+from hfcount.parts.ffn import mlp
+from hfcount.parts.norms import layer_norm
+from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
@@ -29,3 +31,12 @@ def pooling_attention(width: int, d: int) -> Block:
     """Attention of width d to tokens of another `width`. Tensors: wq, wk, wv (d, width), wo (d, d), with biases."""
     narrow = Linear(width, d, bias=True)
     return block("attention", wq=narrow, wk=narrow, wv=narrow, wo=Linear(d, d, bias=True))
+
+
+def clip_layer(d: int, one: Layer) -> Block:
+    """A layer as CLIP names it (arXiv:2103.00020), with biases everywhere.
+
+    Tensors: layer_norm1 (d), self_attn with out_proj, layer_norm2 (d), mlp with fc1 (d_ff, d) and fc2 (d, d_ff).
+    """
+    attention = square_attention(d, out="out_proj")
+    return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
