@@ -18,6 +18,7 @@ def attention(
     gated: bool = False,
     head_dim: int | None = None,
     kv_heads_optional: bool = False,
+    even: bool = False,
 ) -> GQA:
     """Grouped-query attention.
 
@@ -26,6 +27,7 @@ def attention(
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
         kv_heads_optional: whether an absent num_key_value_heads means num_attention_heads; null always does.
+        even: whether no model is built unless the heads divide hidden_size; elsewhere their width is rounded down.
     """
     heads = c.int("num_attention_heads")
     if kv_heads_optional or c.is_null("num_key_value_heads"):
@@ -35,15 +37,11 @@ def attention(
     width = c.int("head_dim", default=head_dim)
     if width is None:
         hidden = c.int("hidden_size")
-        if hidden % heads:
+        if even and hidden % heads:
             said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
             raise c.error(f"{said} head_dim to go by.", "hidden_size", "Correct one of them, or give head_dim.")
         width = hidden // heads
-    if heads % kv_heads:
-        said = (
-            f"num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the heads cannot"
-        )
-        raise c.error(f"{said} share keys and values.", "num_key_value_heads", "Correct one of them.")
+    grouped(c, heads, kv_heads)
     return GQA(
         heads=heads,
         kv_heads=kv_heads,
@@ -54,6 +52,14 @@ def attention(
         sinks=sinks,
         gated=gated,
     )
+
+
+def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
+    """Notes heads that cannot share keys and values evenly; `prefix` begins the names of both keys."""
+    if heads % kv_heads:
+        own, shared = f"{prefix}num_attention_heads", f"{prefix}num_key_value_heads"
+        said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
+        c.cannot_run(said, shared, "Correct one of them.")
 
 
 def multi_head(
@@ -84,7 +90,7 @@ def wide_attention(c: Config) -> GQA:
     if width is None:
         width = divides(c, "num_attention_heads", heads, "2 · hidden_size", 2 * hidden)
     kv_heads = c.int("num_key_value_heads", default=heads)
-    divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
+    grouped(c, heads, kv_heads)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=width)
 
 
@@ -112,5 +118,5 @@ def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
 def prefixed_attention(c: Config, prefix: str) -> GQA:
     """Attention with normalised queries and keys, read from config keys that begin with `prefix`."""
     heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
-    divides(c, f"{prefix}num_key_value_heads", kv_heads, f"{prefix}num_attention_heads", heads)
+    grouped(c, heads, kv_heads, prefix)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

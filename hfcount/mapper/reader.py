@@ -51,6 +51,7 @@ class Config:
         chosen: Collection[Str] = (),
     ) -> None:
         self._values = values
+        self._problems: dict[Str, ConfigError] = {}
         self._read: set[Str] = set()
         self._parts: dict[Str, Config] = {}
         self._path = path
@@ -216,6 +217,19 @@ class Config:
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
+    @property
+    def problems(self) -> tuple[ConfigError, ...]:
+        """What was said of this document with `cannot_run`."""
+        return tuple(self._problems.values())
+
+    def cannot_run(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> None:
+        """Notes a contradiction that no tensor shows: a model is built from this config, and fails when it is run.
+
+        The arguments are those of `error`.
+        """
+        error = self.error(f"{said} A model can be built with them, and cannot run.", key, fix, **values)
+        self._problems[str(error)] = error
+
     def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
         """An error in this document at `key`; `values` are further arguments of ConfigError."""
         return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
@@ -227,7 +241,9 @@ class Config:
         return self.error(said, name, code=code, expected=needed, observed=_plain(value))
 
     def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
-        return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
+        part = Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
+        part._problems = self._problems
+        return part
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), None)

@@ -138,6 +138,20 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_config(c: Comparison, outcome: Outcome) -> None:
+    """HF103: contradictions in the config that no tensor shows."""
+    for one in c.blueprint.problems:
+        outcome.report(
+            one.code,
+            expected=one.expected,
+            observed=one.observed,
+            key=one.key,
+            file=CONFIG,
+            fix=one.fix,
+            said=one.said,
+        )
+
+
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread
