@@ -7,6 +7,11 @@ from hfcount.mapper import Config
 from hfcount.spec import GQA, MLA
 
 
+Uneven = Literal["run", "built", "refused"]
+"""What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
+it builds one that cannot run; or it refuses the config."""
+
+
 def attention(
     c: Config,
     *,
@@ -18,7 +23,7 @@ def attention(
     gated: bool = False,
     head_dim: int | None = None,
     kv_heads_optional: bool = False,
-    even: bool = False,
+    uneven: Uneven = "run",
 ) -> GQA:
     """Grouped-query attention.
 
@@ -27,7 +32,7 @@ def attention(
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
         kv_heads_optional: whether an absent num_key_value_heads means num_attention_heads; null always does.
-        even: whether no model is built unless the heads divide hidden_size; elsewhere their width is rounded down.
+        uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
     """
     heads = c.int("num_attention_heads")
     if kv_heads_optional or c.is_null("num_key_value_heads"):
@@ -37,9 +42,8 @@ def attention(
     width = c.int("head_dim", default=head_dim)
     if width is None:
         hidden = c.int("hidden_size")
-        if even and hidden % heads:
-            said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
-            raise c.error(f"{said} head_dim to go by.", "hidden_size", "Correct one of them, or give head_dim.")
+        said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
+        _settle(c, uneven if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
         width = hidden // heads
     grouped(c, heads, kv_heads)
     return GQA(
@@ -54,6 +58,13 @@ def attention(
     )
 
 
+def _settle(c: Config, uneven: Uneven, said: str, key: str, fix: str) -> None:
+    if uneven == "refused":
+        raise c.error(said, key, fix)
+    if uneven == "built":
+        c.cannot_run(said, key, fix)
+
+
 def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
     """Notes heads that cannot share keys and values evenly; `prefix` begins the names of both keys."""
     if heads % kv_heads:
@@ -63,17 +74,24 @@ def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
 
 
 def multi_head(
-    c: Config, width: int, heads: int, *, bias: bool = True, qkv_bias: bool | None = None, out_bias: bool | None = None
+    c: Config,
+    width: int,
+    heads: int,
+    *,
+    bias: bool = True,
+    qkv_bias: bool | None = None,
+    out_bias: bool | None = None,
+    uneven: Uneven = "refused",
 ) -> GQA:
-    """Multi-head attention (arXiv:1706.03762): `heads` divide `width` evenly, each with its own keys and values.
+    """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
+        uneven: what becomes of a config whose heads do not divide `width`.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
-    if width % heads:
-        said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-        raise c.error(said, "num_attention_heads", "Correct one of them.", observed=int(heads))
+    said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+    _settle(c, uneven if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=heads,
