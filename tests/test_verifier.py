@@ -58,6 +58,8 @@ def _verify(
 
 Case = tuple[Json | bytes, Json | bytes, str, str]
 
+UNEVEN = config("llama", num_key_value_heads=3)  # a model that is built and cannot run
+
 CASES: dict[str, Case] = {
     "nothing": (LLAMA, listing(), "", "verified"),
     "total_parameters is right": (LLAMA, listing(total_parameters=4740), "", "verified"),
@@ -121,7 +123,8 @@ CASES: dict[str, Case] = {
     "index has no weight_map": (LLAMA, {"metadata": {"total_size": 9480}}, "HF001", "mismatch"),
     "index names a file elsewhere": (LLAMA, {"weight_map": {"a": "../../x.safetensors"}}, "HF002", "mismatch"),
     "config lacks a key": (config("llama", "vocab_size"), listing(), "HF101", "mismatch"),
-    "config contradicts itself": (config("llama", num_key_value_heads=3), listing(), "HF103", "mismatch"),
+    "config contradicts itself": (UNEVEN, listing(UNEVEN), "HF103", "mismatch"),
+    "config contradicts itself, and the index": (UNEVEN, listing(), "HF103 HF401", "mismatch"),
 }
 
 

@@ -6,7 +6,6 @@ from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
 from hfcount.spec import GQA, MLA
 
-
 Uneven = Literal["run", "built", "refused"]
 """What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
 it builds one that cannot run; or it refuses the config."""

@@ -35,7 +35,9 @@ def moe(
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
     active_experts = at_most(c, active[0], chosen, among)
-    return MoE(experts=among, active=active_experts, width=each, shared=None if without else each * c.int(*shared, minimum=0))
+    return MoE(
+        experts=among, active=active_experts, width=each, shared=None if without else each * c.int(*shared, minimum=0)
+    )
 
 
 def at_most(c: Config, key: str, active: int, experts: int) -> int:
