@@ -99,8 +99,8 @@ class Report(Part):
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `allowed` are the errors that are notes here only because --allow names
-    them. `overrides` are the config keys that were set to other values.
+    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
+    are notes among the findings. `overrides` are the config keys that were set to other values.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})

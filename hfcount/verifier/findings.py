@@ -120,7 +120,7 @@ class Outcome:
         hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
-        """Adds a finding; severity and `fix` are by default those of its rule. A `fix` of None means that it has none."""
+        """Adds a finding; `severity` and `fix` are by default those of its rule, and a `fix` of None means none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
