@@ -259,10 +259,11 @@ def test_a_width_that_was_taken_for_want_of_a_dtype_is_said(tmp_path: Path, case
     ("case", "policy", "severities", "verdict"),
     [
         ("2 bytes more", {}, ["error"], "mismatch"),
-        ("2 bytes more", {"allow": {"HF401"}}, ["note"], "explained"),
+        ("2 bytes more", {"allow": {"HF401"}}, ["note"], "allowed"),
         ("2 bytes more", {"allow": {"HF201"}}, ["error"], "mismatch"),
         ("misspelt", {"allow": {"HF201"}}, ["note", "error"], "mismatch"),
-        ("misspelt", {"allow": {"HF201", "HF202"}}, ["note", "note"], "unverified"),
+        ("misspelt", {"allow": {"HF201", "HF202"}}, ["note", "note"], "allowed"),
+        ("gptq", {"allow": {"HF501"}}, ["note"], "unverified"),
         ("tied, and stored", {"strict": True}, ["error"], "mismatch"),
         ("tied, and stored", {"strict": True, "allow": {"HF203"}}, ["note"], "explained"),
         ("unread key", {"strict": True}, ["note"], "verified"),

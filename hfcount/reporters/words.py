@@ -190,6 +190,9 @@ def _because(report: Report) -> str:
         return f"{plural(len(errors), 'error')} ({codes})"
     if report.verdict == "unverified":
         return _unproven(report)
+    if report.verdict == "allowed":
+        codes = ", ".join(one.code for one in report.allowed)
+        return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
