@@ -33,6 +33,8 @@ class Leaf:
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
+        dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
+        slack: by how many elements the first extent may be smaller.
     """
 
     segments: tuple[str | Indices, ...]
@@ -47,6 +49,8 @@ class Leaf:
     linear: bool = False
     presence: Presence = "required"
     part: Part = "model"
+    dtypes: tuple[str, ...] | None = None
+    slack: int = 0
 
     @property
     def counted(self) -> bool:
