@@ -26,14 +26,13 @@ def _split(
     segments: Segments, before: str, decide: Callable[[str], Answer], numbers: Callable[[str], Collection[int]]
 ) -> tuple[tuple[Segments, Answer], ...]:
     """The parts of the rest of a name, whose beginning is `before`."""
-    texts: list[str] = []
-    for place, one in enumerate(segments):
-        if isinstance(one, Indices):
-            break
-        texts.append(one)
-    else:
-        return ((segments, decide(".".join([before, *texts] if before else texts))),)
+    place = next((place for place, one in enumerate(segments) if isinstance(one, Indices)), len(segments))
+    texts = [str(one) for one in segments[:place]]
     start = ".".join([before, *texts] if before else texts)
+    if place == len(segments):
+        return ((segments, decide(start)),)
+    one = segments[place]
+    assert isinstance(one, Indices)
     word = texts[-1] if texts else ""
     rest, own = segments[place + 1 :], segments[:place]
     known = _within(one, numbers(word))
