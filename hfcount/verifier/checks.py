@@ -3,6 +3,7 @@
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
@@ -136,6 +137,16 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
         parameters=abs(claim - total),
         **reason,
     )
+
+
+def check_defaults(c: Comparison, outcome: Outcome) -> None:
+    """HF106: keys that the config lacks, and what was counted with in their place."""
+    taken = c.blueprint.taken
+    if taken:
+        said = tuple(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in taken.items())
+        outcome.report(
+            "HF106", c.blueprint.spec.family, observed=said, key=next(iter(taken)), file=CONFIG, version=version()
+        )
 
 
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:

@@ -110,6 +110,17 @@ RULES = {
             "Correct the value that is wrong.",
         ),
         Rule(
+            "HF106",
+            "default-taken",
+            "note",
+            "config.json lacks a key that the architecture needs, and the default of transformers was counted with.",
+            "A config stripped by hand, or one that leaves out what agrees with the default.",
+            "Write the keys into config.json: another reader, or a later version, may take another default.",
+            "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
+            " {observed:60}.",
+            neutral=True,
+        ),
+        Rule(
             "HF201",
             "missing-tensor",
             "error",
