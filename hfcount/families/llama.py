@@ -14,7 +14,7 @@ _UNEVEN: dict[str, keys.Uneven] = {"granite": "run"}  # LlamaConfig checks what 
 
 def spec(c: Config) -> Spec:
     bias, uneven = c.bool("attention_bias", default=False), _UNEVEN.get(c.family, "refused")
-    mixer = keys.attention(c, bias=bias, kv_heads_optional=True, uneven=uneven)
+    mixer = keys.attention(c, bias=bias, uneven=uneven)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 

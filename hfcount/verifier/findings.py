@@ -10,7 +10,7 @@ from hfcount.text import printable
 from hfcount.verifier.hints import Hint
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.rules import RULES, Rule, Severity
 
 _ROWS = 100  # folded names that a report lists
 
@@ -36,6 +36,7 @@ class Finding:
 
     Args:
         rule: the rule that is broken.
+        severity: that of its rule, unless the case is milder or worse than the others of the rule.
         subject: the architecture or family, for the message.
         expected, observed: the two values that differ: numbers, names, dtypes or shapes.
         key: the key of the config or of the index's metadata, the first if there are several.
@@ -50,6 +51,7 @@ class Finding:
     """
 
     rule: Rule
+    severity: Severity
     subject: str = ""
     expected: Value = None
     observed: Value = None
@@ -105,6 +107,7 @@ class Outcome:
         code: str,
         subject: str = "",
         *,
+        severity: Severity | None = None,
         expected: Value = None,
         observed: Value = None,
         key: str | None = None,
@@ -117,7 +120,7 @@ class Outcome:
         hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
-        """Adds a finding; its `fix` is by default that of its rule, and None means that it has none."""
+        """Adds a finding; `severity` and `fix` are by default those of its rule, and a `fix` of None means none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
@@ -126,4 +129,4 @@ class Outcome:
             own = fitting[0].key.removesuffix(", by default")
             key, file = (None if " " in own else own), CONFIG
         values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, fitting, facts
-        self.findings.append(Finding(rule, subject, *values))
+        self.findings.append(Finding(rule, severity or rule.severity, subject, *values))
