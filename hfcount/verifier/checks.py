@@ -201,10 +201,10 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
-    outcome.proven = True
-    outcome.settled = not (c.match.missing_count or c.match.unexpected)
-    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     own = dtypes.width(c.declared) if c.declared else reading.width
+    outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
+    outcome.settled = outcome.proven and not (c.match.missing_count or c.match.unexpected)
+    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     if reading.width != own:
         outcome.report(
             "HF302",
@@ -214,7 +214,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
             file=CONFIG,
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
-            fix="Set dtype to what is stored.",
+            fix=None,
             declared=c.blueprint.spec.dtype,
             own=own,
             claim=claim,

@@ -244,7 +244,8 @@ RULES = {
             "A conversion changed one and not the other.",
             "Set dtype to what is stored, or convert them.",
             "the config declares {declared} ([{own:byte} an element), and total_size {claim:,} is exact at"
-            " {width:byte} an element][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
+            " {width:byte} an element: either the weights are stored so, or the claim is stale, and only headers"
+            " tell][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
             " as {dtypes}][, {times} the bytes][: {listed}].",
         ),
         Rule(
