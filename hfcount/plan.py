@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.overrides import check_alike
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -216,4 +217,5 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
+    check_alike(config)
     return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)
