@@ -216,6 +216,10 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
-    spec = families.read(config)
+    try:
+        spec = families.read(config)
+        tree = families.tree(spec)
+    except ZeroDivisionError:
+        raise next(problem for problem in config.problems if problem.observed == 0) from None
     check_alike(config)
-    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)
+    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems)

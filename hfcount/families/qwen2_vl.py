@@ -11,7 +11,7 @@ MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl")  # transformers 5.23: modeling_qwen2_vl
 
 
 def spec(c: Config) -> Spec:
-    text = c.sub("text_config") or c
+    text = c.sub("text_config") or c.as_part("text_config")
     towers = {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)

@@ -12,7 +12,9 @@ MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 def spec(c: Config) -> Spec:
     hidden = c.int("hidden_size", "embedding_dim")
-    layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
+    depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
+    c.int("num_hidden_layers", default=None)  # without effect beside the other
+    layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, depth))
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
     return whole.but(tied=False)  # never tied, even if the config says so
 

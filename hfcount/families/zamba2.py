@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
         "adapter_rank": c.int("adapter_rank"),
         "blocks": blocks,
-        "sharing": len(given),
+        "sharing": len(c.ints("hybrid_layer_ids", default=given)),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits=traits)

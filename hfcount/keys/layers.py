@@ -24,7 +24,7 @@ def dense_and_sparse(
         listed: the key of a list of `dense` and `sparse`, which overrides the number if present.
     """
     count = layer_count(c)
-    given = c.strs(listed) if listed else []
+    given = c.strs(listed)[:count] if listed else []
     number = c.int(
         *names, minimum=0, maximum=MAX_LAYERS, **({} if default is None and not given else {"default": default})
     )

@@ -20,12 +20,15 @@ def sized(symbol: str, value: int) -> Dim:
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 
-    A list of each layer's kind must have that length, even if the kinds do not affect shapes.
+    A list of each layer's kind must have that length, even if the kinds do not affect shapes; what is listed of their
+    networks matters only beside that.
     """
     count = c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
     for key in ("layer_types", "mlp_layer_types") if not names else ():
         length = c.length(key)
-        if length is not None and length != count:
+        if length is None:
+            break
+        if length != count:
             said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
             raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
     c.layer_count = count

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Unpack
 
-from hfcount.keys.attention import multi_head
+from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, head_of
 from hfcount.mapper import MAX_LAYERS, Config
@@ -16,6 +16,8 @@ def tower(
     ffn: FeedForward | None = None,
     heads: Sequence[str] = ("num_attention_heads",),
     depth: Sequence[str] = ("num_hidden_layers",),
+    uneven: Uneven = "refused",
+    bias: bool = True,
     **more: Unpack[Fields],
 ) -> Spec:
     """A tower of layers that are all alike, with multi-head attention.
@@ -24,12 +26,15 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
+        uneven: what becomes of a config whose heads do not divide the width.
+        bias: whether the projections of attention have a bias.
         more: further fields of the Spec; `hidden` is by default hidden_size.
     """
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     ffn = ffn or Dense(width=c.int("intermediate_size"), bias=True)
-    layer = Layer(mixer=multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS)), ffn=ffn)
+    mixer = multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS), bias=bias, uneven=uneven)
+    layer = Layer(mixer=mixer, ffn=ffn)
     return encoding(c, alike(layer, c.int(*depth, maximum=MAX_LAYERS)), **more)
 
 
@@ -53,5 +58,5 @@ def squares(c: Config) -> int:
     image, side = c.int("image_size"), c.int("patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
-        raise c.error(said, "patch_size", "Correct one.")
+        c.cannot_run(said, "patch_size", "Correct one.")
     return image // side * (image // side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
-from hfcount.mapper.tracking import REQUIRED, Tracked
+from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
@@ -43,16 +43,23 @@ class Config(Tracked):
         differing: keys of which layers may have values of their own.
     """
 
-    def int(self, *names: Str, default: Any = REQUIRED, minimum: Int = 1, maximum: Int = MAX_SIZE) -> Int:
-        """A whole number; `names` are aliases of one key, of which the first present one is read."""
+    def int(self, *names: Str, default: Any = REQUIRED, minimum: Int | None = None, maximum: Int = MAX_SIZE) -> Int:
+        """A whole number; `names` are aliases of one key, of which the first present one is read.
+
+        Unless a `minimum` is given, it is a size: 0 is a contradiction, which tensors without elements fit.
+        """
         value, name = self._find(names, default)
         if name is None:
             unknown = names and isinstance(value, int) and not isinstance(value, Dim)
             return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
             raise self._misfit(name, value, "a whole number", "HF001")
-        if not minimum <= value <= maximum:
-            raise self._misfit(name, value, f"{shown(minimum)} to {shown(maximum)}")
+        least = 1 if minimum is None else minimum
+        if not least <= value <= maximum:
+            misfit = self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
+            if value or minimum is not None:
+                raise misfit
+            self._note(misfit)
         return Dim.named(name, value, self._source(name))
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
@@ -95,21 +102,21 @@ class Config(Tracked):
         """A list of strings, empty if absent."""
         return self._list(names, str, "texts")
 
-    def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
+    def ints(self, *names: Str, default: Iterable[Int] | None = None, alone: Bool = False) -> list[Int]:
         """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
-        value, name = self._find(names, None)
+        value, name = self._find(names, UNSAID if default is None else None)
         if name is None:
-            return list(default)
+            return list(default or ())
         numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
         return [Dim.named(name, number, self._source(name)) for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """The length of a list of anything; None if absent."""
-        return None if self._find(names, None)[1] is None else len(self.entries(*names))
+        return None if self._find(names, UNSAID)[1] is None else len(self.entries(*names))
 
     def entries(self, *names: Str) -> list[Any]:
         """A list of anything, empty if absent."""
-        value, name = self._find(names, None)
+        value, name = self._find(names, UNSAID)
         if name is not None and not isinstance(value, list):
             raise self._misfit(name, value, "a list", "HF001")
         return value if isinstance(value, list) else []
@@ -144,7 +151,7 @@ class Config(Tracked):
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
-        value, name = self._find(tuple(names), None)
+        value, name = self._find(tuple(names), UNSAID)
         if name is None:
             return []
         if not isinstance(value, list) or any(type(item) is not kind for item in value):

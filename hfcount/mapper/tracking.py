@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 REQUIRED: Any = object()
 """Stands for the default of a key that has none."""
 
+UNSAID: Any = object()
+"""Stands for the default that the class declares, else None."""
+
 
 class Tracked:
     """The keys of a config, and what was asked of them. See Config for what is read, and for the arguments."""
@@ -83,10 +86,11 @@ class Tracked:
             self._read.add(key)
         return self
 
-    def as_part(self) -> Self:
-        """This config seen as a nested part whose keys are in the same object; both track reads together."""
+    def as_part(self, name: str = "") -> Self:
+        """This config seen as a nested part, `name`, whose keys are in the same object; both track reads together."""
         other = copy(self)
         other.nested = True
+        other.kind = self._declared().part(name, None).kind if name else self.kind
         return other
 
     def varied(self, where: str, own: Mapping[str, Any]) -> Self:
@@ -131,8 +135,10 @@ class Tracked:
 
         The arguments are those of `error`.
         """
-        error = self.error(f"{said} A model can be built with them, and cannot run.", key, fix, **values)
-        self._problems[str(error)] = error
+        self._note(self.error(f"{said} A model can be built with that, and cannot run.", key, fix, **values))
+
+    def _note(self, problem: ConfigError) -> None:
+        self._problems[str(problem)] = problem
 
     def error(self, said: str, key: str, fix: str | None = None, **values: Any) -> ConfigError:
         """An error in this document at `key`; `values` are further arguments of ConfigError."""
@@ -190,7 +196,7 @@ class Tracked:
 
     def _absent(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """What an absent key means: in a part the class's default, at the top `default` unless there is none."""
-        by_class = self._declared().default(names) if self._path or default is REQUIRED else None
+        by_class = self._declared().default(names) if self._path or default in (REQUIRED, UNSAID) else None
         if by_class and by_class[1] is not None and not any(map(self.has, names)):
             name, value = by_class
             self._assumed.add(name)
@@ -200,7 +206,7 @@ class Tracked:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
             fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
             raise self.error(f"{missing}, and {self.family} needs it.", names[0], fix, code="HF101")
-        return default, None
+        return None if default is UNSAID else default, None
 
 
 def _plain(value: Any) -> int | float | str:
