@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         name: c.int(name)
         for name in ("hc_mult", "o_lora_rank", "q_lora_rank", "index_n_heads", "index_head_dim", "num_experts_per_tok")
     }
-    keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim)
+    keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     networks = keys.hashed(c, ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False)))
     layers = keys.crossed(keys.compressing(c, attention), networks)

@@ -17,9 +17,7 @@ MODEL_TYPES = ("recurrent_gemma",)  # transformers 5.23: modeling_recurrent_gemm
 def spec(c: Config) -> Spec:
     hidden, heads = c.int("hidden_size"), c.int("num_attention_heads")
     width = c.int("lru_width", default=hidden)
-    if width % heads:
-        said = f"lru_width {width:,} is not a multiple of num_attention_heads {heads:,}, whose gates share it."
-        c.cannot_run(said, "lru_width", "Correct one of them.")
+    keys.divides(c, "num_attention_heads", heads, "lru_width", width, built=True)
     full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True)
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=c.int("intermediate_size") // 2, bias=True)

@@ -22,14 +22,15 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
     activation = c.str("feed_forward_proj", default="relu")
-    first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    gated = c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     def layers(count: int) -> tuple[Layers, ...]:
         def kind(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        later = Indices.of(range(1, count))
+        first = Indices.below(min(1, count))
+        later = Indices.below(count).difference(first)
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)

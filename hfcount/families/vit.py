@@ -19,7 +19,9 @@ def spec(c: Config) -> Spec:
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
         "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
     }
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    bias, heads, width = c.bool("qkv_bias", default=True), c.int("num_attention_heads"), c.int("head_dim", default=None)
+    even = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run")
+    mixer = even.but(head_dim=even.head_dim if width is None else width)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
     return whole.but(causal=False, patches=keys.patches(c))
@@ -29,13 +31,14 @@ def blueprint(s: Spec) -> Block:
     d, strides = s.hidden, s.traits["encoder_stride"]
 
     def layer(one: Layer) -> Block:
-        projection, width = Linear(d, d, one.attention.qkv_bias), one.dense.width
+        a, width = one.attention, one.dense.width
+        projection = Linear(d, a.heads * a.head_dim, a.qkv_bias)
         return block(
             layernorm_before=layer_norm(d),
             attention=block(
                 "attention",
                 attention=block(query=projection, key=projection, value=projection),
-                output=block(dense=Linear(d, d, True)),
+                output=block(dense=Linear(a.heads * a.head_dim, d, True)),
             ),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, width, True)),
@@ -50,9 +53,10 @@ def blueprint(s: Spec) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
-    layers = block(layer=stack(s.layers, layer))
-    body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
+    body = block(
+        embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d), pooler=pooled
+    )
     pixels = strides * strides * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
-    labels = block(classifier=classifier(s))
-    return headed(s, "vit", body, image_classification=labels, masked_image=block(decoder=Block(image)))
+    heads = {"image_classification": block(classifier=classifier(s)), "masked_image": block(decoder=Block(image))}
+    return headed(s, "vit", body, **heads)

@@ -99,7 +99,7 @@ def sparse_steps(
     """
     every = Indices.below(layer_count(c))
     only_dense = c.ints("mlp_only_layers", default=only_dense)
-    step = c.int("decoder_sparse_step", default=1, maximum=MAX_LAYERS)
+    step = c.int("decoder_sparse_step", default=1, minimum=1, maximum=MAX_LAYERS)
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.of(range(step - 1, int(every.count), step))

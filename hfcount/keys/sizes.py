@@ -4,11 +4,17 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.tree.dims import Dim
 
 
-def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
-    """`whole` / `part`; ConfigError, which calls them by these names, if there is a remainder."""
+def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, built: bool = False) -> int:
+    """`whole` / `part`, by the names of their keys. A remainder is dropped if a model is `built` all the same.
+
+    Raises:
+        ConfigError: there is a remainder, and no model is built.
+    """
     if whole % part:
         said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
-        raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
+        if not built:
+            raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
+        c.cannot_run(said, whole_name, "Correct one of them.", observed=int(whole))
     return whole // part
 
 

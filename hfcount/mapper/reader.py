@@ -87,6 +87,8 @@ class Config(Tracked):
     def bool(self, *names: Str, default: Any = REQUIRED) -> Bool:
         """true or false."""
         value, name = self._find(names, default)
+        if name is None and any(map(self.has, names)):
+            return False  # null is as good as false
         if name is not None and type(value) is not bool:
             raise self._misfit(name, value, "true or false", "HF001")
         return cast(Bool, value)

@@ -169,16 +169,14 @@ class Tracked:
 
     def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """The value of the first of these names that is given, and that name; `default` and None if none is."""
-        self._read.update(names)
-        found = self._those_given(names)
-        if not found:
-            found = self._those_given(self._declared().spellings(names))
-            self._read.update(found)
+        own = self._declared()
+        found = self._those_given((*names, *own.spellings(names)))
+        self._read.update(names, found)
         if not found:
             return self._absent(names, default)
         if len(found) > 1:
             chosen = [name for name in found if f"{self._path}{name}" in self._chosen]
-            counting = chosen or self._declared().counting(sorted(found, key=list(self._values).index)) or found
+            counting = chosen or own.counting(sorted(found, key=list(self._values).index)) or found
             self._read.difference_update(set(found) - set(counting))
             found = counting
         first, value = found[0], self._values[found[0]]
