@@ -56,7 +56,6 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d), pooler=pooled
     )
-    pixels = strides * strides * s.seen.channels
-    image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
-    heads = {"image_classification": block(classifier=classifier(s)), "masked_image": block(decoder=Block(image))}
-    return headed(s, "vit", body, **heads)
+    pixels, labels = strides * strides * s.seen.channels, block(classifier=classifier(s))
+    image = block(decoder=Block({"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}))
+    return headed(s, "vit", body, image_classification=labels, masked_image=image)

@@ -174,7 +174,7 @@ class Tracked:
         self._read.update(names, found)
         if not found:
             return self._absent(names, default)
-        if len(found) > 1:
+        if any(self._values[name] != self._values[found[0]] for name in found):
             chosen = [name for name in found if f"{self._path}{name}" in self._chosen]
             counting = chosen or own.counting(sorted(found, key=list(self._values).index)) or found
             self._read.difference_update(set(found) - set(counting))
