@@ -33,7 +33,9 @@ def blueprint(s: Spec) -> Block:
         attention = fused_attention(d, a, "Wqkv", "out_proj")
         return block(attn=attention, norm1=layer_norm(d), mlp=network, norm2=layer_norm(d))
 
-    tables = block(word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.traits["type_vocab_size"], d))
+    tables = block(
+        word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.traits["type_vocab_size"], d)
+    )
     pooled = pooler(s, heads=("sequence_classification",))
     encoder = block(layers=stack(s.layers, layer))
     body = block(embeddings=tables, emb_ln=layer_norm(d), encoder=encoder, pooler=pooled)

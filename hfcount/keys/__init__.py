@@ -11,7 +11,7 @@ from hfcount.keys.layers import (
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
-    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, mtp, named,
+    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.sizes import divides, layer_count, sized

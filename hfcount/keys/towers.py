@@ -48,18 +48,28 @@ def encoding(
     name, head = ("", "base") if c.nested else head_of(c, known)
     more["causal"] = False
     heads = tuple(dict.fromkeys(known.values()))
-    return Spec(family=c.family, architecture=name, dtype=c.dtype(), layers=tuple(layers), head=head, heads=heads, **more)
+    return Spec(
+        family=c.family, architecture=name, dtype=c.dtype(), layers=tuple(layers), head=head, heads=heads, **more
+    )
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
     """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
-    return Patches(side=c.int("patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
+    return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
 def squares(c: Config) -> int:
     """The number of patches in a square image with sides of image_size pixels."""
-    image, side = c.int("image_size"), c.int("patch_size")
+    image, side = _side(c, "image_size"), _side(c, "patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
         raise c.error(said, "patch_size", "Correct one.")
     return image // side * (image // side)
+
+
+def _side(c: Config, key: str) -> int:
+    """The side of a square; the key may give it once, or as height and width."""
+    given = [] if c.is_int(key) else c.ints(key)
+    if len(set(given)) > 1:
+        raise c.error(f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
+    return given[0] if given else c.int(key)
