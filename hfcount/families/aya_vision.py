@@ -1,4 +1,4 @@
-"""Aya Vision and Command A Vision: patches in squares, a gated projection, Cohere's language model (arXiv:2505.08751)."""
+"""Aya Vision and Command A Vision: patches in squares, a gated projection, Cohere's model (arXiv:2505.08751)."""
 
 from hfcount import families, keys
 from hfcount.mapper import Config

@@ -1,4 +1,4 @@
-"""DeBERTa, versions 2 and 3: attention to contents and to relative positions apart (arXiv:2006.03654, arXiv:2111.09543)."""
+"""DeBERTa, versions 2 and 3: contents and relative positions apart (arXiv:2006.03654, arXiv:2111.09543)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

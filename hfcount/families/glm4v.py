@@ -11,7 +11,7 @@ MODEL_TYPES = (
     "glm4v",
     "glm46v",
     "glmga",
-)  # transformers 5.23: modeling_glm4v.py, modeling_glm46v.py, modeling_glmga.py
+)  # transformers 5.23: modeling_glm4v.py, modeling_glm46v.py, modular_glmga.py
 
 
 def spec(c: Config) -> Spec:

@@ -1,4 +1,4 @@
-"""Idefics 3 and SmolVLM: patches in squares, one projection, any language model (arXiv:2408.12637, arXiv:2504.05299)."""
+"""Idefics 3 and SmolVLM: patches in squares, one projection, a language model (arXiv:2408.12637, arXiv:2504.05299)."""
 
 from hfcount import families, keys
 from hfcount.mapper import Config

@@ -12,7 +12,7 @@ MODEL_TYPES = ("internvl",)  # transformers 5.23: modeling_internvl.py
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    merged = keys.sized("m", int(1 / c.share("downsample_ratio", default=0.5)))
+    merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads = ("ForConditionalGeneration", "Model")
     return keys.around(c, text, towers, tied=True, heads=heads, traits={"downsample_ratio": merged})
 

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import altered
+from hfcount.parts import altered, layer_norm
 from hfcount.parts.encoders import bert_base, bert_layer, pooler, roberta_heads
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
@@ -23,8 +23,7 @@ def blueprint(s: Spec) -> Block:
     chosen = block("attention", query_global=square, key_global=square, value_global=square)
 
     def layer(one: Layer) -> Block:
-        usual = bert_layer(d, one)
-        output = block(dense=Linear(d, d, True, "attention"), LayerNorm=usual.children["output"].children["LayerNorm"])
-        return altered(usual, attention=block(self=altered(near, **chosen.children), output=output))
+        output = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        return altered(bert_layer(d, one), attention=block(self=altered(near, **chosen.children), output=output))
 
     return roberta_heads(s, "longformer", bert_base(s, layer, pooler=pooler(s, heads=("base", "multiple_choice"))))

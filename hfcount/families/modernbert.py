@@ -1,4 +1,4 @@
-"""ModernBERT: an encoder with rotary positions and gated networks; its first attention has no norm (arXiv:2412.13663)."""
+"""ModernBERT: rotary positions, gated networks, no norm before the first attention (arXiv:2412.13663)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

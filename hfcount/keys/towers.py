@@ -45,12 +45,10 @@ def encoding(
     The class that a nested config names does not matter, since the model around it holds the base model.
     """
     known: dict[str, Head] = {"Model": "base", "Encoder": "base", **(further or {})}
-    name, head = ("", "base") if c.nested else head_of(c, known)
-    more["causal"] = False
-    heads = tuple(dict.fromkeys(known.values()))
-    return Spec(
-        family=c.family, architecture=name, dtype=c.dtype(), layers=tuple(layers), head=head, heads=heads, **more
-    )
+    found: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
+    more["causal"], heads = False, tuple(dict.fromkeys(known.values()))
+    whole = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
+    return whole.but(architecture=found[0], head=found[1])
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
