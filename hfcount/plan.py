@@ -150,9 +150,9 @@ class Blueprint:
         within = {} if known.within is None else {f"^{escape(known.within[0])}": known.within[1]}
         rules = Spellings(compiled({**within, **known.spellings}))
         bare = self.spec.head == "base"
-        head = next((head for head in self.spec.heads if head not in ("base", "question_answering")), "base")
+        heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
-        whole = leaves(self._tree_with(head)) if bare else self.leaves
+        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
         prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
         return replace(rules, prefix=prefix, bare=bare, merged=known.merged, transposed=known.transposed)
 

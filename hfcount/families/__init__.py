@@ -4,13 +4,13 @@ A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meanin
 one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
-- `SPELLINGS`: other names that the reference takes when it loads: a pattern (regular expression) and what stands for it.
-  Two names are one tensor's if the rules, each applied once and in turn, make the same name of both. A model around this
-  one takes them too, but for those with `^`, which are of the whole name;
+- `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
+  are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
+  takes them too, but for those with `^`, which are of the whole name;
 - `WITHIN`: by model_type, the beginning of the names that the model has within a multimodal one, and what the reference
   puts in its place when it loads the model alone;
-- `MERGED`: layouts that the reference converts on loading: the end of the name of one tensor, and those of the tensors
-  that may be stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
+- `MERGED`: layouts that the reference converts: the end of the name of one tensor, and those of the tensors that may be
+  stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
 - `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped.
 
 The comment on MODEL_TYPES cites the implementation that the names come from; the configuration file beside it says what
@@ -129,6 +129,11 @@ def conversions(s: Spec) -> Conversions:
             spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
             merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
     return Conversions(spellings, getattr(family, "WITHIN", {}).get(s.family), merged, transposed)
+
+
+def around(s: Spec) -> str:
+    """The multimodal type that a language model is a part of, by the name that its own type has from it."""
+    return s.family.replace("_text", "")
 
 
 @lru_cache(256)

@@ -133,5 +133,6 @@ def _stacked(leaf: Leaf, part: list[str]) -> Indices | None:
 def _ends_with(leaf: Leaf, part: list[str]) -> bool:
     end = leaf.segments[-len(part) :]
     return len(end) == len(part) and all(
-        isinstance(found, Indices) if wanted == "*" else found == wanted for found, wanted in zip(end, part, strict=True)
+        isinstance(found, Indices) if wanted == "*" else found == wanted
+        for found, wanted in zip(end, part, strict=True)
     )

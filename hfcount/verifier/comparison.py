@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from hfcount.formats.index import Index
 from hfcount.plan import Blueprint
@@ -30,7 +30,7 @@ class Comparison:
         scheme: the quantisation scheme of the weights; None if there is none, or names were not read.
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
-        spelling: stored names that differ from the blueprint's in prefix or spelling, by the blueprint's name.
+        spelling: stored names that differ from the blueprint's, by the blueprint's name.
     """
 
     blueprint: Blueprint
@@ -60,7 +60,7 @@ class Comparison:
         match = None if scheme else match
         if match and index and index.total_size and not match.unexpected and not blueprint.asides:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
-        spelling = {expected: found for found, expected in match.renamed} if match else {}
+        spelling = match.spelling if match else {}
         return cls(blueprint, index, view, frozenset(evidence), match, scheme, declared, reading, spelling)
 
     @property
@@ -90,6 +90,16 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
+    def stored(self, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
+        """The arguments of `report` for the given numbers of stored tensors of some leaves."""
+        known = [self.bytes(leaf, count) for leaf, count in found]
+        return {
+            "tensors": [leaf.name for leaf, _ in found],
+            "count": sum(count for _, count in found),
+            "parameters": sum(count * leaf.size for leaf, count in found),
+            "bytes": None if None in known else sum(size for size in known if size is not None),
+        }
+
 
 def _match(blueprint: Blueprint, index: Index | None, view: HeaderView | None, match: Match | None) -> Match:
     listed: Mapping[str, object] = index.weight_map if index else view.entries if view else {}
@@ -97,7 +107,7 @@ def _match(blueprint: Blueprint, index: Index | None, view: HeaderView | None, m
         find = Finder(blueprint.leaves).find
         listed, match = dict(listed) | {name: None for name, _ in view.omitted if find(name)}, None
     if match is None:
-        match = names.match(blueprint.leaves, listed, blueprint.asides)
+        match = names.match(blueprint.leaves, listed, blueprint.asides, lambda: blueprint.spellings)
         if match.unexpected:
-            names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
+            names.set_heads_apart(match, blueprint.leaves, blueprint.other_heads)
     return match

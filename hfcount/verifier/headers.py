@@ -77,6 +77,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
     agreeing: list[Leaf] = []
     misshapen: list[str] = []
     retyped: list[Retyped] = []
+    turned: list[tuple[Leaf, str]] = []
     spell, entries = c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
         if not count or leaf.presence == "obsolete":  # loaders skip it, whatever it is
@@ -86,7 +87,9 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
-            if entry[1] != shape:
+            if entry[1] != shape and entry[1] == (*shape[:-2], *shape[:-3:-1]) and _turns(c, leaf):
+                turned.append((leaf, name))
+            elif entry[1] != shape:
                 misshapen.append(name)
                 odd = odd or entry[1]
             if entry[0] != usual:
@@ -97,7 +100,27 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             agreeing.append(leaf)
     if wrong:
         _report_shapes(c, misshapen, wrong, agreeing, outcome)
+    if turned:
+        _report_turned(c, turned, outcome)
     report_dtypes(c, retyped, outcome)
+
+
+def _turns(c: Comparison, leaf: Leaf) -> bool:
+    """Whether the reference takes a tensor with its last two dimensions swapped, too."""
+    return leaf.name.endswith(c.blueprint.spellings.transposed or "\n")
+
+
+def _report_turned(c: Comparison, turned: list[tuple[Leaf, str]], outcome: Outcome) -> None:
+    leaf, first = turned[0]
+    names = [c.spelling.get(name, name) for _, name in turned]
+    outcome.report(
+        "HF212",
+        c.subject,
+        expected=tuple(map(int, leaf.shape)),
+        observed=c.headers.entries[c.spelling.get(first, first)].shape,
+        **_stored(c.headers, names),
+        turned=len(names),
+    )
 
 
 def _report_shapes(

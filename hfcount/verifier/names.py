@@ -51,6 +51,11 @@ class Match:
         return not (self.missing_count or self.unexpected or self.wrapped or self.unfinished)
 
     @property
+    def differences(self) -> int:
+        """How many tensors are missing, and how many others are there."""
+        return self.missing_count + len(self.unexpected)
+
+    @property
     def weights(self) -> int:
         """Elements of the parameters, tied copies and other heads that are listed."""
         listed = sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "parameter")
@@ -97,9 +102,12 @@ def match(
         from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
         known = spellings() if spellings else Spellings()
-        found = _respelled(found, leaves, names, known)
+        plain, found = found, _respelled(found, leaves, names, known)
         if found.unexpected:
-            found = _unwrapped(found, leaves, names, known)
+            found = _unwrapped(plain, found, leaves, names, known)
+        if undescribed:
+            besides = tuple(map(known.common, undescribed))
+            found.unexpected = [name for name in found.unexpected if not known.common(name).startswith(besides)]
     return found
 
 
@@ -131,24 +139,32 @@ def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], s
     return result
 
 
-def _unwrapped(found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
-    """The match of the names without what wrappers have added, if that makes names of the blueprint of them."""
+def _unwrapped(
+    plain: Match, found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
+) -> Match:
+    """The match of the names without what wrappers have added, if that makes names of the blueprint of them.
+
+    Args:
+        plain: the match of the names as they are.
+        found: that with the names which the reference takes for others.
+    """
     from hfcount.verifier.wrappers import Wrapped, outer, peel
 
-    wrapped, bare = peel(found.unexpected)
-    best, fewest = found, found.missing_count + len(found.unexpected)
+    wrapped, bare = peel(plain.unexpected)
+    best, own = found, set(wrapped.own)
     if wrapped.wrappers:
         tried = _without(wrapped, bare, leaves, names, spellings)
-        if wrapped.sure or 2 * len(tried.unexpected) <= len(found.unexpected):
-            best, fewest = tried, tried.missing_count + len(tried.unexpected)
+        if wrapped.sure or 2 * len(tried.unexpected) <= len(plain.unexpected):
+            best = plain = tried
     if best.missing_count and best.unexpected:
-        rest = {name: bare.get(name, name) for name in best.unexpected}
+        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in own}
         for prefix in outer(rest.values()):
             inner = {name: one.removeprefix(prefix) for name, one in rest.items() if one.startswith(prefix)}
             around = Wrapped(wrapped.wrappers, prefix, [], wrapped.own, wrapped.flat)
             tried = _without(around, bare | inner, leaves, names, spellings)
-            if tried.missing_count + len(tried.unexpected) < fewest - len(inner):
-                best, fewest = tried, tried.missing_count + len(tried.unexpected)
+            # Most of the names must be those of tensors that would be missing otherwise.
+            if tried.differences < min(best.differences, plain.differences - len(inner)):
+                best = tried
     return best
 
 
@@ -206,7 +222,7 @@ def _match(leaves: Collection[Leaf], names: Collection[str], flat: tuple[str, ..
         result.unexpected = [name for name in names if name in rest]
     if result.missing_count:
         _let_stand_in(result)
-    if any(0 < count for leaf, count in result.listed if leaf.part == "prediction"):
+    if any(count > 0 for leaf, count in result.listed if leaf.part == "prediction"):
         _look_at_prediction(result, names)
     return result
 

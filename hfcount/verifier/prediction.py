@@ -21,7 +21,7 @@ class Unfinished:
         count: how many.
         elements: their elements.
         expected: the number of tensors of the layers that are begun.
-        ordinary: leaves, and those of their names that are listed of layers without anything of a prediction layer's own.
+        ordinary: leaves, and their names that are listed, of layers without a prediction layer's own tensors.
     """
 
     lacking: list[str] = field(default_factory=list)

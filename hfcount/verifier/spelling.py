@@ -51,7 +51,11 @@ def respell(
                 used.add(id(leaf))
                 break
     # Of two names of one tensor neither is a mere spelling of it.
-    chosen = {found[0]: wanted for wanted, found in pairs.items() if len(found) == 1 and wanted not in names}
+    chosen = {
+        found[0]: wanted
+        for wanted, found in pairs.items()
+        if found == [wanted] or (len(found) == 1 and wanted not in names)
+    }
     swapped = [swap for swap in swaps if any(id(leaf) in used for leaf in swap.stored)]
     return Respelled(chosen, swapped)
 

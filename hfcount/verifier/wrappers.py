@@ -22,7 +22,7 @@ class Wrapper:
     adds: str
     cure: str
     stays: str = ""
-    owns: str = r"(?!)"
+    owns: str = ""
     sure: bool = True
 
 
@@ -71,8 +71,10 @@ WRAPPERS = (
     Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$"),
 )
 
+_AROUND = "Save the model within, or rename the tensors; if a larger model was meant, name its class in architectures."
+
 _ADDS = [(wrapper, re.compile(wrapper.adds)) for wrapper in WRAPPERS]
-_OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns != Wrapper.owns]
+_OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns]
 _FLAT = re.compile(r"_?flat_param(?:_\d+)?$")
 
 _TRIED = 8  # prefixes of a module around the model, the most frequent first
@@ -100,12 +102,13 @@ class Wrapped:
     @property
     def title(self) -> str:
         """The wrappers' names."""
-        return ", ".join(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
+        around = [f"a module around the model (the prefix {self.outer})"] if self.outer else []
+        return " and ".join(dict.fromkeys([*(wrapper.name for wrapper in self.wrappers), *around]))
 
     @property
     def cure(self) -> str:
         """The calls that undo it."""
-        return " ".join(dict.fromkeys(wrapper.cure for wrapper in self.wrappers))
+        return " ".join(dict.fromkeys(wrapper.cure for wrapper in self.wrappers)) or _AROUND
 
     @property
     def sure(self) -> bool:
