@@ -52,7 +52,6 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         own_name=wrapped.own[0] if wrapped.own else "",
         names=len(wrapped.pairs) or None,
         flat=bool(wrapped.flat),
-        wrappers=len(wrapped.wrappers) + bool(wrapped.outer),
     )
 
 

@@ -60,6 +60,9 @@ class Comparison:
         match = None if scheme else match
         if match and index and index.total_size and not match.unexpected and not blueprint.asides:
             reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
+            if reading is None and (copies := sum(count * leaf.size for leaf, count in match.extra("tied"))):
+                # Earlier writers counted what two names share once.
+                reading = sizes.exact(index.total_size, match.weights - copies, match.buffers, declared)
         spelling = match.spelling if match else {}
         return cls(blueprint, index, view, frozenset(evidence), match, scheme, declared, reading, spelling)
 

@@ -228,9 +228,10 @@ def _match(leaves: Collection[Leaf], names: Collection[str], flat: tuple[str, ..
 
 
 def _let_stand_in(found: Match) -> None:
-    """A tied name stands in for the one that it is tied to: the reference takes whichever is there."""
+    """A tied name stands in for the embedding that it is tied to: the reference takes whichever is there."""
+    tables = {leaf.name for leaf, _ in found.listed if leaf.component == "embedding"}
     for leaf, count in found.listed:
-        if leaf.to in found.missing and count:
+        if count and leaf.to in tables and leaf.to in found.missing:
             found.missing.remove(leaf.to)
             found.missing_count -= 1
             found.missing_elements -= leaf.size

@@ -225,7 +225,7 @@ RULES = {
             "Names carry what a training wrapper adds to them: torch.compile, DDP, FSDP, PEFT, TRL.",
             "The wrapper's state_dict was saved, and not that of the model within.",
             "Save the model within, with the call that the finding names.",
-            "[{names:name} {names:carries|carry} what {title} {wrappers:adds|add}, such as {observed:120} for"
+            "[{names:name} {names:carries|carry} {title}, such as {observed:120} for"
             " {expected}.][ {own:tensor} of the checkpoint {own:is|are} the wrapper's own, such as {own_name:120}.]"
             "[flat? It holds all parameters of a module in one row.] Loaders look for the names of {subject}.",
         ),
@@ -299,7 +299,7 @@ RULES = {
             "metadata.total_size is {observed:,} bytes, and the [{elements:,} elements listed have {expected:,} bytes"
             " at {width:byte} each][headers?tensors listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are"
             " claimed[elements?, and no other width accounts for them][files?, which is the sum of the file sizes,"
-            " headers included][tied?, which leaves out the tied copy that is stored][, which is what {reading} would"
+            " headers included][, which is what {reading} would"
             " take: the weights were converted and the claim was not].[elements? Either the index is stale or the"
             " config is of another size.]",
         ),

@@ -71,7 +71,7 @@ WRAPPERS = (
     Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$"),
 )
 
-_AROUND = "Save the model within, or rename the tensors; if a larger model was meant, name its class in architectures."
+_AROUND = "Rename them, or save the model itself; if a model around it was meant, name its class in architectures."
 
 _ADDS = [(wrapper, re.compile(wrapper.adds)) for wrapper in WRAPPERS]
 _OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns]
@@ -101,9 +101,14 @@ class Wrapped:
 
     @property
     def title(self) -> str:
-        """The wrappers' names."""
-        around = [f"a module around the model (the prefix {self.outer})"] if self.outer else []
-        return " and ".join(dict.fromkeys([*(wrapper.name for wrapper in self.wrappers), *around]))
+        """What the names carry."""
+        names = list(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
+        said = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
+        if self.outer:
+            found, wanted = self.pairs[0]
+            own = wanted[: -len(found.removeprefix(self.outer))]
+            said.append(f"the prefix {self.outer}" + (f" in place of {own}" if own and not names else ""))
+        return " and ".join(said)
 
     @property
     def cure(self) -> str:
