@@ -169,7 +169,7 @@ def predicting(with_layers: bool) -> Checkpoint:
     return Checkpoint(DEEPSEEK, {FIRST: {one.name: ("BF16", tuple(map(int, one.shape))) for one in kept}})
 
 
-def packed() -> Checkpoint:
+def with_packed_experts() -> Checkpoint:
     """Experts as transformers holds them: in two tensors, one of gates and ups."""
     checkpoint = sharded("qwen3_moe")
     d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
@@ -574,7 +574,7 @@ CASES: dict[str, Case] = {
         ("DDP", "unwrap_model", "module.lm_head.weight for lm_head.weight"),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
     ),
-    "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=packed),
+    "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),
     "only the head of a tied pair": Case(
         "explained",
         "HF212",
@@ -707,6 +707,13 @@ CASES: dict[str, Case] = {
         "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
     ),
     # The config
+    "no num_key_value_heads, and stored as is the default": Case(
+        "verified",
+        "HF106",
+        ("num_key_value_heads 8",),
+        make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
+        spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads",), spoil=says(num_key_value_heads=3)

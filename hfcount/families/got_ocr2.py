@@ -12,7 +12,7 @@ SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "qwen2")
+    text = families.part(c, "text_config")
     channels = keys.sized("C_o", c.part("vision_config").int("output_channels", default=256))
     heads = ("ForConditionalGeneration", "Model")
     return keys.around(c, text, {}, tied=True, heads=heads, traits={"output_channels": channels})

@@ -13,8 +13,8 @@ SPELLINGS = CLIP
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "lfm2")
-    towers = {"vision": families.part(c, "vision_config", "siglip2_vision_model")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     traits = {
         "downsample_factor": keys.sized("m", c.int("downsample_factor", default=2)),
         "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=2560)),

@@ -13,7 +13,7 @@ SPELLINGS = {r"^visual\.": "model.visual.", r"^model\.(?!language_model\.|visual
 
 def spec(c: Config) -> Spec:
     text = c.sub("text_config") or c
-    towers = {"vision": families.part(c, "vision_config", always=f"{c.family}_vision")}
+    towers = {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)

@@ -141,8 +141,8 @@ def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
             break
         return names[0], heads[ending]
     raise UnknownArchitecture(
-        f"{c.where}: no head of {c.family} is called {printable(names[0])}. Known are names that end in"
-        f" {', '.join(heads)}."
+        f"{c.where}: {printable(names[0])} is no class of {c.family}, but a variant with tensors of its own, which no"
+        f" family describes. Described are classes that end in {', '.join(heads)}."
     )
 
 

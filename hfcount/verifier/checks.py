@@ -3,6 +3,7 @@
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label
@@ -157,6 +158,16 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_defaults(c: Comparison, outcome: Outcome) -> None:
+    """HF106: keys that the config lacks, and what was counted with in their place."""
+    taken = c.blueprint.taken
+    if taken:
+        said = tuple(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in taken.items())
+        outcome.report(
+            "HF106", c.blueprint.spec.family, observed=said, key=next(iter(taken)), file=CONFIG, version=version()
+        )
+
+
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread
@@ -209,10 +220,10 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
-    outcome.proven = True
-    outcome.settled = c.match.complete
-    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     own = dtypes.width(c.declared) if c.declared else reading.width
+    outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
+    outcome.settled = outcome.proven and c.match.complete
+    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     if reading.width != own:
         outcome.report(
             "HF302",
@@ -222,7 +233,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
             file=CONFIG,
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
-            fix="Set dtype to what is stored.",
+            fix=None,
             declared=c.blueprint.spec.dtype,
             own=own,
             claim=claim,
