@@ -18,7 +18,7 @@ absent keys mean. A file is named after one of its model_types; its others are f
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
