@@ -571,7 +571,7 @@ CASES: dict[str, Case] = {
     "saved from DDP": Case(
         "mismatch",
         "HF211",
-        ("DDP", "unwrap_model", "module.lm_head.weight for lm_head.weight"),
+        ("DDP", "unwrap_model", f"module.{EMBED} for {EMBED}"),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
     ),
     "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),

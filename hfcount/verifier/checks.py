@@ -119,6 +119,7 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
     if stored:
         outcome.report("HF208", expected=expected, observed=sum(count for _, count in stored), **c.stored(stored))
     elif expected:
+        key = c.blueprint.spec.parts["mtp"].count_key
         outcome.report(
             "HF207",
             expected=expected,
@@ -127,8 +128,9 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
             count=expected,
             parameters=sum(leaf.elements for leaf in announced),
             bytes=None,
-            key=c.blueprint.spec.parts["mtp"].count_key,
-            file=CONFIG,
+            key=key,
+            file=CONFIG if key else None,
+            fix=f"Set {key} to 0, or copy the layers from the base model." if key else "",
         )
 
 

@@ -191,11 +191,9 @@ RULES = {
             "note",
             "The config announces multi-token-prediction layers that are not stored.",
             "transformers drops them when a model is loaded and saved.",
-            "Copy the layers from the base model for speculative decoding, or announce none.",
+            "Announce none, or copy the layers from the base model.",
             "the config announces multi-token-prediction layers, and none is stored: {tensors}. The model proper is"
-            " complete without, but speculative decoding with them will not work:[ set {key} to 0, or] copy the layers"
-            " from the base model.",
-            mends=False,
+            " complete without, but speculative decoding with them will not work.",
         ),
         Rule(
             "HF208",
