@@ -337,6 +337,25 @@ def stale_files(checkpoint: Checkpoint) -> None:
     checkpoint.shards |= sharded(intermediate_size=99, names=UNLISTED).shards
 
 
+NEOX: Json = {
+    "architectures": ["GPTNeoXForCausalLM"],
+    "model_type": "gpt_neox",
+    "torch_dtype": "bfloat16",
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "max_position_embeddings": 8,
+}
+
+
+def masks(checkpoint: Checkpoint) -> None:
+    """What transformers once wrote beside each layer's attention, and how it then took booleans."""
+    checkpoint.metadata["total_size"] = checkpoint.data + 2 * 8 * 8 / 8
+    checkpoint.add({f"gpt_neox.layers.{number}.attention.bias": ("BOOL", (1, 1, 8, 8)) for number in range(2)})
+
+
 def sum_of_file_sizes(checkpoint: Checkpoint) -> None:
     checkpoint.metadata["total_size"] = sum(len(raw(tensors)) for tensors in checkpoint.shards.values())
 
@@ -654,9 +673,23 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.metadata.update(total_parameters=checkpoint.data // 2 + 600),
     ),
     "total_parameters counts vectors alone": Case(
-        "explained", "HF403", ("ZeRO-3",), spoil=claims(total_parameters=VECTORS)
+        "explained", "HF403", ("ZeRO-3", "The Hub shows it"), spoil=claims(total_parameters=VECTORS)
     ),
     "total_parameters is off": Case("explained", "HF403", ("5 more",), spoil=claims(total_parameters=TOTAL + 5)),
+    "total_parameters of what is stored, and the config says otherwise": Case(
+        "mismatch", "HF301", spoil=both(claims(total_parameters=TOTAL), says(vocab_size=51))
+    ),
+    "total_size of what the config says, and less is stored": Case(
+        "mismatch",
+        "HF301",
+        spoil=both(claims(total_size=2 * TOTAL), lambda checkpoint: checkpoint.add({EMBED: ("BF16", (7, 12))}, FIRST)),
+    ),
+    "booleans at 1/8 of a byte": Case(
+        "explained",
+        "HF204",
+        make=lambda: Checkpoint(NEOX, {FIRST: stored(NEOX)}),
+        spoil=masks,
+    ),
     # Quantised
     "GPTQ": Case(
         "unverified",

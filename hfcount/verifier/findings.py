@@ -102,6 +102,10 @@ class Outcome:
     match: Match | None = None
     predicting: bool = False
 
+    def has(self, *codes: str) -> bool:
+        """Whether any of these was reported."""
+        return any(finding.rule.code in codes for finding in self.findings)
+
     def report(
         self,
         code: str,

@@ -306,7 +306,7 @@ RULES = {
             "metadata.total_parameters is {observed:,}, and the model has {expected:,} parameters: [vectors?it counts"
             " vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned][both?it counts the"
             " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
-            " twice][{more:,} more][{fewer:,} fewer].",
+            " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
         Rule(
             "HF501",
