@@ -14,6 +14,7 @@ from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.keys.model import Fields
 from hfcount.mapper import Config
+from hfcount.mapper.reference import declared
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.spec import Spec
 
@@ -33,8 +34,12 @@ def _names(values: Mapping[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("key", SIZES)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_sizes_are_never_defaulted(family: str, key: str) -> None:
-    assert (_code(config(family, key)), _code(config(family, **{key: None}))) == ("HF101", "HF101")
+def test_a_size_that_is_absent_is_the_default_and_said_and_null_is_refused(family: str, key: str) -> None:
+    default = declared(family).keys[key]
+    lacking, whole = config(family, key, head_dim=6), config(family, **{"head_dim": 6, key: default})
+    assert hfcount.blueprint(lacking).rows() == hfcount.blueprint(whole).rows()
+    assert (hfcount.blueprint(lacking).taken, hfcount.blueprint(whole).taken) == ({key: default}, {})
+    assert _code(config(family, **{key: None})) == "HF101"
 
 
 @pytest.mark.parametrize(
@@ -49,13 +54,14 @@ def test_sizes_are_never_defaulted(family: str, key: str) -> None:
     ],
 )
 def test_other_keys_that_a_family_needs(family: str, key: str) -> None:
-    assert _code(config(family, key)) == "HF101"
+    taken = hfcount.blueprint(config(family, key, num_attention_heads=32, head_dim=6)).taken
+    assert taken == {key: declared(family).keys[key]}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_error_names_the_key_and_the_family(family: str) -> None:
     with pytest.raises(ConfigError, match=f"no vocab_size, and {family} needs it"):
-        hfcount.blueprint(config(family, "vocab_size"))
+        hfcount.blueprint(config(family, vocab_size=None))
 
 
 @pytest.mark.parametrize(

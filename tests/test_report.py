@@ -14,10 +14,11 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import AskedDepth, Options, failed, inspect
 from hfcount.report.model import Depth, Failure, Verdict, worst
+from hfcount.verifier.policy import Policy
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
-    " evidence checks findings memory compute"
+    " evidence checks findings allowed memory compute"
 ).split()
 
 INNER = {
@@ -27,6 +28,7 @@ INNER = {
     "evidence": "total_size total_parameters tensors shards dtypes unlisted",
     "checks": "name expected observed agrees text",
     "findings": "code name severity message tensors count parameters bytes expected observed key file fix",
+    "allowed": "code name count",
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
@@ -61,6 +63,16 @@ def test_every_key_and_no_other(tmp_path: Path) -> None:
     for key in INNER.keys() & dumped.keys():
         parts = dumped[key] if isinstance(dumped[key], list) else [dumped[key]]
         assert [list(part) for part in parts] == [INNER[key].split()] * len(parts), key
+
+
+def test_errors_that_were_let_through_are_listed(tmp_path: Path) -> None:
+    lacking = config("llama", num_hidden_layers=4)
+    waved = _report(tmp_path, lacking, index(TINY["llama"]), policy=Policy(frozenset({"HF201", "HF203"})))
+    assert (waved.verdict, waved.exit_code, _dumped(waved)["allowed"]) == (
+        "allowed",
+        0,
+        [{"code": "HF201", "name": "missing-tensor", "count": 1}],
+    )
 
 
 def test_what_is_asked_for_besides(tmp_path: Path) -> None:
@@ -127,6 +139,7 @@ def test_values(tmp_path: Path) -> None:
             {"name": "total_size", "expected": 9480, "observed": 9480, "agrees": True, "text": "4,740 × 2 (BF16)"},
         ],
         "findings": [],
+        "allowed": [],
         "memory": {
             "weights_bytes": 9480,
             "weights": {"BF16": 9480},
@@ -188,6 +201,7 @@ def test_a_run_that_could_not_look_prints_the_same_object(error: HfcountError) -
         ("verified", "index", None, 0),
         ("verified", "headers", None, 0),
         ("explained", "index", None, 0),
+        ("allowed", "index", None, 0),
         ("mismatch", "index", None, 1),
         ("mismatch", "config", None, 1),
         ("mismatch", "index", Failure(kind="NoIndex", message=""), 1),

@@ -21,6 +21,7 @@ from hfcount.report.model import ReportedFinding
 from hfcount.reporters import lines, markdown, table
 from hfcount.reporters.latex import latex
 from hfcount.reporters.words import annotation, binary, compared, inert, share, verdict
+from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -180,6 +181,12 @@ SENTENCES: dict[str, tuple[Json, Json | None, dict[str, Any], str]] = {
         index(TINY["llama"]),
         {},
         "mismatch: 1 error (HF201 missing-tensor)",
+    ),
+    "allowed": (
+        config("llama", num_hidden_layers=4),
+        index(TINY["llama"]),
+        {"policy": Policy(frozenset({"HF201", "HF202"}))},
+        "allowed: 1 error (HF201)",
     ),
     "counted": (TINY["llama"], None, {"depth": "config"}, "unverified: counted from the config alone, as asked"),
 }

@@ -42,8 +42,8 @@ Examples:
   hfcount A --context 32768 --batch 4          what serving it takes
 
 \b
-Exit codes: 0 verified or explained, 1 mismatch, 2 wrong usage, 3 unverified or
-could not look. With several models the worst decides: 1, then 3, then 0.
+Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3
+unverified or could not look. With several models the worst decides: 1, 3, 0.
 
 \b
 Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
@@ -120,9 +120,9 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
-    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Downgrade an error to a note (repeatable)."
+    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Let an error through, and say so (repeatable)."
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @read.printing("--families", read.architectures, "List the architectures.")

@@ -9,13 +9,13 @@ absent keys mean. A file is named after one of its model_types; its others are f
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -61,23 +61,20 @@ def read(c: Config, known_as: str = "") -> Spec:
     return family.spec(c)
 
 
-def part(
-    c: Config, name: str, default: str = "", *, always: str = "", defaults: Mapping[str, Any] | None = None
-) -> Spec:
+def part(c: Config, name: str, always: str = "") -> Spec:
     """The Spec of a part, a tower or a language model, whose model_type has a family of its own.
 
     Args:
         name: the key of the part, such as `vision_config`.
-        default: the model_type if the part names none.
-        always: the model_type to use even if the part names another.
-        defaults: values of further keys that the part lacks.
+        always: the model_type to use, whatever the part and transformers' class of `c` say.
 
     Raises:
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key or contradicts itself.
     """
-    known = {**(defaults or {}), **({"model_type": default} if default else {})}
-    found = read(c.part(name, defaults=known), always)
+    inner = c.part(name)
+    inner.str("model_type", default="")  # it may be overruled
+    found = read(inner, always or inner.kind)
     if found.vocab and name in ("vision_config", "audio_config"):
         raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
     return found

@@ -17,7 +17,6 @@ def attention(
     sinks: bool = False,
     gated: bool = False,
     head_dim: int | None = None,
-    kv_heads_optional: bool = False,
 ) -> GQA:
     """Grouped-query attention.
 
@@ -25,13 +24,9 @@ def attention(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
-        kv_heads_optional: whether an absent num_key_value_heads means num_attention_heads; null always does.
     """
     heads = c.int("num_attention_heads")
-    if kv_heads_optional or c.is_null("num_key_value_heads"):
-        kv_heads = c.int("num_key_value_heads", default=heads)
-    else:
-        kv_heads = c.int("num_key_value_heads")
+    kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads")
     width = c.int("head_dim", default=head_dim)
     if width is None:
         hidden = c.int("hidden_size")

@@ -41,9 +41,13 @@ def moe(
 
 
 def deepseek_moe(c: Config) -> MoE:
-    """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys."""
+    """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys.
+
+    A token uses all experts if num_experts_per_tok is null.
+    """
     experts = ("n_routed_experts", "num_local_experts", "num_experts")
-    return moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+    active = experts if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",)
+    return moe(c, "moe_intermediate_size", experts=experts, active=active, shared=("n_shared_experts",))
 
 
 def networks(

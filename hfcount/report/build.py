@@ -1,5 +1,6 @@
 """Builds the report of an inspection."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ from hfcount.plan import Blueprint, Row
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
+from hfcount.report.model import Allowed, Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
@@ -20,17 +21,18 @@ if TYPE_CHECKING:
 
 def compose(run: Inspection) -> Report:
     """The report of one checkpoint."""
-    blueprint, outcome = run.blueprint, run.outcome
-    findings = tuple(_finding(finding, run.options.policy) for finding in outcome.findings)
+    blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
+    findings = tuple(_finding(finding, policy) for finding in outcome.findings)
+    waved = Counter(finding.rule for finding in outcome.findings if policy.waves(finding))
     evidence = _evidence(run)
-    proven = blueprint is not None and outcome.proven and run.unseen is None and not blueprint.asides
+    seen = blueprint is not None and run.unseen is None and not blueprint.asides and run.depth != "config"
     return Report(
         model=printable(run.documents.model),
         revision=run.documents.revision,
         source=run.documents.source,
         depth=run.depth,
         depth_reason=run.depth_reason,
-        verdict=_verdict(findings, proven),
+        verdict=_verdict(findings, seen, outcome.proven, bool(waved)),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -38,6 +40,7 @@ def compose(run: Inspection) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
+        allowed=tuple(Allowed(code=rule.code, name=rule.name, count=count) for rule, count in waved.items()),
         error=run.unseen,
         evidence=evidence,
         overrides=dict(run.changes) or None,
@@ -158,7 +161,7 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
     return ReportedFinding(
         code=finding.rule.code,
         name=finding.rule.name,
-        severity=policy.severity(finding.rule),
+        severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
         count=finding.count,
@@ -179,9 +182,13 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def _verdict(findings: Sequence[ReportedFinding], proven: bool) -> Verdict:
+def _verdict(findings: Sequence[ReportedFinding], seen: bool, proven: bool, waved: bool) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
-    if not proven or any(finding.rule.proof == "lost" for finding in findings):
+    proofs = {finding.rule.proof for finding in findings}
+    # An error that is let through may be why nothing proves the bytes; any other reason stands.
+    if not seen or "lost" in proofs or not (proven or (waved and "weakened" not in proofs)):
         return "unverified"
+    if waved:
+        return "allowed"
     return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"

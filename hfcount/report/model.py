@@ -15,7 +15,7 @@ from hfcount.verifier.rules import RULES, Rule
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Verdict = Literal["verified", "explained", "mismatch", "unverified"]
+Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 Depth = Literal["config", "index", "headers"]
 Extra = Literal["tensors", "formula", "layers"]
 
@@ -77,6 +77,15 @@ class ReportedFinding(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed(Part):
+    """Errors that --allow let through: their rule, and how many findings it has."""
+
+    code: str
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(Part):
     """Why a run could not look."""
 
@@ -90,7 +99,8 @@ class Report(Part):
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
-    described: the prefix of their names, and why. `overrides` are the config keys that were set to other values.
+    described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
+    are notes among the findings. `overrides` are the config keys that were set to other values.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -109,6 +119,7 @@ class Report(Part):
     evidence: Evidence | None = None
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
+    allowed: tuple[Allowed, ...] = ()
     memory: Memory | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None
@@ -126,7 +137,7 @@ class Report(Part):
 
     @property
     def exit_code(self) -> int:
-        """0 for verified, explained or only counted; 1 for mismatch; 3 for unverified or could not look."""
+        """0 for verified, explained, allowed or only counted; 1 for mismatch; 3 for unverified or could not look."""
         if self.verdict == "unverified":
             return 0 if self.depth == "config" and self.error is None else 3
         return 1 if self.verdict == "mismatch" else 0

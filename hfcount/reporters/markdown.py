@@ -12,7 +12,7 @@ from hfcount.reporters.words import compared, formulas, inert, number, origin, r
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 # GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
 _LIVE = re.compile(r"@|://|www\.|#\d|\bgh-\d", re.IGNORECASE)
-_MARKS = {"verified": "✅", "explained": "✅", "mismatch": "❌", "unverified": "⚠️"}
+_MARKS = {"verified": "✅", "explained": "✅", "allowed": "⚠️", "mismatch": "❌", "unverified": "⚠️"}
 
 
 def render(reports: Sequence[Report]) -> str:

@@ -14,7 +14,13 @@ from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
-_COLOURS = {"verified": "green", "explained": "green", "mismatch": "red", "unverified": "yellow"}
+_COLOURS = {
+    "verified": "green",
+    "explained": "green",
+    "allowed": "yellow",
+    "mismatch": "red",
+    "unverified": "yellow",
+}
 _BAR = 10  # columns
 _ROOM = 64  # columns: a narrower table has no bars
 _ROWS = 8  # folded names under a finding

@@ -190,6 +190,9 @@ def _because(report: Report) -> str:
         return f"{plural(len(errors), 'error')} ({codes})"
     if report.verdict == "unverified":
         return _unproven(report)
+    if report.verdict == "allowed":
+        codes = ", ".join(one.code for one in report.allowed)
+        return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
@@ -210,6 +213,7 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    reasons = [finding for finding in report.findings if finding.rule.proof != "kept"]
+    notes = [finding for finding in report.findings if not finding.rule.neutral]
+    reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"

@@ -25,6 +25,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_tensors, {"names", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
 )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
@@ -78,8 +79,8 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
     """HF203, HF204: harmless extra tensors, tied copies and obsolete buffers."""
     labels: dict[str, Label] = {"HF203": "tied", "HF204": "legacy"}
     for code, label in labels.items():
-        found = c.match.extra(label)
-        if found:
+        found = [(leaf, count) for leaf, count in c.match.extra(label) if c.bytes(leaf, count) != 0]
+        if found:  # by the headers, too, where they were read
             first = found[0][0]
             place: dict[str, Any] = {"key": "tie_word_embeddings", "file": CONFIG} if first.to else {}
             outcome.report(code, expected=first.to, observed=first.name, **place, **_stored(c, found))
@@ -129,6 +130,16 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
         parameters=abs(claim - total),
         **reason,
     )
+
+
+def check_defaults(c: Comparison, outcome: Outcome) -> None:
+    """HF106: keys that the config lacks, and what was counted with in their place."""
+    taken = c.blueprint.taken
+    if taken:
+        said = tuple(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in taken.items())
+        outcome.report(
+            "HF106", c.blueprint.spec.family, observed=said, key=next(iter(taken)), file=CONFIG, version=version()
+        )
 
 
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
@@ -183,10 +194,10 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
-    outcome.proven = True
-    outcome.settled = not (c.match.missing_count or c.match.unexpected)
-    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     own = dtypes.width(c.declared) if c.declared else reading.width
+    outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
+    outcome.settled = outcome.proven and not (c.match.missing_count or c.match.unexpected)
+    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     if reading.width != own:
         outcome.report(
             "HF302",
@@ -196,7 +207,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
             file=CONFIG,
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
-            fix="Set dtype to what is stored.",
+            fix=None,
             declared=c.blueprint.spec.dtype,
             own=own,
             claim=claim,

@@ -8,7 +8,7 @@ from hfcount.errors import Value
 from hfcount.text import printable
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.rules import RULES, Rule, Severity
 
 DIFFERING = ("HF201", "HF202", "HF301")
 """Findings about names and shapes, whose cause is looked for."""
@@ -37,6 +37,7 @@ class Finding:
 
     Args:
         rule: the rule that is broken.
+        severity: that of its rule, unless the case is milder or worse than the others of the rule.
         subject: the architecture or family, for the message.
         expected, observed: the two values that differ: numbers, names, dtypes or shapes.
         key: the key of the config or of the index's metadata, the first if there are several.
@@ -53,6 +54,7 @@ class Finding:
     """
 
     rule: Rule
+    severity: Severity
     subject: str = ""
     expected: Value = None
     observed: Value = None
@@ -73,6 +75,11 @@ class Finding:
         """The finding in sentences: what differs, where, both values, the cause, and the fix."""
         joined = [f"For the same reason: {finding.said}" for finding in self.joined]
         return " ".join(filter(None, [self.said, *joined, self.cause, self.fix]))
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Its rule's code, and those of the findings that are told with it."""
+        return frozenset(one.rule.code for one in (self, *self.joined))
 
     @property
     def said(self) -> str:
@@ -115,6 +122,7 @@ class Outcome:
         code: str,
         subject: str = "",
         *,
+        severity: Severity | None = None,
         expected: Value = None,
         observed: Value = None,
         key: str | None = None,
@@ -126,9 +134,9 @@ class Outcome:
         fix: str | None = "",
         **facts: Any,
     ) -> None:
-        """Adds a finding; its `fix` is by default that of its rule, and None means that it has none."""
+        """Adds a finding; `severity` and `fix` are by default those of its rule, and a `fix` of None means none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
         values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix
-        self.findings.append(Finding(rule, subject, *values, facts=facts))
+        self.findings.append(Finding(rule, severity or rule.severity, subject, *values, facts=facts))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from hfcount.verifier.rules import Rule, Severity
+from hfcount.verifier.findings import Finding
+from hfcount.verifier.rules import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,8 +13,12 @@ class Policy:
     allow: frozenset[str] = frozenset()
     strict: bool = False
 
-    def severity(self, rule: Rule) -> Severity:
-        """The severity of a rule's findings under this policy."""
-        if rule.code in self.allow:
+    def severity(self, finding: Finding) -> Severity:
+        """The severity of a finding under this policy."""
+        if finding.codes <= self.allow:
             return "note"
-        return "error" if self.strict and not rule.neutral else rule.severity
+        return "error" if self.strict and not finding.rule.neutral else finding.severity
+
+    def waves(self, finding: Finding) -> bool:
+        """Whether a finding is an error by itself, and is let through."""
+        return finding.severity == "error" and finding.codes <= self.allow
