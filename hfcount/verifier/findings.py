@@ -43,6 +43,7 @@ class Finding:
         key: the key of the config or of the index's metadata, the first if there are several.
         file: the file in the checkpoint, the first if there are several.
         tensors: the names of the tensors, folded.
+        parts: the same by whole parts and whole layers, where that is shorter.
         count: the number of tensors.
         parameters: elements of the tensors; None if unknown.
         bytes: bytes of the tensors; None if unknown.
@@ -66,6 +67,7 @@ class Finding:
     bytes: int | None = 0
     fix: str | None = None
     cause: str | None = None
+    parts: tuple[str, ...] = ()
     joined: "tuple[Finding, ...]" = ()
     changes: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class Finding:
     @property
     def said(self) -> str:
         """What differs, where, and both values."""
-        own = {name: getattr(self, name) for name in self.__slots__}
+        own = {name: getattr(self, name) for name in self.__slots__} | {"tensors": self.parts or self.tensors}
         return render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])
 
     @property

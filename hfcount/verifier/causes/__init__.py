@@ -6,6 +6,7 @@ from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.plan import Blueprint
+from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import lost, renumbered, stripped
 from hfcount.verifier.causes.rows import contradicting, transposed
@@ -57,7 +58,7 @@ def _condense(case: Case, outcome: Outcome) -> None:
     for place, finding in enumerate(outcome.findings):
         found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.rule.code)
         if found and len(rows := found.rows()) < len(finding.tensors):
-            outcome.findings[place] = replace(finding, tensors=tuple(rows))
+            outcome.findings[place] = replace(finding, parts=tuple(map(printable, rows)))
 
 
 def _name(cause: Cause, outcome: Outcome) -> None:
