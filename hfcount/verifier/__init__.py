@@ -12,7 +12,7 @@ from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
@@ -25,6 +25,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_tensors, {"names", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (checks.check_config, set()),
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
 )

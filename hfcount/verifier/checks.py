@@ -132,6 +132,20 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_config(c: Comparison, outcome: Outcome) -> None:
+    """HF103: contradictions in the config that no tensor shows."""
+    for one in c.blueprint.problems:
+        outcome.report(
+            one.code,
+            expected=one.expected,
+            observed=one.observed,
+            key=one.key,
+            file=CONFIG,
+            fix=one.fix,
+            said=one.said,
+        )
+
+
 def check_defaults(c: Comparison, outcome: Outcome) -> None:
     """HF106: keys that the config lacks, and what was counted with in their place."""
     taken = c.blueprint.taken
