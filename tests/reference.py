@@ -34,15 +34,14 @@ def recorded() -> Json:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
 
     known = {one: CONFIG_MAPPING[one] for one in CONFIG_MAPPING_NAMES}
-    types = {kind: one for one, kind in reversed(known.items())}
     common = {field.name for field in fields(transformers.PreTrainedConfig)}
 
     def plain(values: Json) -> Json:
         found = {key: value for key, value in values.items() if key not in common and not NO_SHAPE.search(key)}
         return json.loads(json.dumps(found))
 
-    def named(kind: type) -> str:
-        return types.get(kind) or kind.__name__
+    def named(kind: Any) -> str:
+        return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
 
     def described(kind: Any) -> Json:
         keys = {field.name: _default(field) for field in fields(kind)}
@@ -65,7 +64,9 @@ def recorded() -> Json:
         return {name: value for name, value in whole.items() if value}
 
     classes: Json = {}
-    wanted = list(known.values())
+    wanted: list[Any] = []
+    for one, kind in known.items():
+        classes[one] = described(kind)
     for kind in wanted:  # grows
         if named(kind) not in classes:
             classes[named(kind)] = described(kind)

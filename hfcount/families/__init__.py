@@ -44,11 +44,13 @@ def read(c: Config, known_as: str = "") -> Spec:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = known_as or c.str("model_type", default="")
+    model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
     if not model_type:
         raise UnknownArchitecture(
-            f"{c.where}: no model_type, so there is no telling what it describes. `hfcount --families` lists the known."
+            f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"
+            " describes. `hfcount --families` lists the known."
         )
+    c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
         from difflib import get_close_matches
@@ -59,6 +61,13 @@ def read(c: Config, known_as: str = "") -> Spec:
         raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
+
+
+@lru_cache(64)
+def _type_of_class(names: tuple[str, ...]) -> str:
+    """The model_type that the first class is named after, such as `minicpm3` of MiniCPM3ForCausalLM; empty if none."""
+    stem = re.split("For[A-Z]|LMHead|(?:Encoder)?Model$|Encoder$", names[0])[0].lower() if names else ""
+    return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:

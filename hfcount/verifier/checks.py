@@ -7,7 +7,7 @@ from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
-from hfcount.verifier import hints, sizes
+from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
@@ -27,14 +27,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     lacking, beyond = match.missing_count, len(match.unexpected)
     outcome.checks.append(Check("tensors", expected, expected - lacking + beyond))
-    hint = None
-    if lacking or beyond:
-        listed = c.index.weight_map if c.index else c.headers.entries
-        hint = hints.layers(c.blueprint.leaves, listed, c.blueprint.spec.depth)
-    fitting = [hint] if hint else []
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
-        untied = not hint and _untied(c)
+        untied = _untied(c)
         outcome.report(
             "HF201",
             c.subject,
@@ -46,7 +41,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=lacking,
             parameters=match.missing_elements,
             bytes=match.missing_elements * width if width else None,
-            hints=fitting,
             untied=untied,
         )
     if beyond:
@@ -60,7 +54,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=beyond,
             parameters=elements,
             bytes=size,
-            hints=fitting,
         )
     if match.renamed:
         found, wanted = match.renamed[0]
@@ -138,6 +131,20 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
         **reason,
         shown=claim < total,  # it takes the smaller of this and its own sum
     )
+
+
+def check_config(c: Comparison, outcome: Outcome) -> None:
+    """HF103: contradictions in the config that no tensor shows."""
+    for one in c.blueprint.problems:
+        outcome.report(
+            one.code,
+            expected=one.expected,
+            observed=one.observed,
+            key=one.key,
+            file=CONFIG,
+            fix=one.fix,
+            said=one.said,
+        )
 
 
 def check_defaults(c: Comparison, outcome: Outcome) -> None:
