@@ -60,6 +60,8 @@ def _verify(
 
 Case = tuple[Json | bytes, Json | bytes, str, str]
 
+UNEVEN = config("llama", num_key_value_heads=3)  # a model that is built and cannot run
+
 CASES: dict[str, Case] = {
     "nothing": (LLAMA, listing(), "", "verified"),
     "total_parameters is right": (LLAMA, listing(total_parameters=4740), "", "verified"),
@@ -124,7 +126,8 @@ CASES: dict[str, Case] = {
     "index names a file elsewhere": (LLAMA, {"weight_map": {"a": "../../x.safetensors"}}, "HF002", "mismatch"),
     "config lacks a key": (config("llama", vocab_size=None), listing(), "HF101", "mismatch"),
     "config leaves a key to the default": (SHORT, listing(SHORT), "HF106", "verified"),
-    "config contradicts itself": (config("llama", num_key_value_heads=3), listing(), "HF103", "mismatch"),
+    "config contradicts itself": (UNEVEN, listing(UNEVEN), "HF103", "mismatch"),
+    "config contradicts itself, and the index": (UNEVEN, listing(), "HF103 HF401", "mismatch"),
 }
 
 

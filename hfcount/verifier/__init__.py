@@ -1,17 +1,18 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.verifier import accepted, checks, headers
 from hfcount.verifier.comparison import Comparison, Evidence
-from hfcount.verifier.findings import Outcome
+from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
@@ -27,6 +28,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_tensors, {"names", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (checks.check_config, set()),
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
 )
@@ -53,3 +55,25 @@ def verify(
         if needed <= comparison.evidence:
             check(comparison, outcome)
     return outcome
+
+
+def explain(
+    outcome: Outcome,
+    values: Mapping[str, Any],
+    blueprint: Blueprint,
+    index: Index | None = None,
+    shards: Mapping[str, Shard] | None = None,
+    scheme: str | None = None,
+) -> None:
+    """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
+
+    Args:
+        outcome: what `verify` has found.
+        values: the config.
+    """
+    if any(finding.rule.code in DIFFERING for finding in outcome.findings):
+        from hfcount.verifier import causes  # most checkpoints do not need it
+
+        view = None if shards is None else merge(shards, index)
+        comparison = Comparison.of(blueprint, index, view, scheme, outcome.match)
+        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, scheme))

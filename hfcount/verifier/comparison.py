@@ -59,10 +59,9 @@ class Comparison:
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         match = None if scheme else match
         if match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
-            if reading is None and (copies := sum(count * leaf.size for leaf, count in match.extra("tied"))):
-                # Earlier writers counted what two names share once.
-                reading = sizes.exact(index.total_size, match.weights - copies, match.buffers, declared)
+            weights, copies = match.weights, sum(count * leaf.size for leaf, count in match.extra("tied"))
+            for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
+                reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
         spelling = match.spelling if match else {}
         return cls(blueprint, index, view, frozenset(evidence), match, scheme, declared, reading, spelling)
 
@@ -90,6 +89,8 @@ class Comparison:
             return sum(entry.end - entry.begin for entry in stored if entry)
         elements, buffer = count * leaf.size, leaf.kind == "buffer"
         if self.reading is not None:
+            if leaf.whole:
+                return elements * max(self.reading.flag_bits // 8, 1)
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 

@@ -63,14 +63,23 @@ class Match:
 
     @property
     def buffers(self) -> int:
-        """Elements of the buffers that are listed."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer")
+        """Elements of the buffers that are listed, but for masks and indices."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer" and not leaf.whole)
+
+    @property
+    def flags(self) -> int:
+        """Elements of the masks and indices that are listed."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.whole)
 
     @property
     def spelling(self) -> dict[str, str]:
         """The names of the checkpoint that differ from the blueprint's, by the blueprint's name."""
-        pairs = self.renamed if self.wrapped is None else [*self.renamed, *self.wrapped.pairs]
-        return {expected: found for found, expected in pairs}
+        return {expected: found for found, expected in self.taken.items()}
+
+    @property
+    def taken(self) -> dict[str, str]:
+        """The blueprint's names for names of the checkpoint that differ from them."""
+        return dict(self.renamed if self.wrapped is None else [*self.renamed, *self.wrapped.pairs])
 
     def names(self, leaf: Leaf) -> list[str]:
         """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""

@@ -132,6 +132,7 @@ RULES = {
             " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.][ {instead}"
             " stands in its place: name the class of that head in architectures, or save from {subject}.][begun?"
             " Loaders that predict with the layer fail, or take the rest at random.]",
+            mends=False,
         ),
         Rule(
             "HF202",
@@ -141,6 +142,7 @@ RULES = {
             "A config of another size or architecture, leftovers of training, or an unconverted layout.",
             "Correct the config, or drop what does not belong to the model.",
             "the checkpoint has {count:tensor} that {subject} does not describe: {tensors}.",
+            mends=False,
         ),
         Rule(
             "HF203",
@@ -263,6 +265,7 @@ RULES = {
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
             " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
             " partitioned.]",
+            mends=False,
         ),
         Rule(
             "HF302",
@@ -334,7 +337,7 @@ RULES = {
             "metadata.total_parameters is {observed:,}, and the model has {expected:,} parameters: [vectors?it counts"
             " vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned][both?it counts the"
             " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
-            " twice][{more:,} more][{fewer:,} fewer].",
+            " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
         Rule(
             "HF501",
