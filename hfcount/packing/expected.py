@@ -71,14 +71,12 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
 
 
-def packed(
-    leaf: Leaf, layout: Layout, turned: frozenset[Segments] = frozenset(), biased: bool = True
-) -> list[tuple[str, Leaf]]:
+def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True) -> list[tuple[str, Leaf]]:
     """The stored tensors of packed modules with their suffixes, the packed weight first.
 
     Args:
         leaf: the dense weight of the modules.
-        turned: blocks whose stacks of experts are transposed.
+        turned: whether it is a stack of transposed matrices.
         biased: whether the modules have a bias of their own.
     """
     name = module_of(leaf) or ()
@@ -127,11 +125,12 @@ def expected(leaves: Iterable[Leaf], scheme: Scheme) -> Expected:
         if not any(group.choice.layout for group in found):
             tensors.append(leaf)
             continue
+        block = leaf.segments[:-1]
         for part, choice in found:
             if choice.layout is None:
                 tensors.append(part)
                 continue
-            tensors += [one for _, one in packed(part, choice.layout, turned, leaf.segments[:-1] in biased)]
+            tensors += [one for _, one in packed(part, choice.layout, block in turned, block in biased)]
             modules, logical = modules + int(part.count), logical + part.elements
     return Expected(tensors, modules, logical)
 

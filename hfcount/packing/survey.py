@@ -1,6 +1,6 @@
 """How the modules of a checkpoint are stored, by their names, beside how the settings say that they are."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -88,43 +88,53 @@ def survey(
     result, leaves = Survey(), [leaf for leaf, _ in listed]
     turned, biased = transposed(leaves), with_bias(leaves)
     layouts = tuple(scheme.layouts)
+    seen: list[tuple[Leaf, Segments, _Seen, frozenset[str]]] = []
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, seen in _parts(leaf, count, scheme, collected, spelling, dtype_of):
-            if seen.bits < 0:
+        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of):
+            if one.bits < 0:
                 result.listed.append((part, 0))
-                continue
-            there = collected.suffixes.of(seen.bits)
-            layout = _layout(there, seen, layouts)
-            if layout is None:
-                result.modules.append(Found(part, seen.choice, None, (), there))
-                result.listed.append((part, int(part.count)))
-                continue
-            tensors = packed(part, layout, turned, leaf.segments[:-1] in biased)
-            (_, weight), *beside = tensors
-            result.listed += [
-                (weight, int(part.count)),
-                *((one, int(part.count)) for end, one in beside if end in there),
-            ]
-            lacking = tuple(one for end, one in beside if end not in there and end in _needed(layout))
-            result.biases += [one for end, one in beside if end == ".bias" and end in there]
-            strange = there - {end for end, _ in tensors}
-            result.modules.append(Found(part, seen.choice, layout, lacking, strange))
+            else:
+                seen.append((part, leaf.segments[:-1], one, collected.suffixes.of(one.bits)))
+    somewhere: dict[Layout | None, set[str]] = {}
+    for _, _, one, there in seen:
+        somewhere.setdefault(one.choice.layout, set()).update(there)
+    for part, own, one, there in seen:
+        layout = _layout(there, one, layouts, somewhere[one.choice.layout])
+        if layout is None:
+            result.modules.append(Found(part, one.choice, None, (), there))
+            result.listed.append((part, int(part.count)))
+            continue
+        tensors = packed(part, layout, own in turned, own in biased)
+        (_, weight), *beside = tensors
+        count = int(part.count)
+        result.listed += [(weight, count), *((tensor, count) for end, tensor in beside if end in there)]
+        lacking = tuple(tensor for end, tensor in beside if end not in there and end in _needed(layout))
+        result.biases += [tensor for end, tensor in beside if end == ".bias" and end in there]
+        strange = there - {end for end, _ in tensors}
+        result.modules.append(Found(part, one.choice, layout, lacking, strange))
     return result
 
 
-def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout]) -> Layout | None:
-    """The layout that what stands beside a module is of, or is left of; None for dense."""
+def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somewhere: Collection[str]) -> Layout | None:
+    """The layout that what stands beside a module is of, or is left of; None for dense.
+
+    Args:
+        somewhere: what stands beside any module that should be stored like this one. What a module lacks and others
+            have is lost; what none of them has belongs to another layout.
+    """
     own = seen.choice.layout
     beside = there - {".bias"}
     known = [own, *layouts] if own else list(layouts)
     if not beside:
         return known[0] if seen.cast else None
-    whole = [one for one in known if _needed(one) <= there <= _known(one)]
-    if whole:
-        return whole[0]
+    for one in known:
+        if _needed(one) <= there <= _known(one) or (
+            one == own and there <= _known(one) and _needed(one) <= {*somewhere}
+        ):
+            return one
     packed = [one for one in known if _first(one) in (".weight", *there)]
     return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
 

@@ -31,7 +31,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         for found in packed.modules:
-            if found.choice.layout != found.layout or found.choice.noted:
+            same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
+            if not same or found.choice.noted:
                 key = found.choice.layout, found.layout, found.choice.why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
