@@ -107,7 +107,8 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
             if run is runs[0]:
                 raise
             raise BadSetting(str(error)) from None
-        if run.blueprint is None and runs[0].blueprint is not None:
+        published, changed_one = runs[0].blueprint, run.blueprint
+        if published and (changed_one is None or (changed_one.problems and not published.problems)):
             raise BadSetting(run.outcome.findings[0].message)
     finish(request, documents, None)
     return [compose(run) for run in runs]

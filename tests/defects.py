@@ -671,9 +671,16 @@ CASES: dict[str, Case] = {
         "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
     ),
     # The config
+    "no num_key_value_heads, and stored as is the default": Case(
+        "verified",
+        "HF106",
+        ("num_key_value_heads 8",),
+        make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
+        spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "heads that cannot be shared": Case(
-        "mismatch", "HF103", ("num_key_value_heads",), spoil=says(num_key_value_heads=3)
+        "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),
     # One file
     "one file, truncated": Case(

@@ -31,7 +31,7 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
     quantised.check_tensors(c, outcome)
 
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
@@ -47,6 +47,8 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (checks.check_config, set()),
+    (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
 )
 

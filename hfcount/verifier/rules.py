@@ -110,6 +110,17 @@ RULES = {
             "Correct the value that is wrong.",
         ),
         Rule(
+            "HF106",
+            "default-taken",
+            "note",
+            "config.json lacks a key that the architecture needs, and the default of transformers was counted with.",
+            "A config stripped by hand, or one that leaves out what agrees with the default.",
+            "Write the keys into config.json: another reader, or a later version, may take another default.",
+            "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
+            " {observed:60}.",
+            neutral=True,
+        ),
+        Rule(
             "HF201",
             "missing-tensor",
             "error",
@@ -233,7 +244,8 @@ RULES = {
             "A conversion changed one and not the other.",
             "Set dtype to what is stored, or convert them.",
             "the config declares {declared} ([{own:byte} an element), and total_size {claim:,} is exact at"
-            " {width:byte} an element][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
+            " {width:byte} an element: either the weights are stored so, or the claim is stale, and only headers"
+            " tell][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
             " as {dtypes}][, {times} the bytes][: {listed}].",
         ),
         Rule(
