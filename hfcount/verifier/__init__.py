@@ -69,7 +69,7 @@ def verify(
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(blueprint, index, view, announced, match)
-    outcome = Outcome(match=comparison.names)
+    outcome = Outcome(match=None if comparison.packed else comparison.names)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)

@@ -24,10 +24,10 @@ _ZEROS = "the tools of this scheme write a bias for every module, and where the 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
     """HF502, HF503, HF504: how each module is stored, against what the settings say."""
     packed = c.packing
-    wanted = [found for found in packed.modules if found.choice.layout]
     _report_contradiction(c, packed, outcome)
-    if packed.announced and wanted and not packed.packed:
-        _report_stale(packed, wanted, outcome)
+    if packed.announced and packed.modules and not packed.packed:
+        wanted = [found for found in packed.modules if found.choice.layout]
+        _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         for found in packed.modules:

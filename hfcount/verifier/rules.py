@@ -333,8 +333,8 @@ RULES = {
             " ({own}), and {source} leaves {count:it|them} dense][other?{count:module} {count:is|are} packed ({own}),"
             " and {source} packs {count:it|them} otherwise ({wanted})][unlisted?{count:module} {count:is|are} stored"
             " dense, and {source} does not say so]: {tensors}.[error? A loader builds what {source} says, and finds"
-            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That is"
-            " harmless: {why}.]",
+            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That"
+            " is harmless: {why}.]",
         ),
         Rule(
             "HF503",
