@@ -24,6 +24,7 @@ from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import announcements
 from hfcount.text import printable, typed
+from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
 
 __all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
@@ -148,6 +149,7 @@ def _look(run: Inspection) -> None:
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
+        explain(run.outcome, given, run.blueprint, run.index, run.shards, run.announced)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(

@@ -355,6 +355,25 @@ def stale_files(checkpoint: Checkpoint) -> None:
     checkpoint.shards |= sharded(intermediate_size=99, names=UNLISTED).shards
 
 
+NEOX: Json = {
+    "architectures": ["GPTNeoXForCausalLM"],
+    "model_type": "gpt_neox",
+    "torch_dtype": "bfloat16",
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "max_position_embeddings": 8,
+}
+
+
+def masks(checkpoint: Checkpoint) -> None:
+    """What transformers once wrote beside each layer's attention, and how it then took booleans."""
+    checkpoint.metadata["total_size"] = checkpoint.data + 2 * 8 * 8 / 8
+    checkpoint.add({f"gpt_neox.layers.{number}.attention.bias": ("BOOL", (1, 1, 8, 8)) for number in range(2)})
+
+
 def sum_of_file_sizes(checkpoint: Checkpoint) -> None:
     checkpoint.metadata["total_size"] = sum(len(raw(tensors)) for tensors in checkpoint.shards.values())
 
@@ -510,12 +529,12 @@ CASES: dict[str, Case] = {
     "the last layer is missing": Case(
         "mismatch",
         "HF201",
-        ("num_hidden_layers was read as 3, and 2 would fit",),
+        ("num_hidden_layers was read as 3, and 2 layers are stored",),
         spoil=without("model.layers.2."),
     ),
     "a layer within is missing": Case("mismatch", "HF201", ("model.layers.1.",), spoil=without(LAYER)),
     "a layer too many": Case(
-        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 would fit",), spoil=another_layer
+        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 layers are stored",), spoil=another_layer
     ),
     "an expert is missing": Case(
         "mismatch",
@@ -579,7 +598,7 @@ CASES: dict[str, Case] = {
         spoil=says(num_key_value_heads=4),
     ),
     "rows of the vocabulary": Case(
-        "mismatch", "HF301", ("vocab_size was read as 56, and 50 would fit",), spoil=says(vocab_size=56)
+        "mismatch", "HF301", ("vocab_size was read as 56, and 50 rows are stored",), spoil=says(vocab_size=56)
     ),
     "head width": Case(
         "mismatch",
@@ -672,9 +691,23 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.metadata.update(total_parameters=checkpoint.data // 2 + 600),
     ),
     "total_parameters counts vectors alone": Case(
-        "explained", "HF403", ("ZeRO-3",), spoil=claims(total_parameters=VECTORS)
+        "explained", "HF403", ("ZeRO-3", "The Hub shows it"), spoil=claims(total_parameters=VECTORS)
     ),
     "total_parameters is off": Case("explained", "HF403", ("5 more",), spoil=claims(total_parameters=TOTAL + 5)),
+    "total_parameters of what is stored, and the config says otherwise": Case(
+        "mismatch", "HF301", spoil=both(claims(total_parameters=TOTAL), says(vocab_size=51))
+    ),
+    "total_size of what the config says, and less is stored": Case(
+        "mismatch",
+        "HF301",
+        spoil=both(claims(total_size=2 * TOTAL), lambda checkpoint: checkpoint.add({EMBED: ("BF16", (7, 12))}, FIRST)),
+    ),
+    "booleans at 1/8 of a byte": Case(
+        "explained",
+        "HF204",
+        make=lambda: Checkpoint(NEOX, {FIRST: stored(NEOX)}),
+        spoil=masks,
+    ),
     # Quantised
     "GPTQ": Case(
         "mismatch",

@@ -55,8 +55,9 @@ def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | 
         window += count * leaf.slack
         if leaf.dtypes and len(leaf.dtypes) == 1:
             fixed[leaf.dtypes[0]] = fixed.get(leaf.dtypes[0], 0) + elements
-        elif leaf.dtypes:
-            chosen[leaf.dtypes] = chosen.get(leaf.dtypes, 0) + elements
+        elif leaf.dtypes or leaf.whole:
+            some = leaf.dtypes or ("I64", "BOOL")
+            chosen[some] = chosen.get(some, 0) + elements
         elif leaf.kind == "buffer":
             buffers += elements
         else:

@@ -33,7 +33,7 @@ class Leaf:
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
-        whole: whether their elements are whole numbers.
+        whole: whether their elements are whole numbers: a mask or indices.
         dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
         slack: by how many elements the first extent may be smaller.
     """

@@ -38,7 +38,7 @@ Part = Literal["model", "prediction"]
 class Tensor:
     """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
 
-    `whole` says that it holds whole numbers, such as indices.
+    `whole` says that it holds whole numbers: a mask or indices.
     """
 
     shape: tuple[int, ...]
@@ -110,9 +110,9 @@ def buffer(*shape: int, component: Component | None = None, whole: bool = False)
     return Tensor(shape, "buffer", component=component, whole=whole)
 
 
-def obsolete(*shape: int) -> Tensor:
-    """A buffer that earlier versions stored and loaders skip; `shape` is in elements."""
-    return Tensor(shape, "buffer", "obsolete")
+def obsolete(*shape: int, whole: bool = False) -> Tensor:
+    """A buffer that earlier versions stored and loaders skip; `shape` is in elements, `whole` a mask or indices."""
+    return Tensor(shape, "buffer", "obsolete", whole=whole)
 
 
 def block(component: Component | None = None, /, **children: "Node | None") -> Block:

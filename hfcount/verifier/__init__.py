@@ -1,6 +1,7 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
@@ -8,7 +9,7 @@ from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
 from hfcount.verifier import checks, headers
 from hfcount.verifier.comparison import Comparison, Evidence
-from hfcount.verifier.findings import Outcome
+from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
@@ -74,3 +75,25 @@ def verify(
         if needed <= comparison.evidence:
             check(comparison, outcome)
     return outcome
+
+
+def explain(
+    outcome: Outcome,
+    values: Mapping[str, Any],
+    blueprint: Blueprint,
+    index: Index | None = None,
+    shards: Mapping[str, Shard] | None = None,
+    announced: Sequence[Announcement] = (),
+) -> None:
+    """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
+
+    Args:
+        outcome: what `verify` has found.
+        values: the config.
+    """
+    if any(finding.rule.code in DIFFERING for finding in outcome.findings):
+        from hfcount.verifier import causes  # most checkpoints do not need it
+
+        view = None if shards is None else merge(shards, index)
+        comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
+        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, announced))

@@ -7,7 +7,7 @@ from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
-from hfcount.verifier import hints, sizes
+from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
@@ -32,14 +32,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     scales = sum(int(leaf.count) for leaf in c.packed.lacking) if c.packed else 0
     lacking, beyond = match.missing_count, len(match.unexpected)
     outcome.checks.append(Check("tensors", expected + scales, expected - lacking + beyond))
-    hint = None
-    if lacking or beyond:
-        listed = c.index.weight_map if c.index else c.headers.entries
-        hint = hints.layers(c.blueprint.leaves, listed, c.blueprint.spec.depth)
-    fitting = [hint] if hint else []
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
-        untied = not hint and _untied(c)
+        untied = _untied(c)
         outcome.report(
             "HF201",
             c.subject,
@@ -51,7 +46,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=lacking,
             parameters=match.missing_elements,
             bytes=match.missing_elements * width if width else None,
-            hints=fitting,
             untied=untied,
         )
     if beyond:
@@ -65,7 +59,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=beyond,
             parameters=elements,
             bytes=size,
-            hints=fitting,
         )
     if match.renamed:
         found, wanted = match.renamed[0]
@@ -124,7 +117,7 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     if claim is None or c.blueprint.asides:
         return
     outcome.checks.append(Check("total_parameters", total, claim))
-    if claim == total:
+    if claim == total or _stored_says(c, claim, outcome):
         return
     leaves = c.blueprint.leaves
     tied = sum(leaf.elements for leaf in leaves if leaf.label == "tied")
@@ -141,6 +134,7 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
         file=INDEX,
         parameters=abs(claim - total),
         **reason,
+        shown=claim < total,  # it takes the smaller of this and its own sum
     )
 
 
@@ -168,6 +162,20 @@ def check_defaults(c: Comparison, outcome: Outcome) -> None:
         )
 
 
+def _stored_says(c: Comparison, claim: int, outcome: Outcome) -> bool:
+    """Whether the claim fits what is stored, where that is not what the config says: then it is no finding of its own.
+
+    Of an index alone, the elements of unexpected tensors are unknown, and so is what it should claim.
+    """
+    if not outcome.has("HF201", "HF202", "HF301"):
+        return False
+    if c.view is None:
+        return bool(c.match.unexpected) or claim == c.match.weights
+    stored = c.view.elements
+    constants = sum(count * leaf.size for leaf, count in c.match.listed if leaf.kind == "buffer" or leaf.to)
+    return claim in (sum(stored.values()), sum(stored.values()) - constants)
+
+
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread
@@ -186,11 +194,13 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
     if c.reading is not None:
         _accept(c, c.reading, claim, outcome)
         return
-    width, elements = dtypes.width(c.declared) if c.declared else 2, match.weights + match.buffers
-    expected = match.weights * width + match.buffers * 4
+    width, buffers = dtypes.width(c.declared) if c.declared else 2, match.buffers + match.flags
+    elements, expected = match.weights + buffers, match.weights * width + buffers * 4
     listed = f"{elements:,} elements listed"
     outcome.proven = not match.unexpected  # the bytes were compared, and differ
-    if match.missing_count and sizes.exact(claim, match.weights + match.missing_elements, match.buffers, c.declared):
+    if match.missing_count and sizes.exact(
+        claim, match.weights + match.missing_elements, match.buffers, c.declared, match.flags
+    ):
         listed += f", and the {match.missing_elements:,} missing make up the rest"
     elif match.unexpected and claim >= expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
@@ -223,7 +233,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     own = dtypes.width(c.declared) if c.declared else reading.width
     outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
     outcome.settled = outcome.proven and not (c.match.missing_count or c.match.unexpected)
-    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
+    outcome.stored, outcome.dtypes = reading.elements, reading.by_dtype
     if reading.width != own:
         outcome.report(
             "HF302",

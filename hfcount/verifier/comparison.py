@@ -81,7 +81,7 @@ class Comparison:
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         evidence |= {"packed" if packed else "dense"}
         if not packed and match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared)
+            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared, match.flags)
         spelling = packed.spelling if packed else {one: found for found, one in match.renamed} if match else {}
         found = frozenset(evidence)
         return cls(blueprint, index, view, found, match, scheme, declared, reading, spelling, announced, packed)
@@ -116,6 +116,8 @@ class Comparison:
             return sum(entry.end - entry.begin for entry in stored if entry)
         elements, buffer = count * leaf.size, leaf.kind == "buffer"
         if self.reading is not None:
+            if leaf.whole:
+                return elements * max(self.reading.flag_bits // 8, 1)
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 

@@ -51,8 +51,13 @@ class Match:
 
     @property
     def buffers(self) -> int:
-        """Elements of the buffers that are listed."""
-        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer")
+        """Elements of the buffers that are listed, but for masks and indices."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.kind == "buffer" and not leaf.whole)
+
+    @property
+    def flags(self) -> int:
+        """Elements of the masks and indices that are listed."""
+        return sum(count * leaf.size for leaf, count in self.listed if leaf.whole)
 
     def names(self, leaf: Leaf) -> list[str]:
         """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""

@@ -130,6 +130,7 @@ RULES = {
             "Add what is missing, or correct the config.",
             "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
             " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.]",
+            mends=False,
         ),
         Rule(
             "HF202",
@@ -139,6 +140,7 @@ RULES = {
             "A config of another size or architecture, leftovers of training, or an unconverted layout.",
             "Correct the config, or drop what does not belong to the model.",
             "the checkpoint has {count:tensor} that {subject} does not describe: {tensors}.",
+            mends=False,
         ),
         Rule(
             "HF203",
@@ -235,6 +237,7 @@ RULES = {
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
             " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
             " partitioned.]",
+            mends=False,
         ),
         Rule(
             "HF302",
@@ -308,7 +311,7 @@ RULES = {
             "metadata.total_parameters is {observed:,}, and the model has {expected:,} parameters: [vectors?it counts"
             " vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned][both?it counts the"
             " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
-            " twice][{more:,} more][{fewer:,} fewer].",
+            " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
         Rule(
             "HF501",
