@@ -318,6 +318,24 @@ def packed(**parts: tuple[str, tuple[int, ...]]) -> Callable[[Checkpoint], None]
 
 GPTQ = packed(qweight=("I32", (3, 12)), qzeros=("I32", (1, 3)), scales=("F16", (1, 12)), g_idx=("I32", (12,)))
 FP8 = packed(weight=("F8_E4M3", (12, 12)), weight_scale_inv=("F32", (1, 1)))
+IN_BLOCKS = {"quant_method": "fp8", "weight_block_size": [16, 16]}
+SCALE = "model.layers.1.mlp.up_proj.weight_scale_inv"
+
+
+def in_blocks(checkpoint: Checkpoint) -> None:
+    """Every projection of the layers as FP8 with a scale for each block of 16×16, as the config says."""
+    checkpoint.config["quantization_config"] = IN_BLOCKS
+    for tensors in checkpoint.shards.values():
+        for name, (_, (rows, columns)) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
+            tensors[name] = ("F8_E4M3", (rows, columns))
+            tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
+
+
+def into_one(name: str, dtype: str, shape: tuple[int, ...]) -> Callable[[Checkpoint], None]:
+    """One tensor is stored otherwise."""
+    return lambda checkpoint: checkpoint.change(lambda own, *one: (dtype, shape) if own == name else one)
+
+
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 4976698672\n"
 PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
 
@@ -692,16 +710,70 @@ CASES: dict[str, Case] = {
     ),
     # Quantised
     "GPTQ": Case(
-        "unverified",
-        "HF501",
-        ("gptq",),
+        "mismatch",
+        "HF301",
+        ("gptq", "stored 3×12"),
         spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
     ),
-    "GPTQ that the config does not announce": Case("unverified", "HF501", ("GPTQ",), spoil=GPTQ),
-    "FP8 that the config does not announce": Case("unverified", "HF501", ("FP8",), spoil=FP8),
-    "FP8 in one file": Case("unverified", "HF501", ("FP8",), make=single, spoil=FP8),
+    "VPTQ": Case(
+        "unverified", "HF501", ("vptq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "vptq"}))
+    ),
+    "GPTQ that the config does not announce": Case("mismatch", "HF501 HF504", ("GPTQ",), spoil=GPTQ),
+    "FP8 that the config does not announce": Case("mismatch", "HF501 HF504", ("FP8",), spoil=FP8),
+    "FP8 in one file": Case("mismatch", "HF501 HF504", ("FP8",), make=single, spoil=FP8),
     "GPTQ, and truncated": Case(
-        "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+        "mismatch", "HF004 HF501 HF504", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+    ),
+    "FP8 in blocks": Case("verified", spoil=in_blocks),
+    "FP8 in blocks, one file": Case("verified", make=single, spoil=in_blocks),
+    "FP8 in blocks, and a scale is lost": Case("mismatch", "HF503", (SCALE,), spoil=both(in_blocks, without(SCALE))),
+    "FP8 in blocks, and all scales are lost": Case(
+        "mismatch",
+        "HF503",
+        ("21 modules", "weight_scale_inv"),
+        spoil=both(in_blocks, lambda one: one.change(lambda name, *own: None if "_scale_inv" in name else own)),
+    ),
+    "FP8 in blocks, and a scale of another shape": Case(
+        "mismatch", "HF301", (SCALE, "2×1", "3×1"), spoil=both(in_blocks, into_one(SCALE, "F32", (3, 1)))
+    ),
+    "FP8 in blocks, and a weight of integers": Case(
+        "mismatch",
+        "HF303",
+        ("I8", "F8_E4M3", "model.layers.1.mlp.up_proj.weight"),
+        spoil=both(in_blocks, into_one("model.layers.1.mlp.up_proj.weight", "I8", (20, 12))),
+    ),
+    "FP8 in blocks, and a module is dense": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is stored dense", "model.layers.1.mlp.up_proj.weight", "FP8 in blocks of 16×16"),
+        spoil=both(in_blocks, without(SCALE), into_one("model.layers.1.mlp.up_proj.weight", "BF16", (20, 12))),
+    ),
+    "FP8 in blocks, and the head is packed": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is packed", HEAD, "leaves it dense"),
+        spoil=both(
+            in_blocks,
+            into_one(HEAD, "F8_E4M3", (50, 12)),
+            lambda checkpoint: checkpoint.add({f"{HEAD}_scale_inv": ("F32", (4, 1))}),
+        ),
+    ),
+    "FP8 in blocks, by a config of other blocks": Case(
+        "mismatch",
+        "HF301",
+        ("weight_scale_inv",),
+        spoil=both(in_blocks, says(quantization_config=IN_BLOCKS | {"weight_block_size": [8, 8]})),
+    ),
+    "FP8 that is announced, and all is dense": Case(
+        "mismatch", "HF504", ("quantization_config announces fp8",), spoil=says(quantization_config=IN_BLOCKS)
+    ),
+    "scales of a cache": Case(
+        "explained",
+        "HF502",
+        ("self_attn.k_scale", "kv-cache-dtype"),
+        spoil=lambda one: one.add(
+            {f"model.layers.{n}.self_attn.{k}_scale": ("F32", ()) for n in range(3) for k in "kv"}
+        ),
     ),
     # The config
     "no num_key_value_heads, and stored as is the default": Case(

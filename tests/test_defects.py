@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Result
-from defects import CASES, EMBED, FIRST, HEAD, INDEX, SECOND, THIRD, TOTAL, UNLISTED, write
+from defects import CASES, EMBED, FIRST, HEAD, INDEX, SCALE, SECOND, THIRD, TOTAL, UNLISTED, write
 from loopback import Hub
 
 import hfcount
@@ -131,7 +131,9 @@ VALUES: dict[str, dict[str, Any]] = {
     "total_size is 0": {"expected": None, "observed": 0, "key": "metadata.total_size", "file": INDEX},
     "total_size is negative": {"expected": "a whole number of bytes", "observed": "-1", "key": "metadata.total_size"},
     "total_parameters is off": {"expected": TOTAL, "observed": TOTAL + 5, "key": "metadata.total_parameters"},
-    "FP8 that the config does not announce": {"expected": None, "key": None, "file": None},
+    "FP8 in blocks, and a scale is lost": {"tensors": (SCALE,), "count": 1, "parameters": 2, "bytes": None},
+    "FP8 in blocks, and a module is dense": {"expected": "FP8 in blocks of 16×16", "key": "quantization_config"},
+    "FP8 that is announced, and all is dense": {"count": 21, "key": "quantization_config", "file": "config.json"},
     "no hidden_size": {"expected": None, "observed": None, "key": "hidden_size", "file": "config.json"},
     "heads that cannot be shared": {"key": "num_key_value_heads", "fix": "Correct one of them."},
 }

@@ -111,7 +111,7 @@ CASES: dict[str, Case] = {
     "no metadata": (LLAMA, {"weight_map": listing()["weight_map"]}, "HF402", "unverified"),
     "total_parameters is off": (LLAMA, listing(total_parameters=4741), "HF403", "explained"),
     "gptq": (config("llama", quantization_config={"quant_method": "gptq"}), listing(), "HF501", "unverified"),
-    "MLX": (config("llama", quantization={"group_size": 64, "bits": 4}), listing(), "HF501", "unverified"),
+    "MLX": (config("llama", quantization={"group_size": 64, "bits": 4}), listing(), "HF504", "mismatch"),
     "gptq, other names": (
         config("llama", quantization_config={"quant_method": "gptq"}),
         listing(add=["model.layers.0.mlp.up_proj.qweight"], drop=["model.layers.0.mlp.up_proj.weight"]),
@@ -194,7 +194,7 @@ DETAILS: dict[str, tuple[str, Fields, list[str]]] = {
     "total_size is 0": ("HF402", {"tensors": (), "count": 0}, ["0 for metadata.total_size"]),
     "total_parameters is off": ("HF403", {"parameters": 1}, ["4,741", "4,740", "1 more"]),
     "gptq": ("HF501", {"count": 30, "parameters": 4740, "bytes": None}, ["gptq"]),
-    "MLX": ("HF501", {"count": 30, "parameters": 4740, "bytes": None}, ["MLX affine"]),
+    "MLX": ("HF504", {"count": 22, "bytes": None}, ["MLX affine"]),
     "config lacks a key": ("HF101", {"tensors": (), "count": 0}, ["config.json", "vocab_size", "llama"]),
     "config leaves a key to the default": (
         "HF106",

@@ -16,17 +16,22 @@ TOTAL_SIZE = "metadata.total_size"
 
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
-    """HF501: packed weights, whose names and shapes are not those of the blueprint."""
+    """HF501, HF504: packed weights of a scheme that is not described, or that nothing announces."""
     count, parameters = c.blueprint.tensor_count, c.blueprint.total
     outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
+    if not c.announced:
+        outcome.report(
+            "HF504", observed=c.scheme, key="quantization_config", file=CONFIG, scheme=c.scheme, packed=True, bytes=None
+        )
 
 
 def check_names(c: Comparison, outcome: Outcome) -> None:
     """HF201, HF202, HF209: the names of the checkpoint against those of the blueprint."""
     match = c.match
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
+    scales = sum(int(leaf.count) for leaf in c.packed.lacking) if c.packed else 0
     lacking, beyond = match.missing_count, len(match.unexpected)
-    outcome.checks.append(Check("tensors", expected, expected - lacking + beyond))
+    outcome.checks.append(Check("tensors", expected + scales, expected - lacking + beyond))
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
         untied = _untied(c)

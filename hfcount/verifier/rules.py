@@ -258,8 +258,8 @@ RULES = {
             "Codes of a quantisation whose scales and config were lost, or a conversion that rounded them.",
             "Convert them again from the original.",
             "{count:tensor} of {parameters:element} {count:is|are} stored as {dtypes}, and {subject} has"
-            " [floating?floating-point numbers there][whole?integers there]: {tensors}. Loaders convert them one by"
-            " one, and the model computes with whatever that gives.",
+            " [floating?floating-point numbers there][whole?integers there][{packing} there]: {tensors}. Loaders"
+            " convert them one by one, and the model computes with whatever that gives.",
         ),
         Rule(
             "HF304",
@@ -280,12 +280,14 @@ RULES = {
             "metadata.total_size is not the bytes of the tensors that are listed.",
             "An index kept after its shards changed, a config of another size, or a sum of file sizes.",
             "Write the index again from the shards.",
-            "metadata.total_size is {observed:,} bytes, and the [{elements:,} elements listed have {expected:,} bytes"
-            " at {width:byte} each][headers?tensors listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are"
-            " claimed[elements?, and no other width accounts for them][files?, which is the sum of the file sizes,"
-            " headers included][tied?, which leaves out the tied copy that is stored][, which is what {reading} would"
+            "metadata.total_size is {observed:,} bytes, and the [scheme?packed and dense tensors listed have"
+            " {expected:,}][{elements:,} elements listed have {expected:,} bytes at {width:byte} each][headers?tensors"
+            " listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are claimed[elements?, and no other width"
+            " accounts for them][files?, which is the sum of the file sizes, headers included][tied?, which leaves out"
+            " the tied copy that is stored][without?, which leaves out {without}][, which is what {reading} would"
             " take: the weights were converted and the claim was not].[elements? Either the index is stale or the"
-            " config is of another size.]",
+            " config is of another size.][scheme? Either the index is stale, or they are packed otherwise than {scheme}"
+            " says.]",
         ),
         Rule(
             "HF402",
@@ -320,6 +322,43 @@ RULES = {
             "the weights are quantised with {observed}, which is not modelled: the parameters are counted from the"
             " config, and the stored tensors are not held against it.",
             proof="lost",
+        ),
+        Rule(
+            "HF502",
+            "packed-differently",
+            "error",
+            "A module is packed though the config excludes it, dense though it does not, or packed in another way.",
+            "A list of excluded modules that does not name what was done, or a module added or converted afterwards.",
+            "Make the list of excluded modules name what is dense, and nothing else, or convert again.",
+            "[extra?{count:tensor} {count:is|are} stored beside the model's own][dense?{count:module} {count:is|are}"
+            " stored dense, and {source} packs {count:it|them} ({wanted})][packed?{count:module} {count:is|are} packed"
+            " ({own}), and {source} leaves {count:it|them} dense][other?{count:module} {count:is|are} packed ({own}),"
+            " and {source} packs {count:it|them} otherwise ({wanted})][unlisted?{count:module} {count:is|are} stored"
+            " dense, and {source} does not say so]: {tensors}.[error? A loader builds what {source} says, and finds"
+            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That"
+            " is harmless: {why}.]",
+        ),
+        Rule(
+            "HF503",
+            "scale-missing",
+            "error",
+            "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
+            "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
+            "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
+            "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
+            " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
+        ),
+        Rule(
+            "HF504",
+            "quantization-config-stale",
+            "error",
+            "A quantisation is announced and nothing is packed, or the reverse, or two files contradict each other.",
+            "Weights that were converted back, or packed, and a config that was copied.",
+            "Make the config say what is stored.",
+            "[nothing?{source} announces {scheme}, and all {count:module} that it packs {count:is|are} stored dense,"
+            " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
+            " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
+            " each other: {first}, and {second}].",
         ),
     )
 }
