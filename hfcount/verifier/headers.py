@@ -132,7 +132,6 @@ def _report_shapes(
         expected=tuple(map(int, leaf.shape)),
         observed=found,
         **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
-        partitioned=any(0 in shape for _, shape in wrong),
     )
 
 

@@ -263,8 +263,7 @@ RULES = {
             "A config of another size, a resized vocabulary, or weights saved in parts.",
             "Correct the config, or convert again.",
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
-            " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
-            " partitioned.]",
+            " stored {observed:shape}.",
             mends=False,
         ),
         Rule(
