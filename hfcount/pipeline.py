@@ -22,8 +22,9 @@ from hfcount.report.build import compose
 from hfcount.report.choices import AskedDepth
 from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
-from hfcount.storage.schemes import scheme
+from hfcount.storage.schemes import announcements
 from hfcount.text import printable, typed
+from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
 
 __all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
@@ -107,7 +108,8 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
             if run is runs[0]:
                 raise
             raise BadSetting(str(error)) from None
-        if run.blueprint is None and runs[0].blueprint is not None:
+        published, changed_one = runs[0].blueprint, run.blueprint
+        if published and (changed_one is None or (changed_one.problems and not published.problems)):
             raise BadSetting(run.outcome.findings[0].message)
     finish(request, documents, None)
     return [compose(run) for run in runs]
@@ -140,13 +142,14 @@ def _look(run: Inspection) -> None:
     try:
         values = parse_object(document)
         given = changed(values, changes)
-        run.quant_method = scheme(given)
+        run.announced = announcements(given)
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
         run.blueprint = build(config)
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
+        explain(run.outcome, given, run.blueprint, run.index, run.shards, run.announced)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -171,7 +174,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         return
     if documents.index is not None:
         run.index, run.depth = read_index(documents.index), "index"
-        run.outcome = compare(blueprint, run.index, scheme=run.quant_method)
+        run.outcome = compare(blueprint, run.index, announced=run.announced)
     need = _need_of_headers(run)
     if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
         run.depth_reason = need
@@ -205,7 +208,7 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
             run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(run.documents, asked))
         return
     run.shards, run.depth = shards, "headers"
-    run.outcome = compare(blueprint, run.index, shards, run.quant_method, run.outcome.match)
+    run.outcome = compare(blueprint, run.index, shards, run.announced, run.outcome.match)
     if run.index is None and wanted != {SINGLE}:
         run.outcome.report(
             "HF001",

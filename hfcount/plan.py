@@ -1,8 +1,9 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
@@ -15,6 +16,7 @@ from hfcount.tree.nodes import Block, Component
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
+    from hfcount.tree.spellings import Spellings
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
@@ -65,13 +67,15 @@ class Blueprint:
     `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
-    `taken` keys that the config lacks, each with the default of transformers that was counted with.
+    `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
+    contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
     """
 
     spec: Spec
     tree: Block
     unread: tuple[str, ...] = ()
     taken: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[ConfigError, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -141,6 +145,21 @@ class Blueprint:
                 found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
         return [leaf for leaf in found.values() if leaf.counted or leaf.to]
 
+    @cached_property
+    def spellings(self) -> "Spellings":
+        """Other names and layouts that the reference takes when it loads this model."""
+        from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
+
+        known = families.conversions(self.spec)
+        within = {} if known.within is None else {f"^{escape(known.within[0])}": known.within[1]}
+        rules = Spellings(compiled({**within, **known.spellings}))
+        bare = self.spec.head == "base"
+        heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
+        alone = leaves(self.tree if bare else self._tree_with("base"))
+        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
+        prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
+        return replace(rules, prefix=prefix, bare=bare, merged=known.merged, transposed=known.transposed)
+
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))
 
@@ -183,6 +202,11 @@ class Blueprint:
         return [leaf for leaf in self.leaves if leaf.counted]
 
 
+def _prefix(name: str, names: list[str]) -> str:
+    """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
+    return "" if name in names else next((one.removesuffix(name) for one in names if one.endswith(f".{name}")), "")
+
+
 def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
     """The leaves that are not among the known names; a prefix for the base model makes no difference."""
     names = {form for name in known for form in _forms(name)}
@@ -199,7 +223,8 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
     Raises:
         UnknownArchitecture: no family describes it.
-        ConfigError: it lacks a key or contradicts itself.
+        ConfigError: it lacks a key, or contradicts itself so that no model can be built; what can be built and not
+            run is among the blueprint's `problems`.
         TypeError: it is not a dict with str keys.
     """
     if not isinstance(config, Mapping):
@@ -213,4 +238,4 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
-    return Blueprint(spec, families.tree(spec), unread=tuple(config.unread()), taken=config.taken)
+    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)

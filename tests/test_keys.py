@@ -80,14 +80,7 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
     [
         ("llama", {"hidden_size": 13}),
         ("llama", {"num_attention_heads": 5, "num_key_value_heads": 5}),
-        ("llama", {"num_key_value_heads": 3}),
-        ("llama", {"num_key_value_heads": 8}),
-        ("qwen3", {"num_key_value_heads": 3}),
-        ("mixtral", {"num_experts_per_tok": 9}),
-        ("mixtral", {"num_experts": 9}),
-        ("qwen3_moe", {"num_experts_per_tok": 9}),
         ("qwen3_moe", {"num_experts_per_tok": 0}),
-        ("qwen3_moe", {"num_local_experts": 9}),
         ("qwen3_moe", {"decoder_sparse_step": 0}),
         ("qwen3_moe", {"decoder_sparse_step": -1}),
         ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
@@ -98,6 +91,32 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
 )
 def test_contradictions(family: str, changes: Json) -> None:
     assert _code(config(family, **changes)) == "HF103"
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "alike", "key"),
+    [
+        ("llama", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("llama", {"num_key_value_heads": 8}, {}, "num_key_value_heads"),
+        ("qwen3", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("mixtral", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+        ("qwen3_moe", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+    ],
+    ids=str,
+)
+def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, alike: Json, key: str) -> None:
+    """More experts than there are count as all of them; heads keep the width that they have."""
+    blueprint = hfcount.blueprint(config(family, **changes))
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF103", key)]
+    assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active
+
+
+def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
+    uneven = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
+    blueprint = hfcount.blueprint(config("mixtral", **uneven))
+    assert blueprint.problems == ()
+    shapes = {tensor.name: tensor.shape for tensor in blueprint.tensors()}
+    assert shapes["model.layers.0.self_attn.q_proj.weight"] == (12, 13)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined, llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("aya_vision", "cohere2_vision")  # transformers 5.23: modeling_aya_vision.py, modeling_cohere2_vision.py
+SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:

@@ -20,6 +20,7 @@ MODEL_TYPES = (
     "siglip2_text_model",
 )
 IGNORED = ("projection_dim",)
+SPELLINGS = {r"^text_model\.": ""}
 
 _HEADS = keys.named(("Model",), ModelWithProjection="projection")
 

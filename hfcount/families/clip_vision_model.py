@@ -18,6 +18,7 @@ MODEL_TYPES = (
     "metaclip_2_vision_model",
 )
 IGNORED = ("projection_dim",)
+SPELLINGS = {r"^vision_model\.": ""}
 
 
 def spec(c: Config) -> Spec:

@@ -4,10 +4,12 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internvl",)  # transformers 5.23: modeling_internvl.py
+SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:

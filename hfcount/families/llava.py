@@ -3,12 +3,14 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 # transformers 5.23: modeling_llava.py, modeling_llava_next.py, modeling_llava_next_video.py,
 # modeling_llava_onevision.py
 MODEL_TYPES = ("llava", "llava_next", "llava_next_video", "llava_onevision")
+SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 def spec(c: Config) -> Spec:

@@ -57,6 +57,7 @@ class Config:
         kind: Any = None,
     ) -> None:
         self._values = values
+        self._problems: dict[Str, ConfigError] = {}
         self._read: set[Str] = set()
         self._parts: dict[Str, Config] = {}
         self._path = path
@@ -226,6 +227,19 @@ class Config:
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
+    @property
+    def problems(self) -> tuple[ConfigError, ...]:
+        """What was said of this document with `cannot_run`."""
+        return tuple(self._problems.values())
+
+    def cannot_run(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> None:
+        """Notes a contradiction that no tensor shows: a model is built from this config, and fails when it is run.
+
+        The arguments are those of `error`.
+        """
+        error = self.error(f"{said} A model can be built with them, and cannot run.", key, fix, **values)
+        self._problems[str(error)] = error
+
     def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
         """An error in this document at `key`; `values` are further arguments of ConfigError."""
         return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
@@ -240,6 +254,7 @@ class Config:
         part = self._declared().part(name, values)
         where, path = f"{self.where}: {name}", f"{self._path}{name}."
         below = Config(values or {}, where, self.family, path, self._chosen, part.kind)
+        below._problems = self._problems
         return below.assuming(part.absent) if values is None or part.merged else below
 
     def _declared(self) -> Declared:
