@@ -1,7 +1,8 @@
 """How the names in a checkpoint match those of the blueprint."""
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from hfcount.tree.indices import Indices
@@ -24,6 +25,7 @@ class Match:
 
     Args:
         listed: each leaf with the number of its tensors that the checkpoint lists.
+        files: for each of `listed`, how many of its tensors are in which file; empty unless asked for.
         missing: names that the checkpoint lacks, folded.
         missing_count: the number of tensors that it lacks.
         missing_elements: elements of the tensors that it lacks.
@@ -34,6 +36,7 @@ class Match:
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
+    files: list[Mapping[str, int]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     missing_count: int = 0
     missing_elements: int = 0
@@ -64,21 +67,28 @@ class Match:
         return [(leaf, count) for leaf, count in self.listed if count and leaf.label in labels]
 
 
-def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[str, ...] = ()) -> Match:
+def match(
+    leaves: Collection[Leaf],
+    names: Collection[str],
+    undescribed: tuple[str, ...] = (),
+    files: Mapping[str, str] | None = None,
+) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
         names: a set or mapping; unexpected names keep its order.
         undescribed: prefixes of parts that are not described; names under them are ignored.
+        files: the file of each name, where that is to be counted.
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names)
+    found = _match(leaves, names, files)
     if found.missing_count and found.unexpected:
         renamed = _prefixes(found)
         if renamed:
             spelling = dict(renamed)
-            found = _match(leaves, dict.fromkeys(spelling.get(name, name) for name in names))
+            files = files and {spelling.get(name, name): file for name, file in files.items()}
+            found = _match(leaves, dict.fromkeys(spelling.get(name, name) for name in names), files)
             found.renamed = renamed
     return found
 
@@ -104,7 +114,7 @@ def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collectio
         found.missing_elements -= leaf.elements
 
 
-def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
+def _match(leaves: Collection[Leaf], names: Collection[str], files: Mapping[str, str] | None) -> Match:
     result, known = Match(), 0
     # The names of a leaf with more tensors than the checkpoint could have are not generated, but found in its list.
     few = 2 * len(names) + 1_000
@@ -117,15 +127,23 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
                 result._few[key].append(name)
     for leaf in leaves:
         required = leaf.presence == "required"
+        in_files: Counter[str | None] = Counter()
         if id(leaf) in large:
             count = len(result._few[id(leaf)])
+            if files is not None:
+                in_files = Counter(map(files.get, result._few[id(leaf)]))
             missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
         else:
-            absent = leaf.names_beyond(names)
+            if files is not None:
+                in_files = Counter(leaf.places(files))
+            # Where every name has a file, none is absent.
+            absent = leaf.names_beyond(names) if None in in_files or files is None else []
             count = int(leaf.count) - len(absent)
             missing = fold(absent) if absent and required else []
         known += count
         result.listed.append((leaf, count))
+        if files is not None:
+            result.files.append({file: number for file, number in in_files.items() if file is not None})
         if required and count < leaf.count:
             result.missing += missing
             result.missing_count += int(leaf.count) - count
