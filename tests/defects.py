@@ -296,6 +296,14 @@ def copy_of_the_head(counted: bool = True) -> Callable[[Checkpoint], None]:
     return spoil
 
 
+def placeholder(checkpoint: Checkpoint) -> None:
+    """A file that holds an entry without a dtype for a head that is tied."""
+    checkpoint.shards["head.safetensors"] = {HEAD: ("BF16", (0,))}
+    checkpoint.damage["head.safetensors"] = lambda content: with_header(
+        content, header_of(content).replace(b"BF16", b"").replace(b"[0]", b"[]")
+    )
+
+
 def packed(**parts: tuple[str, tuple[int, ...]]) -> Callable[[Checkpoint], None]:
     """Every projection of the layers is stored in parts, `weight` among them where it stays."""
 
@@ -608,6 +616,20 @@ CASES: dict[str, Case] = {
     "all in float16": Case("explained", "HF302", ("F16",), make=float16),
     "all in float32": Case("explained", "HF302", ("F32",), spoil=into("F32", "")),
     "one file in float32": Case("explained", "HF302", ("F32",), make=single, spoil=into("F32", "")),
+    "all as integers": Case("mismatch", "HF303", ("I16", "30 tensors", "floating-point"), spoil=into("I16", "")),
+    "a norm of booleans": Case("mismatch", "HF303", ("BOOL", NORM), spoil=into("BOOL", NORM)),
+    "a matrix of complex numbers": Case("mismatch", "HF303", ("C64",), spoil=into("C64", HEAD)),
+    "8-bit floats without scales": Case(
+        "unverified", "HF304", ("F8_E4M3", "scales"), spoil=into("F8_E4M3", "proj.weight")
+    ),
+    "8-bit floats, as declared": Case("verified", spoil=both(into("F8_E4M3", ""), says(dtype="float8_e4m3fn"))),
+    "a placeholder for the tied head": Case(
+        "mismatch",
+        "HF003",
+        ("lm_head.weight has no dtype and no data: a placeholder", f"tied to {EMBED}", "drop the file"),
+        make=tied,
+        spoil=placeholder,
+    ),
     # Claims
     "total_size is stale": Case(
         "mismatch", "HF401", (f"{2 * TOTAL - 10:,}", f"{2 * TOTAL:,}"), spoil=claims(total_size=2 * TOTAL - 10)

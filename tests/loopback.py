@@ -25,7 +25,20 @@ from urllib.parse import unquote, urlsplit
 
 import hfcount
 
-WIDTHS = {"U8": 1, "I8": 1, "F8_E4M3": 1, "F16": 2, "BF16": 2, "I32": 4, "F32": 4, "I64": 8, "F64": 8}
+WIDTHS = {
+    "BOOL": 1,
+    "U8": 1,
+    "I8": 1,
+    "F8_E4M3": 1,
+    "I16": 2,
+    "F16": 2,
+    "BF16": 2,
+    "I32": 4,
+    "F32": 4,
+    "I64": 8,
+    "F64": 8,
+    "C64": 8,
+}
 """Bytes of one element."""
 
 _PIECE = 1 << 16

@@ -174,9 +174,12 @@ def _what_is_wrong(value: Any) -> str:
     for key in ("dtype", "shape", "data_offsets"):
         if key not in value:
             return f"has no {key}"
+    offsets = value["data_offsets"]
+    if value["dtype"] in ("", None) and isinstance(offsets, list) and offsets and offsets == offsets[:1] * 2:
+        return "has no dtype and no data: a placeholder, with which no reader opens the file"
     if not isinstance(value["dtype"], str) or value["dtype"] not in BITS:
         return f"has dtype {shown(value['dtype'])}, which the format does not have"
-    shape, offsets = value["shape"], value["data_offsets"]
+    shape = value["shape"]
     if not isinstance(shape, list) or any(type(size) is not int or not 0 <= size < _MAX for size in shape):
         return "has a shape that is not a list of whole numbers below 2^63"
     bits = BITS[value["dtype"]]

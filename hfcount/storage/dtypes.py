@@ -26,6 +26,15 @@ BITS = {
 }
 """Bits of one element, by the format's name (safetensors 0.8, enum Dtype)."""
 
+INTEGERS = frozenset(("BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64"))
+"""Whole numbers: indices, masks, and codes that stand for weights by a scheme."""
+
+FLOAT8 = frozenset(("F8_E4M3", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ"))
+"""Numbers whose range is so small that weights are mostly stored divided by a scale."""
+
+FLOATING = FLOAT8 | {"F16", "BF16", "F32", "F64"}
+"""Numbers that a parameter may be stored as, one by one."""
+
 _NAMES = {
     "float64": "F64",
     "double": "F64",

@@ -33,6 +33,7 @@ class Leaf:
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
+        whole: whether their elements are whole numbers.
     """
 
     segments: tuple[str | Indices, ...]
@@ -47,6 +48,7 @@ class Leaf:
     linear: bool = False
     presence: Presence = "required"
     part: Part = "model"
+    whole: bool = False
 
     @property
     def counted(self) -> bool:
@@ -163,7 +165,8 @@ def _unfold(
     if isinstance(node, Tensor):
         if node.presence != "required":
             presence, part = node.presence, "model"
-        return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, presence, part)]
+        kept = (presence, part)
+        return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")
     if isinstance(node, Tied):
         outputs = node.shape[0]

@@ -36,13 +36,17 @@ Part = Literal["model", "prediction"]
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n)."""
+    """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
+
+    `whole` says that it holds whole numbers, such as indices.
+    """
 
     shape: tuple[int, ...]
     kind: Kind = "parameter"
     presence: Presence = "required"
     component: Component | None = None
     active: tuple[int, int] = (1, 1)
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +105,9 @@ Node = Tensor | Linear | Tied | Undescribed | Repeat | Block | tuple["Node", ...
 """A tuple holds alternatives under one name: the layers of a stack by kind."""
 
 
-def buffer(*shape: int, component: Component | None = None) -> Tensor:
-    """A tensor that is stored but is not a parameter; `shape` is in elements."""
-    return Tensor(shape, "buffer", component=component)
+def buffer(*shape: int, component: Component | None = None, whole: bool = False) -> Tensor:
+    """A tensor that is stored but is not a parameter; `shape` is in elements, `whole` says that these are integers."""
+    return Tensor(shape, "buffer", component=component, whole=whole)
 
 
 def obsolete(*shape: int) -> Tensor:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.interface import INDEX
 from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
@@ -15,13 +15,14 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
+from hfcount.verifier.retyping import Retyped, report_dtypes
 
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004, HF005: every file exists, is complete and has a valid header."""
     shards = [shard for _, shard in sorted(c.headers.shards.items())]
     if broken := [shard for shard in shards if shard.problem is not None]:
-        _report_broken(broken, outcome)
+        _report_broken(c, broken, outcome)
     for shard in shards:
         if shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
             _report_size(shard, shard.size, outcome)
@@ -71,47 +72,32 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
-    """HF301, HF302: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
+    """HF301 to HF304: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     wrong: list[tuple[Leaf, tuple[int, ...]]] = []
     agreeing: list[Leaf] = []
     misshapen: list[str] = []
-    retyped: list[str] = []
+    retyped: list[Retyped] = []
     spell, entries = c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
-        # A buffer may be F32 in any model, and the shape of an obsolete one does not matter, since loaders skip it.
-        dtype = None if leaf.kind == "buffer" else c.declared
-        shape = None if leaf.presence == "obsolete" else tuple(map(int, leaf.shape))
-        if not count or not (dtype or shape):
+        if not count or leaf.presence == "obsolete":  # loaders skip it, whatever it is
             continue
-        odd = None
+        odd, shape, usual = None, tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
         for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
-            if shape is not None and entry[1] != shape:
+            if entry[1] != shape:
                 misshapen.append(name)
                 odd = odd or entry[1]
-            if dtype is not None and entry[0] != dtype:
-                retyped.append(name)
+            if entry[0] != usual:
+                retyped.append((leaf, name, entry[0]))
         if odd is not None:
             wrong.append((leaf, odd))
-        elif shape is not None:
+        else:
             agreeing.append(leaf)
     if wrong:
         _report_shapes(c, misshapen, wrong, agreeing, outcome)
-    if retyped:
-        stored = [spell.get(name, name) for name in retyped]
-        found = sorted({entries[name].dtype for name in stored})
-        outcome.report(
-            "HF302",
-            expected=c.declared,
-            observed=found[0] if len(found) == 1 else tuple(found),
-            key="dtype",
-            file=CONFIG,
-            **_stored(c.headers, stored) | {"tensors": fold(retyped)},
-            declared=c.blueprint.spec.dtype,
-            dtypes=", ".join(found),
-        )
+    report_dtypes(c, retyped, outcome)
 
 
 def _report_shapes(
@@ -172,14 +158,26 @@ def _reason(c: Comparison, claim: int, listed: int) -> dict[str, Any]:
     return {"reading": None if c.reading is None else str(c.reading)}
 
 
-def _report_broken(broken: Sequence[Shard], outcome: Outcome) -> None:
+def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> None:
     """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
     first, said = broken[0], broken[0].problem
     if len(broken) > 1:
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
         said = f"{said} It is one of {len(broken):,} broken files: {names}{more}."
-    outcome.report("HF003", file=first.name, fix=first.fix, said=said)
+    outcome.report("HF003", file=first.name, fix=first.fix or _dispensable(c, broken), said=said)
+
+
+def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
+    """What to do where files hold nothing but copies of tied weights, by the index."""
+    ties = Finder(leaf for leaf in c.blueprint.leaves if leaf.to)
+    files = {shard.name for shard in broken}
+    held = {name: ties.find(name) for name, file in (c.index.weight_map if c.index else {}).items() if file in files}
+    for name, leaf in held.items():
+        if None not in held.values() and leaf:
+            what = "the files and their entries" if len(held) > 1 else "the file and its entry"
+            return f"{printable(name)} is tied to {leaf.to}, so drop {what} in the index."
+    return None
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:

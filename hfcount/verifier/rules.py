@@ -300,7 +300,30 @@ RULES = {
             "Set dtype to what is stored, or convert them.",
             "the config declares {declared} ([{own:byte} an element), and total_size {claim:,} is exact at"
             " {width:byte} an element][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
-            " as {dtypes}: {tensors}].",
+            " as {dtypes}][, {times} the bytes][: {listed}].",
+        ),
+        Rule(
+            "HF303",
+            "dtype-class",
+            "error",
+            "A parameter is stored as integers or booleans and no scheme packs it, or indices as other numbers.",
+            "Codes of a quantisation whose scales and config were lost, or a conversion that rounded them.",
+            "Convert them again from the original.",
+            "{count:tensor} of {parameters:element} {count:is|are} stored as {dtypes}, and {subject} has"
+            " [floating?floating-point numbers there][whole?integers there]: {tensors}. Loaders convert them one by"
+            " one, and the model computes with whatever that gives.",
+        ),
+        Rule(
+            "HF304",
+            "scales-unseen",
+            "note",
+            "Weights are stored in 8-bit floating point that the config does not declare, and without scales.",
+            "Weights cast as they are, or quantised ones whose scales and config were lost: headers do not tell which.",
+            "If they were quantised, restore the scales and quantization_config.",
+            "{count:tensor} of {parameters:element} {count:is|are} stored as {dtypes}, no scales are stored beside, and"
+            " the config announces no quantisation: {tensors}. Loaders take the numbers as they are, which is right"
+            " only if nothing was divided by a scale.",
+            proof="lost",
         ),
         Rule(
             "HF401",

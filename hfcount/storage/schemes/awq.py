@@ -1,0 +1,53 @@
+"""AWQ (AutoAWQ, llm-compressor's older exports): 4-bit integers packed along the outputs."""
+
+from dataclasses import dataclass
+
+from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.storage.schemes.matcher import Matcher
+from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.settings import Settings, bits, group, texts, word
+
+_HALVES = ("F16", "BF16")
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm(Layout):
+    """The layout of the `gemm` version."""
+
+    group: int | None
+    bits: int = 4
+
+    @property
+    def label(self) -> str:
+        return f"AWQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        groups, words = divided(inputs, self.group), ceil_div(outputs * self.bits, 32)
+        return [
+            Part(".qweight", (inputs, words), ("I32",)),
+            Part(".qzeros", (groups, words), ("I32",)),
+            Part(".scales", (groups, outputs), _HALVES),
+        ]
+
+
+class Awq(Listed):
+    """The head stays dense whatever the list says."""
+
+    heads = False
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: awq`.
+
+    Raises:
+        Unmodelled: it is another version than gemm.
+    """
+    version = word(settings, "version", "format", default="gemm")
+    if version not in ("gemm", "awq"):
+        raise Unmodelled(f"version {version}")
+    listed = texts(settings, "modules_to_not_convert")
+    layout = Gemm(
+        group(settings, "group_size", "q_group_size", default=128),
+        bits(settings, "bits", "w_bit", default=4, among=(4,)),
+    )
+    return Awq("awq", layout, Matcher(listed, "substring") if listed else None, towers=False)

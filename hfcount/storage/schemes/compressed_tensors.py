@@ -1,0 +1,189 @@
+"""compressed-tensors of llm-compressor: groups of modules, each with its own format of weights."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
+from hfcount.storage.schemes.matcher import Matcher
+from hfcount.storage.schemes.scheme import DENSE, RELATIVE, ROUTER, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
+
+
+@dataclass(frozen=True, slots=True)
+class Scales(Layout):
+    """What all formats share: scales per tensor, channel, group or block, as the model's dtype."""
+
+    bits: int = 8
+    strategy: str = "channel"
+    group: int | None = None
+    block: tuple[int, int] | None = None
+    symmetric: bool = True
+    static: bool = False
+
+    def grid(self, outputs: int, inputs: int) -> tuple[int, ...]:
+        """The shape of the scales."""
+        if self.strategy == "tensor":
+            return (1,)
+        if self.strategy == "block" and self.block:
+            return (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1]))
+        return (outputs, divided(inputs, self.group))
+
+    @property
+    def _per(self) -> str:
+        if self.strategy == "block" and self.block:
+            return f"blocks of {self.block[0]}×{self.block[1]}"
+        return f"groups of {self.group}" if self.group else f"one scale a {self.strategy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Packed(Scales):
+    """pack-quantized: integers of any width in 32-bit words."""
+
+    ordered: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.bits}-bit integers, {self._per}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        rows, groups = self.grid(outputs, inputs)
+        parts = [
+            Part(".weight_packed", (outputs, ceil_div(inputs * self.bits, 32)), ("I32",)),
+            Part(".weight_scale", (rows, groups)),
+            Part(".weight_shape", (2,), ("I64", "I32")),
+            Part(".weight_g_idx", (inputs,), ("I32",), self.ordered),
+        ]
+        zeros = Part(".weight_zero_point", (ceil_div(outputs * self.bits, 32), groups), ("I32",))
+        return parts if self.symmetric else [*parts, zeros]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized(Scales):
+    """int-quantized, float-quantized and naive-quantized: one byte a weight."""
+
+    dtype: str = "F8_E4M3"
+
+    @property
+    def label(self) -> str:
+        return f"{'FP8' if self.dtype == 'F8_E4M3' else '8-bit integers'}, {self._per}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        scales = self.grid(outputs, inputs)
+        parts = [Part(".weight", (outputs, inputs), (self.dtype,)), Part(".weight_scale", scales)]
+        if not self.symmetric:
+            parts.append(Part(".weight_zero_point", scales, (self.dtype,)))
+        if self.static:
+            parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False)]
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Nvfp4(Layout):
+    """nvfp4-pack-quantized: two 4-bit floats a byte, an 8-bit scale for 16 of them, and one of all."""
+
+    inputs_too: bool = True
+
+    @property
+    def label(self) -> str:
+        return "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [
+            Part(".weight_packed", (outputs, inputs // 2), ("U8",)),
+            Part(".weight_scale", (outputs, ceil_div(inputs, 16)), ("F8_E4M3",)),
+            Part(".weight_global_scale", (1,), ("F32",)),
+            *([Part(".input_global_scale", (1,), ("F32",))] if self.inputs_too else []),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Mx(Layout):
+    """mxfp4-pack-quantized and mxfp8-quantized: a power of two for 32 weights."""
+
+    bits: int
+
+    @property
+    def label(self) -> str:
+        return f"MXFP{self.bits}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        weight = (".weight_packed", (outputs, inputs // 2), ("U8",)) if self.bits == 4 else None
+        whole = Part(*weight) if weight else Part(".weight", (outputs, inputs), ("F8_E4M3",))
+        return [whole, Part(".weight_scale", (outputs, ceil_div(inputs, 32)), ("U8", "F8_E8M0"))]
+
+
+class Groups(Scheme):
+    """Groups with targets: whole names, `re:` patterns, or the class name `Linear` for all linear maps."""
+
+    name = "compressed-tensors"
+
+    def __init__(self, groups: list[tuple[Matcher, bool, Layout]], excluded: Matcher) -> None:
+        self._groups, self._excluded = groups, excluded
+        self.matchers = (excluded, *(targets for targets, _, _ in groups))
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        own = [layout for _, _, layout in self._groups]
+        # Stored names tell whether inputs have scales, too.
+        return [*own, *(Nvfp4(not layout.inputs_too) for layout in own if isinstance(layout, Nvfp4))]
+
+    def choose(self, module: Module) -> Choice:
+        if hit := self._excluded.find(module.name):
+            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+        for targets, _, layout in self._groups:
+            if targets.matches(module.name):
+                return Choice(layout)
+        for _, every, layout in self._groups:
+            if every:
+                # Routers were linear maps to this tool, and it packed those that no list named.
+                router = module.component == "router" and not module.linear
+                return ROUTER._replace(layout=layout) if router else usual(module, layout, head=True)
+        return DENSE
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: compressed-tensors`.
+
+    Raises:
+        Unmodelled: it has no groups of weights, or one in a format that is not described.
+    """
+    inner = table(settings, "quantization_config")
+    settings = inner or settings
+    if word(settings, "quantization_status", default="compressed") not in ("compressed", "compress"):
+        raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
+    if table(settings, "transform_config").get("config_groups"):
+        raise Unmodelled("transform_config")
+    if word(table(settings, "sparsity_config"), "format", default="dense") not in ("dense", ""):
+        raise Unmodelled("sparsity_config")
+    groups = []
+    for name in table(settings, "config_groups"):
+        one = table(table(settings, "config_groups"), name)
+        if weights := table(one, "weights"):
+            targets = texts(one, "targets") or ()
+            form = word(one, "format") or word(settings, "format")
+            matcher = Matcher((text for text in targets if text != "Linear"), "compressed-tensors")
+            groups.append((matcher, "Linear" in targets, _layout(form, weights, table(one, "input_activations"))))
+    if not groups:
+        raise Unmodelled("no config_groups with weights")
+    return Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
+
+
+def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
+    kind, width = word(weights, "type", default="int"), bits(weights, "num_bits", default=8)
+    if form == "nvfp4-pack-quantized":
+        return Nvfp4(bool(inputs))
+    if form in ("mxfp4-pack-quantized", "mxfp8-quantized"):
+        return Mx(4 if form.startswith("mxfp4") else 8)
+    strategy = word(weights, "strategy", default="group" if weights.get("group_size") else "tensor")
+    if strategy not in ("tensor", "channel", "group", "block"):
+        raise Unmodelled(f"strategy {strategy}")
+    size = group(weights, "group_size") if strategy == "group" else None
+    block = pair(weights, "block_structure") if strategy == "block" else None
+    symmetric = weights.get("symmetric") is not False
+    static = bool(inputs) and inputs.get("dynamic") in (False, None)
+    if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
+        ordered = word(weights, "actorder") == "group"
+        return Packed(width, strategy, size, block, symmetric, False, ordered)
+    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and width == 8:
+        return Quantized(width, strategy, size, block, symmetric, static, "F8_E4M3" if kind == "float" else "I8")
+    raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")

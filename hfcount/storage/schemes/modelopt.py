@@ -1,0 +1,185 @@
+"""ModelOpt of NVIDIA: FP8, NVFP4, integers, and mixtures that name the algorithm of each layer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.storage.schemes.matcher import Matcher
+from hfcount.storage.schemes.scheme import DENSE, RELATIVE, TOWERS, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.settings import Settings, number, table, texts, word
+
+_SCALAR = ("F32", "BF16")
+
+
+@dataclass(frozen=True, slots=True)
+class Fp8(Layout):
+    """FP8 with one scale a tensor."""
+
+    label = "FP8 with one scale a tensor"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        scales = [Part(".weight_scale", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
+        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), *scales]
+
+
+@dataclass(frozen=True, slots=True)
+class Fp8Rows(Layout):
+    """FP8_PER_CHANNEL_PER_TOKEN: FP8 with a scale a row."""
+
+    label = "FP8 with a scale a row"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", (outputs,), ("F32",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Fp8Blocks(Layout):
+    """FP8_PB_WO: FP8 in blocks of 128×128, whose scales have four axes."""
+
+    label = "FP8 in blocks of 128×128"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        grid = (ceil_div(outputs, 128), 1, ceil_div(inputs, 128), 1)
+        return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", grid, ("F32",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Nvfp4(Layout):
+    """Two 4-bit floats a byte, an 8-bit scale for 16 of them, and one of all."""
+
+    inputs_too: bool = True
+    smoothed: bool = False
+
+    @property
+    def label(self) -> str:
+        return "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [
+            Part(".weight", (outputs, inputs // 2), ("U8",)),
+            Part(".weight_scale", (outputs, ceil_div(inputs, 16)), ("F8_E4M3",)),
+            Part(".weight_scale_2", (), _SCALAR),
+            *([Part(".input_scale", (), _SCALAR)] if self.inputs_too else []),
+            *([Part(".pre_quant_scale", (inputs,), (), False)] if self.smoothed else []),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Mx(Layout):
+    """MXFP8 and MXFP4: a power of two for 32 weights."""
+
+    bits: int
+
+    @property
+    def label(self) -> str:
+        return f"MXFP{self.bits}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        width, dtype = (inputs // 2, "U8") if self.bits == 4 else (inputs, "F8_E4M3")
+        scale = Part(".weight_scale", (outputs, ceil_div(inputs, 32)), ("U8", "F8_E8M0"))
+        return [Part(".weight", (outputs, width), (dtype,)), scale]
+
+
+@dataclass(frozen=True, slots=True)
+class Int4(Layout):
+    """W4A16_AWQ: two rows a byte. A norm before a module takes in its scales, where there is one."""
+
+    group: int
+
+    @property
+    def label(self) -> str:
+        return f"4-bit integers, groups of {self.group}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [
+            Part(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
+            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
+            Part(".pre_quant_scale", (inputs,), (), False),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Int8(Layout):
+    """INT8_SQ: SmoothQuant, 8-bit integers with a scale a row."""
+
+    label = "8-bit integers with a scale a row"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [
+            Part(".weight", (outputs, inputs), ("I8",)),
+            Part(".weight_scale", (outputs,), ("F32",)),
+            Part(".input_scale", (), _SCALAR),
+            Part(".pre_quant_scale", (inputs,)),
+        ]
+
+
+class ModelOpt(Scheme):
+    """One algorithm for all linear maps that are not excluded, or one for each named layer."""
+
+    name = "modelopt"
+
+    def __init__(self, layout: Layout | None, layers: list[tuple[Matcher, Layout]], excluded: Matcher) -> None:
+        self._layout, self._layers, self._excluded = layout, layers, excluded
+        self.matchers = (excluded, *(matcher for matcher, _ in layers))
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        own = [self._layout] if self._layout else []
+        own += [layout for _, layout in self._layers]
+        # Exports that mix algorithms do not always say so, and stored names tell them apart.
+        return dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()])
+
+    def choose(self, module: Module) -> Choice:
+        for matcher, layout in self._layers:
+            if matcher.find(module.name):
+                return Choice(layout)
+        if hit := self._excluded.find(module.name):
+            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+        if self._layout is None:
+            return DENSE
+        if module.component in TOWERS:
+            return Choice(None, False, "a tower beside the language model, which the export left alone")
+        return usual(module, self._layout)
+
+
+def read(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: modelopt`, of hf_quant_config.json or of quantization_config.
+
+    Raises:
+        Unmodelled: its algorithm is not described.
+    """
+    settings = table(settings, "quantization") or settings
+    algorithm = word(settings, "quant_algo")
+    excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
+    if algorithm == "mixed_precision":
+        named: dict[Layout, list[str]] = {}
+        for name, one in table(settings, "quantized_layers").items():
+            one = one if isinstance(one, dict) else {}
+            named.setdefault(_layout(word(one, "quant_algo"), one), []).append(name)
+        if not named:
+            raise Unmodelled("MIXED_PRECISION without quantized_layers")
+        return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded)
+    return ModelOpt(_layout(algorithm, settings), [], excluded)
+
+
+def _layout(algorithm: str, settings: Settings) -> Layout:
+    match algorithm:
+        case "fp8":
+            return Fp8()
+        case "fp8_per_channel_per_token":
+            return Fp8Rows()
+        case "fp8_pb_wo" | "fp8_pb_real":
+            return Fp8Blocks()
+        case "nvfp4" | "nvfp4_fp4":
+            return Nvfp4()
+        case "nvfp4_awq":
+            return Nvfp4(smoothed=True)
+        case "w4a16_nvfp4":
+            return Nvfp4(False)
+        case "mxfp4" | "mxfp8":
+            return Mx(int(algorithm[-1]))
+        case "w4a16_awq" | "int4_awq":
+            return Int4(number(settings, "group_size", default=128) or 128)
+        case "int8_sq":
+            return Int8()
+    raise Unmodelled(f"quant_algo {algorithm or 'is absent'}")

@@ -1,0 +1,122 @@
+"""A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hfcount.storage.schemes.layout import Layout
+from hfcount.storage.schemes.matcher import Matcher
+
+TOWERS = ("vision", "audio", "projector")
+"""Components that packers of decoder layers leave alone."""
+
+
+class Module(NamedTuple):
+    """One module of the blueprint that has a matrix.
+
+    Args:
+        name: as the blueprint has it.
+        component: what it is counted under, such as `router`, `lm_head`, `embedding`.
+        linear: whether it is a linear map; a lookup table and most routers are none.
+        prediction: whether it belongs to multi-token-prediction layers.
+        inputs: the length of a row, in elements.
+    """
+
+    name: str
+    component: str
+    linear: bool = True
+    prediction: bool = False
+    inputs: int = 0
+
+
+class Choice(NamedTuple):
+    """How a module should be stored.
+
+    Args:
+        layout: None for dense.
+        firm: whether the settings leave no doubt, so that another way of storing it is an error.
+        why: why the other way is harmless, for the note; empty if it is firm.
+    """
+
+    layout: Layout | None
+    firm: bool = True
+    why: str = ""
+
+
+DENSE = Choice(None)
+
+ROUTER = Choice(None, False, "a router, which a packer packs only where the architecture has it as a linear map")
+PREDICTION = Choice(None, False, "a prediction layer's own projection, which publishers leave dense without saying so")
+TOWER = Choice(None, False, "a tower beside the decoder, whose layers alone this scheme packs")
+RELATIVE = "the list names it without the prefix of the language model"
+
+
+class Scheme(ABC):
+    """A quantisation scheme with its settings.
+
+    Args:
+        name: as it is announced.
+        matchers: all patterns that decide which modules are packed.
+        packs_experts: whether stacks of experts are packed as one linear map an expert.
+    """
+
+    name: str = ""
+    packs_experts = True
+    matchers: tuple[Matcher, ...] = ()
+
+    @abstractmethod
+    def choose(self, module: Module) -> Choice:
+        """How the module should be stored."""
+
+    @property
+    @abstractmethod
+    def layouts(self) -> Iterable[Layout]:
+        """The layouts that modules may have, the usual one first; stored names choose among them."""
+
+
+class Listed(Scheme):
+    """A scheme that packs every linear map but those that a list excludes, and without a list all but the head.
+
+    Args:
+        excluded: the list; None if there is none.
+        tables: whether lookup tables are packed, too.
+        towers: whether vision and audio towers are packed.
+    """
+
+    def __init__(
+        self, name: str, layout: Layout, excluded: Matcher | None, *others: Layout, towers: bool = True
+    ) -> None:
+        self.name, self.layout, self.excluded, self.others, self.towers = name, layout, excluded, others, towers
+        self.matchers = (excluded,) if excluded else ()
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        return (self.layout, *self.others)
+
+    def choose(self, module: Module) -> Choice:
+        if self.excluded is not None and (hit := self.excluded.find(module.name)):
+            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+        return usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+
+    heads = True
+    """Whether a head that a given list does not name is packed."""
+
+
+def usual(module: Module, layout: Layout, head: bool = False, towers: bool = True) -> Choice:
+    """The layout for a linear map; dense for what packers leave alone if they are not told to.
+
+    Args:
+        head: whether the head is packed.
+        towers: whether vision and audio towers are packed.
+    """
+    if module.component == "embedding":
+        return DENSE
+    if module.component == "router" and not module.linear:
+        return ROUTER
+    if module.prediction and module.name.endswith((".eh_proj", ".shared_head.head", ".embed_tokens")):
+        return PREDICTION
+    if not module.linear or (module.component == "lm_head" and not head):
+        return DENSE
+    if module.component in TOWERS and not towers:
+        return TOWER
+    return Choice(layout)

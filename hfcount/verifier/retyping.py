@@ -1,0 +1,67 @@
+"""Tensors that are stored in another dtype than the config declares, by what that means for whoever loads them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.storage import dtypes
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
+
+Retyped = tuple[Leaf, str, str]
+"""A leaf, the name of one of its tensors, and the dtype that it is stored in."""
+
+_TIMES = {0.25: "a quarter of", 0.5: "half", 2: "twice", 4: "four times", 8: "eight times"}
+
+
+def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -> None:
+    """HF302, HF303, HF304.
+
+    Args:
+        retyped: tensors of other dtypes than the declared one; all of them where none is declared.
+    """
+    groups: dict[str, list[Retyped]] = {}
+    for one in retyped:
+        groups.setdefault(_kind(*one), []).append(one)
+    for kind, whole in (("no numbers", False), ("no whole numbers", True)):
+        if group := groups.get(kind):
+            outcome.report("HF303", c.subject, **_facts(c, group), whole=whole, floating=not whole)
+    if group := groups.get("float8"):
+        outcome.report("HF304", **_facts(c, group))
+    if c.declared and (group := groups.get("other")):
+        facts, own = _facts(c, group), dtypes.width(c.declared)
+        outcome.report(
+            "HF302",
+            expected=c.declared,
+            key="dtype",
+            file=CONFIG,
+            **facts,
+            declared=c.blueprint.spec.dtype,
+            times=_TIMES.get(facts["bytes"] / (facts["parameters"] * own)) if facts["parameters"] else None,
+            listed=facts["tensors"],
+        )
+
+
+def _kind(leaf: Leaf, _name: str, dtype: str) -> str:
+    if leaf.whole:
+        return "fine" if dtype in dtypes.INTEGERS else "no whole numbers"
+    if dtype not in dtypes.FLOATING:
+        return "no numbers"
+    if leaf.kind == "buffer":  # which may have a dtype of its own in any model
+        return "fine"
+    return "float8" if dtype in dtypes.FLOAT8 else "other"
+
+
+def _facts(c: Comparison, group: Sequence[Retyped]) -> dict[str, Any]:
+    names, found = [name for _, name, _ in group], sorted({dtype for _, _, dtype in group})
+    elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
+    return {
+        "observed": found[0] if len(found) == 1 else tuple(found),
+        "tensors": fold(names),
+        "count": len(names),
+        "parameters": elements,
+        "bytes": size,
+        "dtypes": ", ".join(found),
+    }

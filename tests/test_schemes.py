@@ -1,0 +1,336 @@
+"""How each scheme stores one linear map, as the tools that write them store it, and which modules lists mean."""
+
+from typing import Any
+
+import pytest
+
+from hfcount.storage.schemes import announcements
+from hfcount.storage.schemes.automaton import Automaton, Unreadable
+from hfcount.storage.schemes.layout import Unmodelled
+from hfcount.storage.schemes.matcher import Hit, Matcher, Style
+from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.scheme import Module, Scheme
+
+
+def scheme_of(settings: dict[str, Any], dtype: str = "float16") -> Scheme:
+    return read(announcements({"quantization_config": settings})[0], dtype)
+
+
+def compressed(form: str, inputs: dict[str, Any] | None = None, **weights: Any) -> dict[str, Any]:
+    group = {"targets": ["Linear"], "weights": weights, "input_activations": inputs}
+    return {"quant_method": "compressed-tensors", "format": form, "config_groups": {"group_0": group}}
+
+
+def modelopt(algorithm: str) -> dict[str, Any]:
+    return {"quant_method": "modelopt", "quant_algo": algorithm}
+
+
+HQQ_SMALL = (
+    ".shape [2] I64, .nbits [] I32, .group_size [] I32, .axis [] I32, .packing [7] U8, .unpack_view_dtype [11] U8,"
+    " .compute_dtype [13] U8, .channel_wise [] U8, .encoded_state_dict [] U8, .offload_meta [] U8, .optimize [] U8,"
+    " .quant_scale [] U8, .quant_zero [] U8, .round_zero [] U8, .stores_quant_config [] U8, .view_as_float [] U8"
+)
+NF4 = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
+
+# Settings, the matrix (outputs, inputs), and the tensors; `f` is the model's dtype, and of several the most common.
+LAYOUTS = [
+    (
+        {"quant_method": "fp8", "weight_block_size": [128, 128]},
+        (576, 7168),
+        ".weight [576, 7168] F8_E4M3, .weight_scale_inv [5, 56] F32",
+    ),
+    (
+        {"quant_method": "fp8", "weight_block_size": None, "activation_scheme": "static"},
+        (640, 384),
+        ".weight [640, 384] F8_E4M3, .weight_scale_inv [] F32, .activation_scale [] F32",
+    ),
+    (
+        compressed("pack-quantized", num_bits=4, type="int", strategy="group", group_size=128),
+        (1000, 1024),
+        ".weight_packed [1000, 128] I32, .weight_scale [1000, 8] f, .weight_shape [2] I64",
+    ),
+    (
+        compressed("pack-quantized", num_bits=4, type="int", strategy="group", group_size=128, symmetric=False),
+        (1004, 1024),
+        ".weight_packed [1004, 128] I32, .weight_scale [1004, 8] f, .weight_shape [2] I64,"
+        " .weight_zero_point [126, 8] I32",
+    ),
+    (
+        compressed("pack-quantized", num_bits=8, type="int", strategy="channel"),
+        (256, 510),
+        ".weight_packed [256, 128] I32, .weight_scale [256, 1] f, .weight_shape [2] I64",
+    ),
+    (
+        compressed("float-quantized", {"dynamic": False}, num_bits=8, type="float", strategy="tensor"),
+        (640, 384),
+        ".weight [640, 384] F8_E4M3, .weight_scale [1] f, .input_scale [1] f",
+    ),
+    (
+        compressed("float-quantized", {"dynamic": True}, num_bits=8, type="float", strategy="channel"),
+        (640, 384),
+        ".weight [640, 384] F8_E4M3, .weight_scale [640, 1] f",
+    ),
+    (
+        compressed("float-quantized", num_bits=8, type="float", strategy="block", block_structure=[128, 128]),
+        (200, 300),
+        ".weight [200, 300] F8_E4M3, .weight_scale [2, 3] f",
+    ),
+    (
+        compressed("int-quantized", {"dynamic": True}, num_bits=8, type="int", strategy="channel", symmetric=False),
+        (96, 256),
+        ".weight [96, 256] I8, .weight_scale [96, 1] f, .weight_zero_point [96, 1] I8",
+    ),
+    (
+        compressed("nvfp4-pack-quantized", {"dynamic": "local"}, num_bits=4, type="float", strategy="tensor_group"),
+        (640, 384),
+        ".weight_packed [640, 192] U8, .weight_scale [640, 24] F8_E4M3, .weight_global_scale [1] F32,"
+        " .input_global_scale [1] F32",
+    ),
+    (
+        compressed("mxfp4-pack-quantized", num_bits=4, type="float", strategy="group", group_size=32),
+        (640, 384),
+        ".weight_packed [640, 192] U8, .weight_scale [640, 12] U8",
+    ),
+    (modelopt("FP8"), (256, 384), ".weight [256, 384] F8_E4M3, .weight_scale [] F32, .input_scale [] F32"),
+    (modelopt("FP8_PER_CHANNEL_PER_TOKEN"), (256, 384), ".weight [256, 384] F8_E4M3, .weight_scale [256] F32"),
+    (modelopt("FP8_PB_WO"), (256, 384), ".weight [256, 384] F8_E4M3, .weight_scale [2, 1, 3, 1] F32"),
+    (
+        modelopt("NVFP4"),
+        (256, 384),
+        ".weight [256, 192] U8, .weight_scale [256, 24] F8_E4M3, .weight_scale_2 [] F32, .input_scale [] F32",
+    ),
+    (modelopt("W4A16_AWQ"), (256, 384), ".weight [128, 384] U8, .weight_scale [256, 3] F32"),
+    (
+        modelopt("INT8_SQ"),
+        (256, 384),
+        ".weight [256, 384] I8, .weight_scale [256] F32, .input_scale [] F32, .pre_quant_scale [384] f",
+    ),
+    (
+        {"quant_method": "gptq", "bits": 3, "group_size": 128},
+        (256, 512),
+        ".qweight [48, 256] I32, .qzeros [4, 24] I32, .scales [4, 256] F16, .g_idx [512] I32",
+    ),
+    (
+        {"quant_method": "gptq", "bits": 8, "group_size": -1},
+        (256, 512),
+        ".qweight [128, 256] I32, .qzeros [1, 64] I32, .scales [1, 256] F16, .g_idx [512] I32",
+    ),
+    (
+        {"quant_method": "auto-round", "bits": 4, "group_size": 128},
+        (4096, 11008),
+        ".qweight [1376, 4096] I32, .qzeros [86, 512] I32, .scales [86, 4096] F16",
+    ),
+    (
+        {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm"},
+        (4096, 11008),
+        ".qweight [11008, 512] I32, .qzeros [86, 512] I32, .scales [86, 4096] F16",
+    ),
+    (
+        NF4,
+        (100, 300),
+        ".weight [15000, 1] U8, .weight.absmax [469] F32, .weight.quant_map [16] F32,"
+        " .weight.quant_state.bitsandbytes__nf4 [79] U8",
+    ),
+    (
+        NF4 | {"bnb_4bit_quant_storage": "bfloat16", "bnb_4bit_quant_type": "fp4"},
+        (256, 512),
+        ".weight [32768, 1] BF16, .weight.absmax [2048] F32, .weight.quant_map [16] F32,"
+        " .weight.quant_state.bitsandbytes__fp4 [79] U8",
+    ),
+    (
+        NF4 | {"bnb_4bit_use_double_quant": True},
+        (4096, 4096),
+        ".weight [8388608, 1] U8, .weight.absmax [262144] U8, .weight.quant_map [16] F32,"
+        " .weight.quant_state.bitsandbytes__nf4 [174] U8, .weight.nested_absmax [1024] F32,"
+        " .weight.nested_quant_map [256] F32",
+    ),
+    ({"quant_method": "bitsandbytes", "load_in_8bit": True}, (100, 300), ".weight [100, 300] I8, .SCB [100] F32"),
+    (
+        {"bits": 3, "group_size": 64},
+        (256, 512),
+        ".weight [256, 48] U32, .scales [256, 8] f, .biases [256, 8] f",
+    ),
+    (
+        {"bits": 8, "group_size": 32, "mode": "mxfp8"},
+        (256, 512),
+        ".weight [256, 128] U32, .scales [256, 16] U8",
+    ),
+    (
+        {"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 3, "group_size": 64, "axis": 1}}},
+        (256, 512),
+        f".W_q [205, 64] I32, .scale [2048, 1] f, .zero [2048, 1] f, {HQQ_SMALL}",
+    ),
+    (
+        {"quant_method": "quanto", "weights": "int4"},
+        (256, 512),
+        ".weight._data._data [512, 128] U8, .weight._scale [1024, 1] f, .weight._shift [1024, 1] f,"
+        " .input_scale [] f, .output_scale [] f",
+    ),
+    (
+        {"quant_method": "torchao", "quant_type": {"default": {"_type": "Int8WeightOnlyConfig"}}},
+        (256, 512),
+        "._weight_qdata [256, 512] I8, ._weight_scale [256, 1] F32, ._weight_zero_point [256, 1] I8",
+    ),
+    (
+        {
+            "quant_method": "aqlm",
+            "num_codebooks": 2,
+            "nbits_per_codebook": 8,
+            "in_group_size": 8,
+            "out_group_size": 1,
+        },
+        (256, 512),
+        ".codes [256, 64, 2] I8, .codebooks [2, 256, 1, 8] f, .scales [256, 1, 1, 1] f",
+    ),
+    ({"quant_method": "bitnet"}, (256, 512), ".weight [64, 512] U8, .weight_scale [1] f"),
+    ({"quant_method": "eetq"}, (256, 512), ".weight [512, 256] I8, .weight_scales [256] F16"),
+    (
+        {"quant_method": "higgs", "bits": 4},
+        (256, 512),
+        ".weight [64, 512] I16, .scales [256, 2] f, .tables [16] f, .tables2 [16, 16, 2] f",
+    ),
+    ({"quant_method": "fbgemm_fp8"}, (256, 512), ".weight [256, 512] F8_E4M3, .weight_scale [256, 1] F32"),
+]
+
+
+@pytest.mark.parametrize(("settings", "matrix", "tensors"), LAYOUTS, ids=[str(place) for place in range(len(LAYOUTS))])
+def test_one_linear_map_as_it_is_stored(settings: dict[str, Any], matrix: tuple[int, int], tensors: str) -> None:
+    layout = next(iter(scheme_of(settings).layouts))
+    quoted = [
+        f"{part.suffix} {list(part.shape)} {part.dtypes[0] if part.dtypes else 'f'}"
+        for part in layout.parts(*matrix)
+        if part.needed or f"{part.suffix} " in tensors
+    ]
+    assert ", ".join(quoted) == tensors
+
+
+MODULES = {
+    "q": Module("model.layers.3.self_attn.q_proj", "attention", inputs=4096),
+    "gate": Module("model.layers.3.mlp.gate", "router", linear=False, inputs=4096),
+    "gate_proj": Module("model.layers.3.mlp.gate_proj", "mlp", inputs=4096),
+    "head": Module("lm_head", "lm_head", inputs=4096),
+    "table": Module("model.embed_tokens", "embedding", linear=False, inputs=4096),
+    "tower": Module("model.visual.blocks.0.attn.qkv", "vision", inputs=1152),
+    "eh_proj": Module("model.layers.61.eh_proj", "mtp", prediction=True, inputs=8192),
+    "moved head": Module("language_model.lm_head", "lm_head", inputs=4096),
+    "layer 31": Module("model.layers.31.self_attn.q_proj", "attention", inputs=4096),
+}
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "packed"),
+    [
+        (FP8, "q, gate_proj, tower, layer 31"),
+        (FP8 | {"modules_to_not_convert": ["lm_head", "gate", "model.visual"]}, "q, gate_proj, layer 31"),
+        (FP8 | {"modules_to_not_convert": ["model.layers.3"]}, "head, tower, moved head, layer 31"),
+        (compressed("int-quantized", num_bits=8), "q, gate, gate_proj, head, tower, moved head, layer 31"),
+        (compressed("int-quantized", num_bits=8) | {"ignore": ["lm_head", "re:.*mlp.*"]}, "q, tower, layer 31"),
+        (modelopt("NVFP4") | {"ignore": ["model.layers.3*"]}, "layer 31"),
+        (modelopt("NVFP4") | {"ignore": ["*.mlp.*"]}, "q, layer 31"),
+        (
+            {
+                "quant_method": "modelopt",
+                "quant_algo": "MIXED_PRECISION",
+                "quantized_layers": {"model.layers.3.self_attn.q_proj": {"quant_algo": "FP8"}},
+            },
+            "q",
+        ),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "q, gate_proj, layer 31"),
+        (
+            {"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True, "dynamic": {"-:.*q_proj": {}}},
+            "gate_proj, head, moved head",
+        ),
+        ({"quant_method": "awq", "bits": 4, "modules_to_not_convert": ["mlp"]}, "q, layer 31"),
+        ({"bits": 4, "group_size": 64}, "q, gate_proj, head, table, tower, eh_proj, moved head, layer 31"),
+        ({"bits": 4, "group_size": 64, "lm_head": False}, "q, gate_proj, table, tower, eh_proj, layer 31"),
+    ],
+)
+def test_the_modules_that_settings_mean(settings: dict[str, Any], packed: str) -> None:
+    scheme = scheme_of(settings)
+    assert ", ".join(name for name, module in MODULES.items() if scheme.choose(module).layout) == packed
+
+
+@pytest.mark.parametrize(
+    ("style", "pattern", "name", "hit"),
+    [
+        ("transformers", "mlp.gate", "model.layers.0.mlp.gate", "own"),
+        ("transformers", "mlp.gate", "model.layers.0.mlp.gate_proj", ""),
+        ("transformers", "visual", "model.visual.blocks.0", "inner"),
+        ("transformers", "model.visual", "model.visual.blocks.0", "own"),
+        ("transformers", "model.layers.*.self_attn", "model.layers.7.self_attn.q_proj", "own"),
+        ("transformers", "model.layers.1", "model.layers.12.mlp", ""),
+        ("compressed-tensors", "lm_head", "language_model.lm_head", "inner"),
+        ("compressed-tensors", r"re:.*mlp\.(gate|up|gate_up|down)_proj.*", "m.layers.0.mlp.up_proj", "own"),
+        ("compressed-tensors", r"re:.*mlp\.(gate|up|gate_up|down)_proj.*", "m.mlp.experts.3.up_proj", ""),
+        ("compressed-tensors", r"re:.*layers\.(0|12)\.", "model.layers.12.mlp", "own"),
+        ("shell", "model.layers.6*", "model.layers.61.mlp", ""),
+        ("shell", "model.layers.61*", "model.layers.61.mlp", "own"),
+        ("shell", "*.mlp.shared_expert.*", "model.layers.1.mlp.shared_expert.up_proj", "own"),
+        ("shell", "model.layers.3.mlp.experts", "model.layers.3.mlp.experts.9.up_proj", "own"),
+        ("substring", "gate", "model.layers.0.mlp.gate_proj", "own"),
+        ("regex", r"model\.layers\.\d+\.mlp", "model.layers.44.mlp.up_proj", "own"),
+        ("path", "lm_head", "lm_head", "own"),
+        ("path", "head", "lm_head", ""),
+        ("regex", "(a+)+$", "a" * 5_000 + "b", ""),
+    ],
+)
+def test_a_name_in_a_list(style: Style, pattern: str, name: str, hit: Hit) -> None:
+    assert Matcher([pattern], style).find(name) == hit
+
+
+@pytest.mark.parametrize("pattern", ["a{2}", "(", "(?!x)a", "*a", r"\1", "[a", "(" * 500])
+def test_a_pattern_beyond_the_grammar_matches_nothing(pattern: str) -> None:
+    with pytest.raises(Unreadable):
+        Automaton(pattern)
+    assert Matcher([pattern], "regex").unread == [pattern]
+
+
+def test_numbers_that_a_list_tells_apart() -> None:
+    matcher = Matcher(["model.layers.3.mlp", "experts.7", r"re:.*h\.(1|2)\."], "compressed-tensors")
+    assert [sorted(matcher.numbers(word)) for word in ("layers", "experts", "h")] == [[2, 3], [2, 7], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}, "checkpoint_format marlin"),
+        ({"quant_method": "gptq", "bits": 5}, "bits 5"),
+        ({"quant_method": "gptq", "bits": "4"}, "bits 4"),
+        ({"quant_method": "awq", "version": "gemv"}, "version gemv"),
+        ({"quant_method": "fp8", "weight_block_size": [128]}, r"weight_block_size \[128\]"),
+        (compressed("marlin-24", num_bits=4, type="int", strategy="group", group_size=128), "format marlin-24"),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4_SVD"}, "quant_algo nvfp4_svd"),
+        ({"quant_method": "vptq"}, "^$"),
+        ({"bits": 4, "group_size": 64, "mode": "lattice"}, "mode lattice"),
+    ],
+)
+def test_what_is_not_described_is_named(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(Unmodelled, match=said):
+        scheme_of(settings)
+
+
+@pytest.mark.parametrize(
+    ("config", "beside", "methods"),
+    [
+        (
+            {"quantization": {"bits": 4, "group_size": 64}, "quantization_config": {"bits": 4, "group_size": 64}},
+            {},
+            "mlx",
+        ),
+        ({"text_config": {"quantization_config": FP8}}, {}, "fp8"),
+        ({"compression_config": compressed("int-quantized", num_bits=8)}, {}, "compressed-tensors"),
+        ({"quantization_config": {"load_in_8bit": True}}, {}, "bitsandbytes"),
+        ({}, {"quantize_config.json": {"bits": 4, "group_size": 128}}, "gptq"),
+        ({}, {"quantize_config.json": {"per_channel": True, "reduce_range": True}}, ""),
+        ({}, {"hf_quant_config.json": {"quantization": {"quant_algo": "NVFP4"}}}, "modelopt"),
+        (
+            {"quantization_config": FP8},
+            {"hf_quant_config.json": {"quantization": {"quant_algo": "FP8"}}},
+            "fp8 modelopt",
+        ),
+        ({}, {}, ""),
+    ],
+)
+def test_where_a_scheme_is_announced(config: dict[str, Any], beside: dict[str, Any], methods: str) -> None:
+    assert " ".join(one.method for one in announcements(config, beside)) == methods
