@@ -44,7 +44,9 @@ def read(request: Request) -> Documents:
     config = files.read(path)
     if config is None:
         raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
-    return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, (), whole=False), alone=True)
+    return Documents(
+        request.model, "folder", None, config, None, FolderShards(path.parent, (), whole=False), alone=True
+    )
 
 
 def local_path(model: str) -> Path:
@@ -93,7 +95,8 @@ def read_folder(
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
     if config is None:
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names, files.read(folder / ADAPTER))}.")
+        instead = without_config(names, files.read(folder / ADAPTER))
+        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
     weights = [name for name in names if name.endswith(".safetensors")]
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and bool(weights))
@@ -124,9 +127,13 @@ class FolderShards:
         """Bytes of those of the files that are there; None for the size of what is no file."""
         found: dict[str, int | None] = {}
         for name in wanted:
-            with suppress(OSError, ValueError):
+            try:
                 facts = os.stat(self._folder / name)
                 found[name] = facts.st_size if S_ISREG(facts.st_mode) else None
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError):
+                found[name] = None
         return found
 
     def close(self) -> None:

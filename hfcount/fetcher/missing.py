@@ -53,6 +53,8 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
             f"{where} has no {INDEX}, and the headers of {named(found)} were not read, so there is nothing to compare"
             " its config with. --depth headers reads them."
         )
+    if documents.source == "cache" and not weights.whole:
+        return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
     text = f"{where} has neither {INDEX} nor {SINGLE}"
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
         return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
@@ -66,7 +68,7 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
 
 
 def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> str:
-    """Why the headers of files that the index names could not be read from disk."""
+    """Why the headers of files of the model could not be read."""
     where = label(documents.model, documents.revision)
     many = f"{len(unread):,} of the {plural(len(weights.named), 'weight file')}"
     if documents.source == "cache":
@@ -74,6 +76,10 @@ def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> s
             f"{many} of {where} are not in the cache ({named(unread)}), so whether they are there and whole cannot be"
             " told. Run once without --offline (and without HF_HUB_OFFLINE)."
         )
+    if documents.source == "hub":
+        return f"{many} of {where} are listed and cannot be found ({named(unread)}). Try again."
+    if not documents.shards.names and not weights.sizes:
+        return f"{where} has no safetensors files beside its index, so there are no headers to read."
     return f"the headers of {many} of {where} are not recorded ({named(unread)}). Record them with --depth headers."
 
 

@@ -33,7 +33,8 @@ class Weights:
         beside: other files of the same folder that a loader may take.
         apart: those that none takes by itself, and why.
         whole: whether a file that is not found is nowhere.
-        files: names of all other files that are known, those in folders below included.
+        files: names of all files that are known, those in folders below included where `listed` says so.
+        index: what names the files, if it was read.
         companions: further documents, by name.
     """
 
@@ -43,6 +44,8 @@ class Weights:
     apart: Mapping[str, str] = field(default_factory=dict)
     whole: bool = False
     files: Collection[str] = ()
+    listed: bool = False
+    index: Index | None = None
     companions: Mapping[str, Document] = field(default_factory=dict)
 
     @property
@@ -76,7 +79,9 @@ def weights(documents: Documents, index: Index | None) -> Weights:
         beside,
         apart,
         documents.shards.whole,
-        documents.files if documents.sizes is None else list(documents.sizes),
+        documents.files if documents.sizes is None else documents.sizes,
+        documents.sizes is not None,
+        index,
         documents.companions,
     )
 
@@ -86,7 +91,7 @@ def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int |
     known = weights.sizes or {}
     if documents.source == "folder":
         listed = (documents.sizes or {}).items()
-        return {name: size for name, size in listed if name.endswith(_RECORDED)} | known
+        return {name: size for name, size in listed if name.endswith(_RECORDED)} | dict(known)
     if documents.source == "cache" and not weights.whole:
         return {name: known.get(name) for name in sorted({*weights.named, *known})}
     return documents.sizes
@@ -107,14 +112,14 @@ def lost(names: Iterable[str]) -> list[Lost]:
         if found := _PART.fullmatch(name):
             start, number, *rest = found.groups()
             sets.setdefault((start, *rest), set()).add(number)
-    found = []
+    incomplete = []
     for (start, between, of, end), numbers in sets.items():
         there, width, total = set(map(int, numbers)), len(next(iter(numbers))), int(of)
         first = 0 if 0 in there else 1
         gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
         if gone and max(there) < first + total:
-            found.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
-    return found
+            incomplete.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
+    return incomplete
 
 
 def _apart(name: str) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.whatif import Changes
@@ -50,7 +51,9 @@ class Inspection:
         blueprint: None if the config could not be read.
         quant_method: the quantisation scheme that the config announces.
         index: None if it was not read.
-        shards: weight files by name; None if no headers were read.
+        weights: which weight files are there; None if that was not looked for.
+        headers: all weight files that were read, by name; None if none were.
+        shards: those of them that are the model.
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
@@ -62,6 +65,8 @@ class Inspection:
     blueprint: Blueprint | None = None
     quant_method: str | None = None
     index: Index | None = None
+    weights: Weights | None = None
+    headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"

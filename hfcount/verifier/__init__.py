@@ -1,11 +1,13 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
-from hfcount.verifier import checks, headers
+from hfcount.verifier import checks, headers, presence, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.header_view import merge
@@ -13,6 +15,7 @@ from hfcount.verifier.names import Match
 
 # Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
+    (presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
     (checks.check_scheme, {"scheme"}),
@@ -21,10 +24,19 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_copies, {"names"}),
     (checks.check_auxiliary, {"names"}),
     (checks.check_total_size, {"names", "index alone"}),
+    (presence.check_sizes, {"listing", "names", "index alone"}),
+    (unlisted.check_beside, {"listing", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
     (checks.check_unread_keys, set()),
+    # By then it is known what else is wrong.
+    (unlisted.check_single, {"listing"}),
+    (unlisted.check_unlisted, {"listing", "files"}),
+    (presence.check_parts, {"listing"}),
+    (presence.check_pickled, {"listing"}),
+    (presence.check_modules, {"listing"}),
+    (presence.check_adapter, {"listing"}),
 )
 
 
@@ -34,6 +46,8 @@ def verify(
     shards: Mapping[str, Shard] | None = None,
     scheme: str | None = None,
     match: Match | None = None,
+    weights: Weights | None = None,
+    beside: Mapping[str, Shard] = MappingProxyType({}),
 ) -> Outcome:
     """Runs every check that there is evidence for.
 
@@ -41,9 +55,11 @@ def verify(
         shards: the files that exist, by name; None if the headers were not read.
         scheme: the quantisation scheme that the config announces.
         match: the match of the index's names, if an earlier step has made it.
+        weights: which weight files are there, where that is known.
+        beside: files that were read and that the index does not name, by name.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, scheme, match)
+    comparison = Comparison.of(blueprint, index, view, scheme, match, weights, beside)
     outcome = Outcome(match=comparison.names)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
