@@ -25,6 +25,7 @@ from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import scheme
 from hfcount.text import printable, typed
+from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
 
 __all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
@@ -112,7 +113,8 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
             if run is runs[0]:
                 raise
             raise BadSetting(str(error)) from None
-        if run.blueprint is None and runs[0].blueprint is not None:
+        published, changed_one = runs[0].blueprint, run.blueprint
+        if published and (changed_one is None or (changed_one.problems and not published.problems)):
             raise BadSetting(run.outcome.findings[0].message)
     finish(request, documents, None)
     return [compose(run) for run in runs]
@@ -152,6 +154,7 @@ def _look(run: Inspection) -> None:
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
+        explain(run.outcome, given, run.blueprint, run.index, run.shards, run.quant_method)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(

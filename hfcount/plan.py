@@ -1,7 +1,7 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,12 +64,16 @@ class Blueprint:
 
     `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
-    stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read.
+    stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
+    `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
+    contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
     """
 
     spec: Spec
     tree: Block
     unread: tuple[str, ...] = ()
+    taken: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[ConfigError, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -197,7 +201,8 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
     Raises:
         UnknownArchitecture: no family describes it.
-        ConfigError: it lacks a key or contradicts itself.
+        ConfigError: it lacks a key, or contradicts itself so that no model can be built; what can be built and not
+            run is among the blueprint's `problems`.
         TypeError: it is not a dict with str keys.
     """
     if not isinstance(config, Mapping):
@@ -211,4 +216,4 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
-    return Blueprint(spec, families.tree(spec), unread=tuple(config.unread()))
+    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)

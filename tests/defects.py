@@ -492,12 +492,12 @@ CASES: dict[str, Case] = {
     "the last layer is missing": Case(
         "mismatch",
         "HF201",
-        ("num_hidden_layers was read as 3, and 2 would fit",),
+        ("num_hidden_layers was read as 3, and 2 layers are stored",),
         spoil=without("model.layers.2."),
     ),
     "a layer within is missing": Case("mismatch", "HF201", ("model.layers.1.",), spoil=without(LAYER)),
     "a layer too many": Case(
-        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 would fit",), spoil=another_layer
+        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 layers are stored",), spoil=another_layer
     ),
     "an expert is missing": Case(
         "mismatch",
@@ -561,7 +561,7 @@ CASES: dict[str, Case] = {
         spoil=says(num_key_value_heads=4),
     ),
     "rows of the vocabulary": Case(
-        "mismatch", "HF301", ("vocab_size was read as 56, and 50 would fit",), spoil=says(vocab_size=56)
+        "mismatch", "HF301", ("vocab_size was read as 56, and 50 rows are stored",), spoil=says(vocab_size=56)
     ),
     "head width": Case(
         "mismatch",
@@ -671,9 +671,16 @@ CASES: dict[str, Case] = {
         "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
     ),
     # The config
+    "no num_key_value_heads, and stored as is the default": Case(
+        "verified",
+        "HF106",
+        ("num_key_value_heads 8",),
+        make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
+        spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "heads that cannot be shared": Case(
-        "mismatch", "HF103", ("num_key_value_heads",), spoil=says(num_key_value_heads=3)
+        "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),
     # One file
     "one file, truncated": Case(

@@ -252,7 +252,7 @@ def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> No
 
 
 def test_help_names_what_strict_leaves_alone(command: Command) -> None:
-    left = ", ".join(rule.code for rule in RULES.values() if rule.neutral)
+    left = " and ".join(rule.code for rule in RULES.values() if rule.neutral)
     assert f"every note but {left} to an error" in re.sub(r"\s+", " ", command("--help").out)
 
 

@@ -13,6 +13,7 @@ from build import FAMILIES, config
 import hfcount
 from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper.reference import declared
 
 
 @pytest.mark.parametrize("model_type", FAMILIES)
@@ -147,3 +148,19 @@ def test_a_type_that_is_no_text_is_malformed(model_type: object) -> None:
     with pytest.raises(ConfigError) as raised:
         hfcount.blueprint({"model_type": model_type})
     assert raised.value.code == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name"),
+    [
+        ("llama", "LlamaForCausalLM"),
+        ("deepseek_v3", "DeepseekV3ForCausalLM"),
+        ("qwen3_moe", "Qwen3MoeForCausalLM"),
+        ("gpt2", "GPT2LMHeadModel"),
+        ("xlm-roberta", "XLMRobertaModel"),
+        ("t5", "T5EncoderModel"),
+    ],
+)
+def test_without_a_type_the_class_tells_it(model_type: str, name: str) -> None:
+    lacking = {"architectures": [name], **declared(model_type).keys}
+    assert hfcount.blueprint(lacking).rows() == hfcount.blueprint({**lacking, "model_type": model_type}).rows()

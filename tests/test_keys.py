@@ -14,6 +14,7 @@ from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.keys.model import Fields
 from hfcount.mapper import Config
+from hfcount.mapper.reference import declared
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.spec import Spec
 
@@ -33,8 +34,12 @@ def _names(values: Mapping[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("key", SIZES)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_sizes_are_never_defaulted(family: str, key: str) -> None:
-    assert (_code(config(family, key)), _code(config(family, **{key: None}))) == ("HF101", "HF101")
+def test_a_size_that_is_absent_is_the_default_and_said_and_null_is_refused(family: str, key: str) -> None:
+    default = declared(family).keys[key]
+    lacking, whole = config(family, key, head_dim=6), config(family, **{"head_dim": 6, key: default})
+    assert hfcount.blueprint(lacking).rows() == hfcount.blueprint(whole).rows()
+    assert (hfcount.blueprint(lacking).taken, hfcount.blueprint(whole).taken) == ({key: default}, {})
+    assert _code(config(family, **{key: None})) == "HF101"
 
 
 @pytest.mark.parametrize(
@@ -49,13 +54,14 @@ def test_sizes_are_never_defaulted(family: str, key: str) -> None:
     ],
 )
 def test_other_keys_that_a_family_needs(family: str, key: str) -> None:
-    assert _code(config(family, key)) == "HF101"
+    taken = hfcount.blueprint(config(family, key, num_attention_heads=32, head_dim=6)).taken
+    assert taken == {key: declared(family).keys[key]}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_error_names_the_key_and_the_family(family: str) -> None:
     with pytest.raises(ConfigError, match=f"no vocab_size, and {family} needs it"):
-        hfcount.blueprint(config(family, "vocab_size"))
+        hfcount.blueprint(config(family, vocab_size=None))
 
 
 @pytest.mark.parametrize(
@@ -74,14 +80,7 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
     [
         ("llama", {"hidden_size": 13}),
         ("llama", {"num_attention_heads": 5, "num_key_value_heads": 5}),
-        ("llama", {"num_key_value_heads": 3}),
-        ("llama", {"num_key_value_heads": 8}),
-        ("qwen3", {"num_key_value_heads": 3}),
-        ("mixtral", {"num_experts_per_tok": 9}),
-        ("mixtral", {"num_experts": 9}),
-        ("qwen3_moe", {"num_experts_per_tok": 9}),
         ("qwen3_moe", {"num_experts_per_tok": 0}),
-        ("qwen3_moe", {"num_local_experts": 9}),
         ("qwen3_moe", {"decoder_sparse_step": 0}),
         ("qwen3_moe", {"decoder_sparse_step": -1}),
         ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
@@ -92,6 +91,32 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
 )
 def test_contradictions(family: str, changes: Json) -> None:
     assert _code(config(family, **changes)) == "HF103"
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "alike", "key"),
+    [
+        ("llama", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("llama", {"num_key_value_heads": 8}, {}, "num_key_value_heads"),
+        ("qwen3", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
+        ("mixtral", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+        ("qwen3_moe", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+    ],
+    ids=str,
+)
+def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, alike: Json, key: str) -> None:
+    """More experts than there are count as all of them; heads keep the width that they have."""
+    blueprint = hfcount.blueprint(config(family, **changes))
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF103", key)]
+    assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active
+
+
+def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
+    uneven = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
+    blueprint = hfcount.blueprint(config("mixtral", **uneven))
+    assert blueprint.problems == ()
+    shapes = {tensor.name: tensor.shape for tensor in blueprint.tensors()}
+    assert shapes["model.layers.0.self_attn.q_proj.weight"] == (12, 13)
 
 
 @pytest.mark.parametrize(

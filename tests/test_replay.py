@@ -113,6 +113,8 @@ UNSETTLED = {
     "the last layer is missing": "add up",
     "a tensor too many": "add up",
     "total_size is stale": "add up",
+    "total_size is of float32": "add up",
+    "all in float32": "add up",
     "no total_size": "add up",
     "norms in float32": "add up",
     "GPTQ": "quantised",

@@ -11,12 +11,14 @@ from build import FAMILIES, Json, config, index, save, shard
 import hfcount
 from hfcount import Report
 from hfcount.fetcher import Request
+from hfcount.mapper.reference import version
 from hfcount.pipeline import AskedDepth, Options, inspect
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import RULES, lookup
 
 LLAMA, TIED = config("llama"), config("llama", tie_word_embeddings=True)
 NO_DTYPE = config("llama", "dtype")
+SHORT = config("mistral", "num_key_value_heads", num_attention_heads=8, head_dim=6)  # whose default is 8
 BARE = config("llama", architectures=["LlamaModel"])
 ROTARY = [f"model.layers.{layer}.self_attn.rotary_emb.inv_freq" for layer in range(3)]
 LAST_LAYER = [name for name in index(LLAMA)["weight_map"] if name.startswith("model.layers.2.")]
@@ -58,6 +60,8 @@ def _verify(
 
 Case = tuple[Json | bytes, Json | bytes, str, str]
 
+UNEVEN = config("llama", num_key_value_heads=3)  # a model that is built and cannot run
+
 CASES: dict[str, Case] = {
     "nothing": (LLAMA, listing(), "", "verified"),
     "total_parameters is right": (LLAMA, listing(total_parameters=4740), "", "verified"),
@@ -94,9 +98,9 @@ CASES: dict[str, Case] = {
         "explained",
     ),
     "another head beside it": (LLAMA, listing(add=["score.weight"], extra_bytes=2 * 2 * 12), "HF210", "explained"),
-    "stored as 4 bytes": (LLAMA, listing(width=4), "HF302", "explained"),
-    "stored as 1 byte": (LLAMA, listing(width=1), "HF302", "explained"),
-    "declared float32, stored as 2": (config("llama", dtype="float32"), listing(), "HF302", "explained"),
+    "stored as 4 bytes": (LLAMA, listing(width=4), "HF302", "unverified"),
+    "stored as 1 byte": (LLAMA, listing(width=1), "HF302", "unverified"),
+    "declared float32, stored as 2": (config("llama", dtype="float32"), listing(), "HF302", "unverified"),
     "2 bytes more": (LLAMA, listing(extra_bytes=2), "HF401", "mismatch"),
     "2 bytes fewer": (LLAMA, listing(extra_bytes=-2), "HF401", "mismatch"),
     "sizes of files": (LLAMA, listing(extra_bytes=3000), "HF401", "mismatch"),
@@ -120,8 +124,10 @@ CASES: dict[str, Case] = {
     "index is cut off": (LLAMA, b'{"weight_map": {', "HF001", "mismatch"),
     "index has no weight_map": (LLAMA, {"metadata": {"total_size": 9480}}, "HF001", "mismatch"),
     "index names a file elsewhere": (LLAMA, {"weight_map": {"a": "../../x.safetensors"}}, "HF002", "mismatch"),
-    "config lacks a key": (config("llama", "vocab_size"), listing(), "HF101", "mismatch"),
-    "config contradicts itself": (config("llama", num_key_value_heads=3), listing(), "HF103", "mismatch"),
+    "config lacks a key": (config("llama", vocab_size=None), listing(), "HF101", "mismatch"),
+    "config leaves a key to the default": (SHORT, listing(SHORT), "HF106", "verified"),
+    "config contradicts itself": (UNEVEN, listing(UNEVEN), "HF103", "mismatch"),
+    "config contradicts itself, and the index": (UNEVEN, listing(), "HF103 HF401", "mismatch"),
 }
 
 
@@ -190,6 +196,11 @@ DETAILS: dict[str, tuple[str, Fields, list[str]]] = {
     "gptq": ("HF501", {"count": 30, "parameters": 4740, "bytes": None}, ["gptq"]),
     "MLX": ("HF501", {"count": 30, "parameters": 4740, "bytes": None}, ["MLX affine"]),
     "config lacks a key": ("HF101", {"tensors": (), "count": 0}, ["config.json", "vocab_size", "llama"]),
+    "config leaves a key to the default": (
+        "HF106",
+        {"tensors": (), "key": "num_key_value_heads"},
+        ["mistral", f"transformers {version()}", "num_key_value_heads 8"],
+    ),
     "index names a file elsewhere": ("HF002", {"tensors": ()}, ["../../x.safetensors", "model.safetensors.index.json"]),
 }
 
@@ -259,6 +270,7 @@ def test_a_width_that_was_taken_for_want_of_a_dtype_is_said(tmp_path: Path, case
         ("tied, and stored", {"strict": True}, ["error"], "mismatch"),
         ("tied, and stored", {"strict": True, "allow": {"HF203"}}, ["note"], "explained"),
         ("unread key", {"strict": True}, ["note"], "verified"),
+        ("config leaves a key to the default", {"strict": True}, ["note"], "verified"),
         ("no total_size", {"strict": True}, ["error"], "mismatch"),
         ("gptq", {"strict": True}, ["error"], "mismatch"),
         ("nothing", {"strict": True}, [], "verified"),

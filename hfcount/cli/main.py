@@ -122,7 +122,7 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option(
     "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Let an error through, and say so (repeatable)."
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 to an error.")
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @read.printing("--families", read.architectures, "List the architectures.")

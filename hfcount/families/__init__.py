@@ -9,13 +9,13 @@ absent keys mean. A file is named after one of its model_types; its others are f
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -44,11 +44,13 @@ def read(c: Config, known_as: str = "") -> Spec:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = known_as or c.str("model_type", default="")
+    model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
     if not model_type:
         raise UnknownArchitecture(
-            f"{c.where}: no model_type, so there is no telling what it describes. `hfcount --families` lists the known."
+            f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"
+            " describes. `hfcount --families` lists the known."
         )
+    c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
         from difflib import get_close_matches
@@ -61,23 +63,27 @@ def read(c: Config, known_as: str = "") -> Spec:
     return family.spec(c)
 
 
-def part(
-    c: Config, name: str, default: str = "", *, always: str = "", defaults: Mapping[str, Any] | None = None
-) -> Spec:
+@lru_cache(64)
+def _type_of_class(names: tuple[str, ...]) -> str:
+    """The model_type that the first class is named after, such as `minicpm3` of MiniCPM3ForCausalLM; empty if none."""
+    stem = re.split("For[A-Z]|LMHead|(?:Encoder)?Model$|Encoder$", names[0])[0].lower() if names else ""
+    return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
+
+
+def part(c: Config, name: str, always: str = "") -> Spec:
     """The Spec of a part, a tower or a language model, whose model_type has a family of its own.
 
     Args:
         name: the key of the part, such as `vision_config`.
-        default: the model_type if the part names none.
-        always: the model_type to use even if the part names another.
-        defaults: values of further keys that the part lacks.
+        always: the model_type to use, whatever the part and transformers' class of `c` say.
 
     Raises:
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key or contradicts itself.
     """
-    known = {**(defaults or {}), **({"model_type": default} if default else {})}
-    found = read(c.part(name, defaults=known), always)
+    inner = c.part(name)
+    inner.str("model_type", default="")  # it may be overruled
+    found = read(inner, always or inner.kind)
     if found.vocab and name in ("vision_config", "audio_config"):
         raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
     return found

@@ -10,7 +10,7 @@ MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
 

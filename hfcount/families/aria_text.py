@@ -10,7 +10,7 @@ MODEL_TYPES = ("aria_text",)  # transformers 5.23: modeling_aria.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
     names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
     ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn))

@@ -11,19 +11,8 @@ from hfcount.tree.nodes import Block, Tensor, block
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py
 MODEL_TYPES = ("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model")
 
-# What absent keys mean: transformers 5.23, configuration_clip.py, CLIPVisionConfig.
-_DEFAULTS = {
-    "hidden_size": 768,
-    "intermediate_size": 3072,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "image_size": 224,
-    "patch_size": 32,
-}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1)
 
 

@@ -11,7 +11,7 @@ MODEL_TYPES = ("cohere",)  # transformers 5.23: modeling_cohere.py
 
 def spec(c: Config) -> Spec:
     bias, norms = c.bool("attention_bias", default=False), c.bool("use_qk_norm", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=norms, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=norms)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True)
 
 

@@ -10,7 +10,7 @@ MODEL_TYPES = ("cohere2", "cohere_compass_text")  # transformers 5.23: modeling_
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     windows = keys.sliding(c, lambda: _near(c), default=4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("ctrl",)  # transformers 5.23: modeling_ctrl.py
 
 def spec(c: Config) -> Spec:
     d = c.int("n_embd", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), uneven="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dff"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     return keys.decoder_spec(

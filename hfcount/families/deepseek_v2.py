@@ -14,15 +14,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
 
     def experts() -> MoE:
-        routed = keys.moe(
-            c,
-            "moe_intermediate_size",
-            experts=("n_routed_experts", "num_experts"),
-            # Without num_experts_per_tok, a token uses all experts.
-            active=("n_routed_experts",) if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",),
-            shared=("n_shared_experts",),
-        )
-        return routed.but(bias=bias)
+        return keys.deepseek_moe(c).but(bias=bias)
 
     return keys.decoder_spec(c, keys.networks(c, places, experts, mixer, bias=bias))
 

@@ -14,7 +14,7 @@ IGNORED = ("keep_window_size",)
 
 def spec(c: Config) -> Spec:
     bias, mlp_bias = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
-    mixer = keys.attention(c, bias=bias, qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=bias, qk_norm=True)
     windows = keys.sliding_everywhere(c)
     if not c.bool("is_moe", default=False):
         return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=mlp_bias)), windows=windows)

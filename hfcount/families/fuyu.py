@@ -13,8 +13,7 @@ MODEL_TYPES = ("fuyu",)  # transformers 5.23: modeling_fuyu.py
 def spec(c: Config) -> Spec:
     text = c.sub("text_config") or c
     norms = text.bool("qk_layernorm", default=True)
-    mixer = keys.attention(text, qkv_bias=True, out_bias=True, qk_norm=norms, kv_heads_optional=True)
-    c.assuming({"patch_size": 30})
+    mixer = keys.multi_head(text, text.int("hidden_size"), text.int("num_attention_heads")).but(qk_norm=norms)
     return keys.decoder_spec(
         text,
         Layer(mixer=mixer, ffn=keys.dense(text, bias=True)),

@@ -10,21 +10,10 @@ from hfcount.tree.nodes import Block, Tensor, block
 MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
 IGNORED = ("mm_tokens_per_image",)
 
-# Published configs leave out of text_config what agrees with transformers' Gemma3TextConfig.
-_TEXT = {
-    "model_type": "gemma3_text",
-    "vocab_size": 262208,
-    "hidden_size": 2304,
-    "intermediate_size": 9216,
-    "num_hidden_layers": 26,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-}
-
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", defaults=_TEXT)
-    towers = {"vision": families.part(c, "vision_config", always="siglip_vision_model")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
     return keys.around(c, text, towers, tied=True, heads=heads)
 

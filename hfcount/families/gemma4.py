@@ -16,10 +16,10 @@ _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "gemma4_text")
+    text = families.part(c, "text_config")
     towers: dict[str, Spec] = {}
     for sense in [sense for sense in _SENSES if c.sub(f"{sense}_config")]:
-        towers[sense] = families.part(c, f"{sense}_config", always=f"gemma4_{sense}")
+        towers[sense] = families.part(c, f"{sense}_config")
     return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
 
 

@@ -11,12 +11,9 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("attention_chunk_size",)
 
-# What absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4AudioConfig.
-_DEFAULTS = {"hidden_size": 1024, "num_hidden_layers": 12, "num_attention_heads": 8, "conv_kernel_size": 5}
-
 
 def spec(c: Config) -> Spec:
-    d = c.assuming({**_DEFAULTS, "output_proj_dims": 1536}).int("hidden_size")
+    d = c.int("hidden_size")
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
         said = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."

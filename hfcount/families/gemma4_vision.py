@@ -11,13 +11,8 @@ from hfcount.tree.nodes import Block, Tensor, block, buffer
 MODEL_TYPES = ("gemma4_vision",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("default_output_length", "pooling_kernel_size")
 
-# What absent keys mean: transformers 5.23, configuration_gemma4.py, Gemma4VisionConfig.
-_SIZES = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "patch_size": 16}
-_COUNTS = {"num_hidden_layers": 16, "num_attention_heads": 12, "num_key_value_heads": 12}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming({**_SIZES, **_COUNTS, "position_embedding_size": 10240})
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     switches = {name: c.bool(name, default=False) for name in ("use_clipped_linears", "standardize")}

@@ -10,22 +10,8 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")  # transformers 5.23: modeling_glm4v.py, modeling_glm4v_moe.py
 
-# What absent keys mean: transformers 5.23, configuration_glm4v.py.
-_DEFAULTS = {
-    "depth": 24,
-    "hidden_size": 1536,
-    "num_heads": 12,
-    "image_size": 336,
-    "patch_size": 14,
-    "spatial_merge_size": 2,
-    "temporal_patch_size": 2,
-    "out_hidden_size": 4096,
-    "intermediate_size": 13696,
-}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
     merger = keys.sized("d_m", c.int("intermediate_size"))
     frames, merge, out = c.int("temporal_patch_size"), c.int("spatial_merge_size"), c.int("out_hidden_size")
     return keys.tower(

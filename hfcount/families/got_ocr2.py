@@ -10,7 +10,7 @@ MODEL_TYPES = ("got_ocr2",)  # transformers 5.23: modeling_got_ocr2.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "qwen2")
+    text = families.part(c, "text_config")
     channels = keys.sized("C_o", c.part("vision_config").int("output_channels", default=256))
     heads = ("ForConditionalGeneration", "Model")
     return keys.around(c, text, {}, tied=True, heads=heads, traits={"output_channels": channels})

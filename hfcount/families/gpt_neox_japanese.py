@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
-from hfcount.parts.classic import fused_attention, generative
+from hfcount.parts.classic import generative, square_attention
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -13,7 +13,7 @@ MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_jap
 
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False, uneven="built")
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
 
     def layer(biased: bool) -> Layer:
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "query_key_value", "dense").children
+        attention = square_attention(d, "query_key_value", "dense").children
         bias = block(dense_bias=Tensor((d,)) if one.traits["dense_bias"] else None).children
         return block(
             input_layernorm=layer_norm(d),

@@ -10,7 +10,7 @@ MODEL_TYPES = ("hunyuan_v1_dense",)  # transformers 5.23: modeling_hunyuan_v1_de
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

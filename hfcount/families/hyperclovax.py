@@ -10,7 +10,7 @@ MODEL_TYPES = ("hyperclovax",)  # transformers 5.23: modeling_hyperclovax.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))

@@ -10,7 +10,7 @@ MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "deepseek_v3")
+    text = families.part(c, "text_config")
     return keys.around(c, text, {}, heads=("ForConditionalGeneration", "Model"))
 
 

@@ -11,8 +11,8 @@ MODEL_TYPES = ("lfm2_vl",)  # transformers 5.23: modeling_lfm2_vl.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "lfm2")
-    towers = {"vision": families.part(c, "vision_config", "siglip2_vision_model")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     traits = {
         "downsample_factor": keys.sized("m", c.int("downsample_factor", default=2)),
         "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=2560)),

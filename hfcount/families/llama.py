@@ -9,9 +9,12 @@ from hfcount.tree.nodes import Block
 MODEL_TYPES = ("llama", "granite")  # transformers 5.23: modeling_llama.py, modeling_granite.py
 IGNORED = ("max_sequence_length",)
 
+_UNEVEN: dict[str, keys.Uneven] = {"granite": "run"}  # LlamaConfig checks what GraniteConfig does not
+
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
+    bias, uneven = c.bool("attention_bias", default=False), _UNEVEN.get(c.family, "refused")
+    mixer = keys.attention(c, bias=bias, uneven=uneven)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 

@@ -9,23 +9,10 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("llama4_vision_model",)  # transformers 5.23: modeling_llama4.py
 
-# What absent keys mean: transformers 5.23, configuration_llama4.py.
-_DEFAULTS = {
-    "hidden_size": 768,
-    "intermediate_size": 5632,
-    "num_hidden_layers": 34,
-    "num_attention_heads": 16,
-    "image_size": 448,
-    "patch_size": 14,
-    "vision_output_dim": 7680,
-    "projector_input_dim": 4096,
-    "projector_output_dim": 4096,
-}
 _WIDTHS = {"d_p": "projector_input_dim", "d_t": "vision_output_dim"}
 
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
     rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
     traits = {name: keys.sized(letter, c.int(name)) for letter, name in _WIDTHS.items()}
     return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, traits=traits)

@@ -10,8 +10,8 @@ MODEL_TYPES = ("llava",)  # transformers 5.23: modeling_llava.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "llama")
-    towers = {"vision": families.part(c, "vision_config", "clip_vision_model")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     traits = {
         "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
         "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
             " which has none."
         )
     bias = c.bool("attention_bias", default=False)
-    layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias), ffn=keys.dense(c))
+    layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias, uneven="refused"), ffn=keys.dense(c))
     return keys.decoder_spec(c, layer, tied=True, heads=keys.named(MiniCPMV="causal_lm"))
 
 

@@ -11,9 +11,8 @@ MODEL_TYPES = ("mistral3",)  # transformers 5.23: modeling_mistral3.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "mistral")
-    absent = {} if c.sub("vision_config") else {"patch_size": 14}
-    towers = {"vision": families.part(c, "vision_config", "pixtral", defaults=absent)}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     traits = {
         "spatial_merge_size": keys.sized("m", c.int("spatial_merge_size", default=2)),
         "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=False),

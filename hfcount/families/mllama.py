@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), traits={"cross": 1})
     layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
-    towers = {} if text is c else {"vision": families.part(c, "vision_config", always="mllama_vision_model")}
+    towers = {} if text is c else {"vision": families.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
     whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)

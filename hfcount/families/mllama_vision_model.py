@@ -9,13 +9,8 @@ from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("mllama_vision_model",)  # transformers 5.23: modeling_mllama.py
 
-# What absent keys mean: transformers 5.23, configuration_mllama.py, MllamaVisionConfig.
-_SIZES = {"hidden_size": 1280, "intermediate_size": 5120, "image_size": 448, "patch_size": 14}
-_COUNTS = {"num_hidden_layers": 32, "num_global_layers": 8, "attention_heads": 16, "max_num_tiles": 4}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming({**_SIZES, **_COUNTS, "vision_output_dim": 7680})
     ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
     traits = {"max_num_tiles": keys.sized("T", c.int("max_num_tiles")), "ratios": 8 if ratios is None else ratios}
     heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)

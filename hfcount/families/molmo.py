@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
     if width % 2:
         raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
-    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False))
+    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), uneven="refused")
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")

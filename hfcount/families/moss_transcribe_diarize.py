@@ -10,7 +10,7 @@ MODEL_TYPES = ("moss_transcribe_diarize",)  # transformers 5.23: modeling_moss_t
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "qwen3")
+    text = families.part(c, "text_config")
     return keys.around(c, text, {}, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 

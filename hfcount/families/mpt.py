@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
-from hfcount.parts.classic import fused_attention, generative
+from hfcount.parts.classic import generative, square_attention
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -12,7 +12,7 @@ MODEL_TYPES = ("mpt",)  # transformers 5.23: modeling_mpt.py
 
 def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), bias=False)
+    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), bias=False, uneven="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     return keys.decoder_spec(c, layers, hidden=d, tied=True)
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return block(
             norm_1=layer_norm(d, bias=False),
-            attn=fused_attention(d, one.attention, "Wqkv", "out_proj"),
+            attn=square_attention(d, "Wqkv", "out_proj"),
             norm_2=layer_norm(d, bias=False),
             ffn=mlp(d, one.dense.width, bias=False, up="up_proj", down="down_proj"),
         )

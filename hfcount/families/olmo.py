@@ -10,7 +10,7 @@ MODEL_TYPES = ("olmo",)  # transformers 5.23: modeling_olmo.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

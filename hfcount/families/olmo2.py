@@ -10,7 +10,7 @@ MODEL_TYPES = ("olmo2", "olmo3")  # transformers 5.23: modeling_olmo2.py, modeli
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width", kv_heads_optional=True)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width")
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4), default=4096) if c.family == "olmo3" else ()
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=windows)
 

@@ -13,7 +13,7 @@ MODEL_TYPES = ("olmo_hybrid",)  # transformers 5.23: modeling_olmo_hybrid.py
 
 def spec(c: Config) -> Spec:
     bias, count = c.bool("attention_bias", default=False), keys.layer_count(c)
-    full = keys.attention(c, bias=bias, qk_norm="width", kv_heads_optional=True)
+    full = keys.attention(c, bias=bias, qk_norm="width")
     key_heads = c.int("linear_num_key_heads", default=full.heads)
     key_dim = c.int("linear_key_head_dim", default=int(0.75 * c.int("hidden_size") / key_heads))
     linear = DeltaNet(

@@ -2,7 +2,7 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, moe, pre_norm, swiglu
+from hfcount.parts import altered, decoder, gqa, moe, pre_norm, rms_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -10,7 +10,7 @@ MODEL_TYPES = ("olmoe",)  # transformers 5.23: modeling_olmoe.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width", uneven="built")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 
@@ -19,7 +19,9 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         return pre_norm(
-            d, self_attn=gqa(d, one.attention), mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts"))
+            d,
+            self_attn=altered(gqa(d, one.attention), q_norm=rms_norm(d)),
+            mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
         )
 
     return decoder(s, layer)

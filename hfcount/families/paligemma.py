@@ -10,8 +10,8 @@ MODEL_TYPES = ("paligemma",)  # transformers 5.23: modeling_paligemma.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "gemma")
-    towers = {"vision": families.part(c, "vision_config", "siglip_vision_model")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     traits = {"projection_dim": keys.sized("d_p", c.int("projection_dim", default=2048))}
     heads = ("ForConditionalGeneration", "Model")
     return keys.around(c, text, towers, tied=True, heads=heads, traits=traits)

@@ -11,8 +11,8 @@ MODEL_TYPES = ("persimmon",)  # transformers 5.23: modeling_persimmon.py
 
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=True)
-    mixer = keys.attention(c, bias=True, qk_norm=norms, kv_heads_optional=True)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+    mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
+    return keys.decoder_spec(c, Layer(mixer=mixer.but(qk_norm=norms), ffn=keys.dense(c, bias=True)))
 
 
 def blueprint(s: Spec) -> Block:

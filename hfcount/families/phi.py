@@ -11,7 +11,7 @@ MODEL_TYPES = ("phi",)  # transformers 5.23: modeling_phi.py
 
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=False)
-    mixer = keys.attention(c, bias=True, qk_norm=norms, kv_heads_optional=True)
+    mixer = keys.attention(c, bias=True, qk_norm=norms)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
 
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("phi3",)  # transformers 5.23: modeling_phi3.py
 def spec(c: Config) -> Spec:
     for unused in ("attention_bias", "mlp_bias", "lm_head_bias"):  # configs have them, the architecture no biases
         c.bool(unused, default=False)
-    layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
+    layer = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
     return keys.decoder_spec(c, layer, windows=keys.sliding_everywhere(c))
 
 

@@ -10,7 +10,7 @@ MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimoda
 
 
 def spec(c: Config) -> Spec:
-    layer = Layer(mixer=keys.attention(c, kv_heads_optional=True), ffn=keys.dense(c))
+    layer = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
     return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=keys.sliding_everywhere(c))
 
 

@@ -9,18 +9,8 @@ from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("pixtral",)  # transformers 5.23: modeling_pixtral.py
 
-# What absent keys mean: transformers 5.23, configuration_pixtral.py.
-_DEFAULTS = {
-    "hidden_size": 1024,
-    "intermediate_size": 4096,
-    "num_hidden_layers": 24,
-    "num_attention_heads": 16,
-    "patch_size": 16,
-}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
     return keys.tower(c, patches=keys.patches(c))
 
 

@@ -10,8 +10,8 @@ MODEL_TYPES = ("qwen2_audio",)  # transformers 5.23: modeling_qwen2_audio.py
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", "qwen2")
-    towers = {"audio": families.part(c, "audio_config", "qwen2_audio_encoder")}
+    text = families.part(c, "text_config")
+    towers = {"audio": families.part(c, "audio_config")}
     whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl")  # transformers 5.23: modeling_qwen2_vl
 
 def spec(c: Config) -> Spec:
     text = c.sub("text_config") or c
-    towers = {"vision": families.part(c, "vision_config", always=f"{c.family}_vision")}
+    towers = {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)

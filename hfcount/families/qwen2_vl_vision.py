@@ -11,15 +11,9 @@ from hfcount.tree.nodes import Block, Linear, block
 MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision")
 IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
 
-# What absent keys mean: transformers 5.23, configuration_qwen2_vl.py and configuration_qwen2_5_vl.py.
-_DEFAULTS = {"depth": 32, "num_heads": 16, "patch_size": 14, "temporal_patch_size": 2, "spatial_merge_size": 2}
-_FIRST = {"embed_dim": 1280, "mlp_ratio": 4, "hidden_size": 3584}
-_SECOND = {"hidden_size": 3584, "intermediate_size": 3420, "out_hidden_size": 3584}
-
 
 def spec(c: Config) -> Spec:
     gated = c.family == "qwen2_5_vl_vision"
-    c.assuming({**_DEFAULTS, **(_SECOND if gated else _FIRST)})
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     d = c.int("hidden_size" if gated else "embed_dim")
     return keys.tower(

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
     if sees:
-        parts["vision"] = families.part(c, "vision_config", always=f"{c.family}_vision")
+        parts["vision"] = families.part(c, "vision_config")
     return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
 
 

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
         if routed
         else keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(text))
     )
-    towers = {"vision": families.part(c, "vision_config", always=f"{c.family}_vision")}
+    towers = {"vision": families.part(c, "vision_config")}
     return keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
 
 

@@ -12,15 +12,9 @@ from hfcount.tree.nodes import Block, Linear, Repeat, block
 # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision")
 
-# What absent keys mean: transformers 5.23, configuration_qwen3_vl.py, Qwen3VLVisionConfig.
-_SIZES = {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "num_heads": 16, "out_hidden_size": 3584}
-_IMAGE = {"patch_size": 16, "temporal_patch_size": 2, "spatial_merge_size": 2, "num_position_embeddings": 2304}
-_DEFAULTS = {**_SIZES, **_IMAGE}
-
 
 def spec(c: Config) -> Spec:
     hands_on = "_vl_" in c.family  # layers besides the last, to the first layers of the language model
-    c.assuming(_DEFAULTS if not hands_on else {**_DEFAULTS, "deepstack_visual_indexes": [8, 16, 24]})
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
     return keys.tower(

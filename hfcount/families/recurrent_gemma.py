@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     hidden, heads = c.int("hidden_size"), c.int("num_attention_heads")
     width = c.int("lru_width", default=hidden)
     keys.divides(c, "num_attention_heads", heads, "lru_width", width)
-    full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True, kv_heads_optional=True)
+    full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True)
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
     ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
     kinds = {"attention": Layer(mixer=full, ffn=ffn), "recurrent": Layer(mixer=lru, ffn=ffn)}

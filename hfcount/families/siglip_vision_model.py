@@ -11,21 +11,11 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py
 MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model")
 
-# What absent keys mean: transformers 5.23, configuration_siglip.py and configuration_siglip2.py.
-_DEFAULTS = {
-    "hidden_size": 768,
-    "intermediate_size": 3072,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "patch_size": 16,
-}
-
 
 def spec(c: Config) -> Spec:
-    c.assuming(_DEFAULTS)
     second = c.family == "siglip2_vision_model"
     # SigLIP 2 counts its patches where SigLIP gives the image's size.
-    rows = c.int("num_patches", default=256) if second else keys.squares(c.assuming({"image_size": 224}))
+    rows = c.int("num_patches") if second else keys.squares(c)
     pooled = c.bool("vision_use_head", default=True)
     return keys.tower(c, patches=keys.patches(c), positions=rows, traits={"vision_use_head": pooled, "flat": second})
 

@@ -8,22 +8,10 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("voxtral",)  # transformers 5.23: modeling_voxtral.py
 
-# What absent keys of text_config mean: transformers 5.23, configuration_voxtral.py.
-_TEXT = {
-    "model_type": "llama",
-    "vocab_size": 131072,
-    "hidden_size": 3072,
-    "intermediate_size": 8192,
-    "num_hidden_layers": 30,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-}
-
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config", defaults=_TEXT)
-    towers = {"audio": families.part(c, "audio_config", "voxtral_encoder")}
+    text = families.part(c, "text_config")
+    towers = {"audio": families.part(c, "audio_config")}
     whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return whole.but(tied=False)  # whatever a config says: this architecture ties no head
 

@@ -10,23 +10,20 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_qwen2_audio.py, modeling_voxtral.py, modeling_audioflamingo3.py
 MODEL_TYPES = ("whisper_encoder", "qwen2_audio_encoder", "voxtral_encoder", "audioflamingo3_encoder")
 
-# What each size is called, by towers and by Whisper, and what it is where absent: transformers 5.23,
-# configuration_voxtral.py and configuration_qwen2_audio.py.
-_NAMES = {
-    ("hidden_size", "d_model"): 1280,
-    ("intermediate_size", "encoder_ffn_dim"): 5120,
-    ("num_attention_heads", "encoder_attention_heads"): 20,
-    ("num_hidden_layers", "encoder_layers"): 32,
-    ("num_mel_bins",): 128,
-    ("max_source_positions",): 1500,
-}
+# What each size is called, by towers and by Whisper.
+_NAMES = (
+    ("hidden_size", "d_model"),
+    ("intermediate_size", "encoder_ffn_dim"),
+    ("num_attention_heads", "encoder_attention_heads"),
+    ("num_hidden_layers", "encoder_layers"),
+    ("num_mel_bins",),
+    ("max_source_positions",),
+)
 
 
 def spec(c: Config) -> Spec:
-    if c.family == "whisper_encoder":
-        sizes = [c.int(names[-1], maximum=MAX_LAYERS) for names in _NAMES]
-    else:
-        sizes = [c.int(*names, default=default, maximum=MAX_LAYERS) for names, default in _NAMES.items()]
+    known = [names[-1:] if c.family == "whisper_encoder" else names for names in _NAMES]
+    sizes = [c.int(*names, maximum=MAX_LAYERS) for names in known]
     d, width, heads, depth, bins, rows = sizes
     layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=width, bias=True))
     traits = {"num_mel_bins": keys.sized("b", bins)}

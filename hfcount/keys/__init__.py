@@ -1,7 +1,7 @@
 """Groups of config keys that many architectures share, by what they describe."""
 
 # fmt: off
-from hfcount.keys.attention import attention, indexed, mla, multi_head, prefixed_attention, wide_attention
+from hfcount.keys.attention import Uneven, attention, indexed, mla, multi_head, prefixed_attention, wide_attention
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import local_and_global, network_widths, shares_kv

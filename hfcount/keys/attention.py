@@ -6,6 +6,10 @@ from hfcount.keys.sizes import divides
 from hfcount.mapper import Config
 from hfcount.spec import GQA, MLA
 
+Uneven = Literal["run", "built", "refused"]
+"""What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
+it builds one that cannot run; or it refuses the config."""
+
 
 def attention(
     c: Config,
@@ -17,7 +21,7 @@ def attention(
     sinks: bool = False,
     gated: bool = False,
     head_dim: int | None = None,
-    kv_heads_optional: bool = False,
+    uneven: Uneven = "run",
 ) -> GQA:
     """Grouped-query attention.
 
@@ -25,25 +29,17 @@ def attention(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
-        kv_heads_optional: whether an absent num_key_value_heads means num_attention_heads; null always does.
+        uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
     """
     heads = c.int("num_attention_heads")
-    if kv_heads_optional or c.is_null("num_key_value_heads"):
-        kv_heads = c.int("num_key_value_heads", default=heads)
-    else:
-        kv_heads = c.int("num_key_value_heads")
+    kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads")
     width = c.int("head_dim", default=head_dim)
     if width is None:
         hidden = c.int("hidden_size")
-        if hidden % heads:
-            said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no"
-            raise c.error(f"{said} head_dim to go by.", "hidden_size", "Correct one of them, or give head_dim.")
+        said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
+        _settle(c, uneven if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
         width = hidden // heads
-    if heads % kv_heads:
-        said = (
-            f"num_attention_heads {heads:,} is not a multiple of num_key_value_heads {kv_heads:,}, so the heads cannot"
-        )
-        raise c.error(f"{said} share keys and values.", "num_key_value_heads", "Correct one of them.")
+    grouped(c, heads, kv_heads)
     return GQA(
         heads=heads,
         kv_heads=kv_heads,
@@ -56,18 +52,40 @@ def attention(
     )
 
 
+def _settle(c: Config, uneven: Uneven, said: str, key: str, fix: str) -> None:
+    if uneven == "refused":
+        raise c.error(said, key, fix)
+    if uneven == "built":
+        c.cannot_run(said, key, fix)
+
+
+def grouped(c: Config, heads: int, kv_heads: int, prefix: str = "") -> None:
+    """Notes heads that cannot share keys and values evenly; `prefix` begins the names of both keys."""
+    if heads % kv_heads:
+        own, shared = f"{prefix}num_attention_heads", f"{prefix}num_key_value_heads"
+        said = f"{own} {heads:,} is not a multiple of {shared} {kv_heads:,}, so the heads cannot share keys and values."
+        c.cannot_run(said, shared, "Correct one of them.")
+
+
 def multi_head(
-    c: Config, width: int, heads: int, *, bias: bool = True, qkv_bias: bool | None = None, out_bias: bool | None = None
+    c: Config,
+    width: int,
+    heads: int,
+    *,
+    bias: bool = True,
+    qkv_bias: bool | None = None,
+    out_bias: bool | None = None,
+    uneven: Uneven = "refused",
 ) -> GQA:
-    """Multi-head attention (arXiv:1706.03762): `heads` divide `width` evenly, each with its own keys and values.
+    """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
+        uneven: what becomes of a config whose heads do not divide `width`.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
-    if width % heads:
-        said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-        raise c.error(said, "num_attention_heads", "Correct one of them.", observed=int(heads))
+    said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
+    _settle(c, uneven if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=heads,
@@ -84,7 +102,7 @@ def wide_attention(c: Config) -> GQA:
     if width is None:
         width = divides(c, "num_attention_heads", heads, "2 · hidden_size", 2 * hidden)
     kv_heads = c.int("num_key_value_heads", default=heads)
-    divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
+    grouped(c, heads, kv_heads)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=width)
 
 
@@ -112,5 +130,5 @@ def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
 def prefixed_attention(c: Config, prefix: str) -> GQA:
     """Attention with normalised queries and keys, read from config keys that begin with `prefix`."""
     heads, kv_heads = c.int(f"{prefix}num_attention_heads"), c.int(f"{prefix}num_key_value_heads")
-    divides(c, f"{prefix}num_key_value_heads", kv_heads, f"{prefix}num_attention_heads", heads)
+    grouped(c, heads, kv_heads, prefix)
     return GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int(f"{prefix}head_dim"), qk_norm=True)

@@ -32,18 +32,30 @@ def moe(
         shared: aliases of the key with the number of shared experts, which are stored as one wide network.
     """
     among, chosen = c.int(*experts), c.int(*active)
-    if chosen > among:
-        said = f"{active[0]} {chosen:,} exceeds the number of experts {among:,}."
-        raise c.error(said, active[0], "Correct one of them.", expected=int(among), observed=int(chosen))
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
-    return MoE(experts=among, active=chosen, width=each, shared=None if without else each * c.int(*shared, minimum=0))
+    active_experts = at_most(c, active[0], chosen, among)
+    return MoE(
+        experts=among, active=active_experts, width=each, shared=None if without else each * c.int(*shared, minimum=0)
+    )
+
+
+def at_most(c: Config, key: str, active: int, experts: int) -> int:
+    """The number of experts that a token is routed to; `key`, its key, may not say more than there are."""
+    if active > experts:
+        said = f"{key} {active:,} exceeds the number of experts {experts:,}."
+        c.cannot_run(said, key, "Correct one of them.", expected=int(experts), observed=int(active))
+    return min(active, experts)
 
 
 def deepseek_moe(c: Config) -> MoE:
-    """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys."""
+    """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys.
+
+    A token uses all experts if num_experts_per_tok is null.
+    """
     experts = ("n_routed_experts", "num_local_experts", "num_experts")
-    return moe(c, "moe_intermediate_size", experts=experts, shared=("n_shared_experts",))
+    active = experts if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",)
+    return moe(c, "moe_intermediate_size", experts=experts, active=active, shared=("n_shared_experts",))
 
 
 def networks(

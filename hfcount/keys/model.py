@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.attention import multi_head
+from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
@@ -141,8 +141,8 @@ def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
             break
         return names[0], heads[ending]
     raise UnknownArchitecture(
-        f"{c.where}: no head of {c.family} is called {printable(names[0])}. Known are names that end in"
-        f" {', '.join(heads)}."
+        f"{c.where}: {printable(names[0])} is no class of {c.family}, but a variant with tensors of its own, which no"
+        f" family describes. Described are classes that end in {', '.join(heads)}."
     )
 
 
@@ -162,6 +162,7 @@ def encoder(
     heads: Heads = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
+    uneven: Uneven = "refused",
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
@@ -172,11 +173,12 @@ def encoder(
         heads: endings of class names, as in `decoder_spec`.
         tied: the default of tie_word_embeddings.
         bias: whether queries, keys and values have a bias.
+        uneven: what becomes of a config whose heads do not divide hidden_size.
         traits: sizes and switches that only this architecture has.
     """
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     layer = Layer(
-        mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias),
+        mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven=uneven),
         ffn=dense(c, bias=True),
         traits={"add_cross_attention": crossed},
     )
@@ -203,8 +205,12 @@ def sequence_to_sequence(
     """
     d = c.int("d_model", "hidden_size")
 
+    # The decoder alone is built for a causal class, whatever the config says of an encoder.
+    alone = head_of(c, named(heads))[1] == "causal_lm"
+
     def layers(side: str) -> tuple[Layers, ...]:
-        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"))
+        uneven: Uneven = "run" if alone and side == "encoder" else "refused"
+        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"), uneven=uneven)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, layer_count(c, f"{side}_layers")))
 

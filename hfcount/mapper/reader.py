@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
+from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.shapeless import is_shapeless
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
@@ -26,7 +27,9 @@ _REQUIRED: Any = object()
 class Config:
     """A config.json, read by key.
 
-    A key with the value null counts as absent. Reading a key that is absent and has no default, has another type or is
+    A key that is absent means what transformers' class of that model_type declares: in a nested config wherever it is
+    absent, at the top where nothing else says what that means. A key with the value null counts as absent, but null is
+    what it stays. Reading a key that is absent and has no default, has another type or is
     out of range raises ConfigError, which names the document, the key, what was found and what is needed.
 
     Args:
@@ -35,11 +38,13 @@ class Config:
         family: the model_type, for messages.
         path: the keys that lead to this part of the document, such as `text_config.`.
         chosen: full key paths that win when an alias is also present.
+        kind: the model_type, or name, of the class that says what absent keys mean; by default the config's model_type.
 
     Attributes:
         ignored: keys that do not affect shapes in this family, here and in nested parts.
         layer_count: the number of layers, once it has been read.
         nested: whether this is part of another config.
+        taken: keys absent at the top for which the class's default was taken, with it.
     """
 
     def __init__(
@@ -49,13 +54,17 @@ class Config:
         family: Str = "this model",
         path: Str = "",
         chosen: Collection[Str] = (),
+        kind: Any = None,
     ) -> None:
         self._values = values
+        self._problems: dict[Str, ConfigError] = {}
         self._read: set[Str] = set()
         self._parts: dict[Str, Config] = {}
         self._path = path
         self._chosen = chosen
         self._assumed: set[Str] = set()
+        self.kind: Any = values.get("model_type") if kind is None else kind
+        self.taken: dict[Str, Any] = {}
         self.where = where
         self.layer_count: Int | None = None
         self.family = family
@@ -72,7 +81,7 @@ class Config:
             raise self._misfit(name, value, "a whole number", "HF001")
         if not minimum <= value <= maximum:
             raise self._misfit(name, value, f"{shown(minimum)} to {shown(maximum)}")
-        return Dim.named(name, value, f"{self._path}{name}" + (", by default" if name in self._assumed else ""))
+        return Dim.named(name, value, self._source(name))
 
     def share(self, *names: Str, default: Any = _REQUIRED) -> float:
         """A fraction, above 0 and at most 1."""
@@ -120,12 +129,11 @@ class Config:
         if name is None:
             return list(default)
         numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
-        return [Dim.named(name, number, f"{self._path}{name}") for number in numbers]
+        return [Dim.named(name, number, self._source(name)) for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """The length of a list of anything; None if absent."""
-        entries = self.entries(*names)
-        return len(entries) if any(map(self.given, names)) else None
+        return None if self._find(names, None)[1] is None else len(self.entries(*names))
 
     def entries(self, *names: Str) -> list[Any]:
         """A list of anything, empty if absent."""
@@ -147,12 +155,12 @@ class Config:
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
         """The config of a part that the model always has, empty if absent; `defaults` are values of absent keys."""
-        return (self.sub(*names) or self._below(names[0], {})).assuming(defaults or {})
+        return (self.sub(*names) or self._below(names[0], None)).assuming(defaults or {})
 
     def assuming(self, defaults: Mapping[Str, Any]) -> Config:
         """Gives absent keys the values in `defaults`; returns this config."""
         for key, value in defaults.items():
-            if self._values.get(key) is None:
+            if key not in self._values:
                 self._values = {**self._values, key: value}
                 self._assumed.add(key)
             self._read.add(key)
@@ -183,14 +191,16 @@ class Config:
         return self._values.get(name) is not None
 
     def is_null(self, name: Str) -> Bool:
-        """Whether the key is present and null."""
-        self._read.add(name)
-        return name in self._values and self._values[name] is None
+        """Whether the key is null: as it is present, or where it is absent by the class's default."""
+        value, found = self._find((name,), None)
+        if found is not None or name in self._values:
+            return value is None
+        by_class = self._declared().default((name,))
+        return by_class is not None and by_class[1] is None
 
     def is_int(self, name: Str) -> Bool:
         """Whether the key holds a whole number, for keys that may also hold a word."""
-        self._read.add(name)
-        return type(self._values.get(name)) is int
+        return type(self._find((name,), None)[0]) is int
 
     def read_keys(self) -> list[Str]:
         """The keys that were asked for, present or not, as full paths."""
@@ -216,6 +226,19 @@ class Config:
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
 
+    @property
+    def problems(self) -> tuple[ConfigError, ...]:
+        """What was said of this document with `cannot_run`."""
+        return tuple(self._problems.values())
+
+    def cannot_run(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> None:
+        """Notes a contradiction that no tensor shows: a model is built from this config, and fails when it is run.
+
+        The arguments are those of `error`.
+        """
+        error = self.error(f"{said} A model can be built with them, and cannot run.", key, fix, **values)
+        self._problems[str(error)] = error
+
     def error(self, said: Str, key: Str, fix: Str | None = None, **values: Any) -> ConfigError:
         """An error in this document at `key`; `values` are further arguments of ConfigError."""
         return ConfigError(f"{self.where}: {said}", key=f"{self._path}{key}", fix=fix, **values)
@@ -226,8 +249,18 @@ class Config:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
         return self.error(said, name, code=code, expected=needed, observed=_plain(value))
 
-    def _below(self, name: Str, values: Mapping[Str, Any]) -> Config:
-        return Config(values, f"{self.where}: {name}", self.family, f"{self._path}{name}.", self._chosen)
+    def _below(self, name: Str, values: Mapping[Str, Any] | None) -> Config:
+        part = self._declared().part(name, values)
+        where, path = f"{self.where}: {name}", f"{self._path}{name}."
+        below = Config(values or {}, where, self.family, path, self._chosen, part.kind)
+        below._problems = self._problems
+        return below.assuming(part.absent) if values is None or part.merged else below
+
+    def _declared(self) -> Declared:
+        return declared(self.kind) if isinstance(self.kind, str) else declared("")
+
+    def _source(self, name: Str) -> Str:
+        return f"{self._path}{name}" + (", by default" if name in self._assumed else "")
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), None)
@@ -242,6 +275,16 @@ class Config:
         self._read.update(names)
         found = [(self._values[name], name) for name in names if self._values.get(name) is not None]
         if not found:
+            others = self._declared().spellings(names)
+            found = [(self._values[name], name) for name in others if self._values.get(name) is not None]
+            self._read.update(name for _, name in found)
+        if not found:
+            by_class = self._declared().default(names) if self._path or default is _REQUIRED else None
+            if by_class and by_class[1] is not None and not any(name in self._values for name in names):
+                name, value = by_class
+                self._assumed.add(name)
+                self.taken.update({} if self._path else {name: value})
+                return value, name
             if default is _REQUIRED:
                 missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
                 fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."

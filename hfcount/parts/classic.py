@@ -14,6 +14,11 @@ def fused_attention(d: int, a: GQA, qkv: str, out: str) -> Block:
     return Block({qkv: fused_qkv(d, a), out: Linear(a.heads * a.head_dim, d, a.out_bias)}, "attention")
 
 
+def square_attention(d: int, qkv: str, out: str) -> Block:
+    """As `fused_attention` without biases, however the heads share d. Tensors: `qkv` (3·d, d), `out` (d, d)."""
+    return Block({qkv: Linear(d, 3 * d), out: Linear(d, d)}, "attention")
+
+
 def mha(d: int, a: GQA, out: str = "out_proj", memory: int | None = None) -> Block:
     """Attention without rotary positions (arXiv:1706.03762).
 

@@ -15,11 +15,11 @@ POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "mu
 def bert_attention(d: int, a: GQA, norm: bool = True) -> Block:
     """Attention as BERT names it (arXiv:1810.04805).
 
-    Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, h·h_d), all with biases, and with `norm`
+    Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, d), all with biases, and with `norm`
     output.LayerNorm (d).
     """
     query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
-    out = Linear(a.heads * a.head_dim, d, a.out_bias, "attention")
+    out = Linear(d, d, a.out_bias, "attention")
     return block(
         self=block("attention", query=query, key=query, value=query),
         output=block(dense=out, LayerNorm=layer_norm(d) if norm else None),

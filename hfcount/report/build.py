@@ -185,6 +185,8 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         key=printable(finding.key) if finding.key else None,
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
+        parts=finding.parts[:100],
+        also=tuple(one.rule.code for one in finding.joined),
     )
 
 

@@ -71,7 +71,8 @@ class ReportedFinding(Part):
 
     `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is one of the config or of the
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
-    do, as the last sentences of `message`. Each is null if it does not apply.
+    do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
+    and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
     """
 
     code: str
@@ -87,6 +88,13 @@ class ReportedFinding(Part):
     key: str | None = None
     file: str | None = None
     fix: str | None = None
+    parts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The shortest list of the tensors."""
+        return self.parts or self.tensors
 
     @property
     def rule(self) -> Rule:

@@ -93,7 +93,7 @@ def _lines(report: Report) -> Iterator[str]:
     for finding in report.findings:
         yield ""
         yield f"- **{finding.severity} {finding.code} {finding.name}**: {escape(finding.message)}"
-        yield from (f"  - {code(row)}" for row in finding.tensors)
+        yield from (f"  - {code(row)}" for row in finding.rows)
 
 
 def _formula(formula: ClosedForm) -> Iterator[str]:

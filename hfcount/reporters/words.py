@@ -240,6 +240,7 @@ def _unproven(report: Report) -> str:
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"
-    reasons = [finding for finding in report.findings if finding.rule.proof != "kept"]
+    notes = [finding for finding in report.findings if not finding.rule.neutral]
+    reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"

@@ -34,6 +34,8 @@ class Leaf:
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
         whole: whether their elements are whole numbers.
+        dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
+        slack: by how many elements the first extent may be smaller.
     """
 
     segments: tuple[str | Indices, ...]
@@ -49,6 +51,8 @@ class Leaf:
     presence: Presence = "required"
     part: Part = "model"
     whole: bool = False
+    dtypes: tuple[str, ...] | None = None
+    slack: int = 0
 
     @property
     def counted(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
@@ -9,11 +10,11 @@ from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.verifier import checks, headers, presence, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
-from hfcount.verifier.findings import Outcome
+from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
-# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims.
+# Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
@@ -29,6 +30,8 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_tensors, {"names", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (checks.check_config, set()),
+    (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
     # By then it is known what else is wrong.
     (unlisted.check_single, {"listing"}),
@@ -65,3 +68,25 @@ def verify(
         if needed <= comparison.evidence:
             check(comparison, outcome)
     return outcome
+
+
+def explain(
+    outcome: Outcome,
+    values: Mapping[str, Any],
+    blueprint: Blueprint,
+    index: Index | None = None,
+    shards: Mapping[str, Shard] | None = None,
+    scheme: str | None = None,
+) -> None:
+    """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
+
+    Args:
+        outcome: what `verify` has found.
+        values: the config.
+    """
+    if any(finding.rule.code in DIFFERING for finding in outcome.findings):
+        from hfcount.verifier import causes  # most checkpoints do not need it
+
+        view = None if shards is None else merge(shards, index)
+        comparison = Comparison.of(blueprint, index, view, scheme, outcome.match)
+        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, scheme))

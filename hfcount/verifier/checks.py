@@ -3,10 +3,11 @@
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.tree.leaves import Label, Leaf
-from hfcount.verifier import hints, sizes
+from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
@@ -26,14 +27,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     lacking, beyond = match.missing_count, len(match.unexpected)
     outcome.checks.append(Check("tensors", expected, expected - lacking + beyond))
-    hint = None
-    if lacking or beyond:
-        listed = c.index.weight_map if c.index else c.headers.entries
-        hint = hints.layers(c.blueprint.leaves, listed, c.blueprint.spec.depth)
-    fitting = [hint] if hint else []
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
-        untied = not hint and _untied(c)
+        untied = _untied(c)
         outcome.report(
             "HF201",
             c.subject,
@@ -45,7 +41,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=lacking,
             parameters=match.missing_elements,
             bytes=match.missing_elements * width if width else None,
-            hints=fitting,
             untied=untied,
         )
     if beyond:
@@ -59,7 +54,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             count=beyond,
             parameters=elements,
             bytes=size,
-            hints=fitting,
         )
     if match.renamed:
         found, wanted = match.renamed[0]
@@ -138,6 +132,30 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_config(c: Comparison, outcome: Outcome) -> None:
+    """HF103: contradictions in the config that no tensor shows."""
+    for one in c.blueprint.problems:
+        outcome.report(
+            one.code,
+            expected=one.expected,
+            observed=one.observed,
+            key=one.key,
+            file=CONFIG,
+            fix=one.fix,
+            said=one.said,
+        )
+
+
+def check_defaults(c: Comparison, outcome: Outcome) -> None:
+    """HF106: keys that the config lacks, and what was counted with in their place."""
+    taken = c.blueprint.taken
+    if taken:
+        said = tuple(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in taken.items())
+        outcome.report(
+            "HF106", c.blueprint.spec.family, observed=said, key=next(iter(taken)), file=CONFIG, version=version()
+        )
+
+
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread
@@ -190,10 +208,10 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"
     outcome.checks.append(Check("total_size", claim, claim, text))
-    outcome.proven = True
-    outcome.settled = not (c.match.missing_count or c.match.unexpected)
-    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     own = dtypes.width(c.declared) if c.declared else reading.width
+    outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
+    outcome.settled = outcome.proven and not (c.match.missing_count or c.match.unexpected)
+    outcome.stored, outcome.dtypes = reading.weights + reading.buffers, reading.by_dtype
     if reading.width != own:
         outcome.report(
             "HF302",
@@ -203,7 +221,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
             file=CONFIG,
             parameters=reading.weights,
             bytes=reading.weights * reading.width,
-            fix="Set dtype to what is stored.",
+            fix=None,
             declared=c.blueprint.spec.dtype,
             own=own,
             claim=claim,

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfcount.errors import Value
-from hfcount.fetcher.interface import CONFIG
 from hfcount.text import printable
-from hfcount.verifier.hints import Hint
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
 from hfcount.verifier.rules import RULES, Rule, Severity
+
+DIFFERING = ("HF201", "HF202", "HF301")
+"""Findings about names and shapes, whose cause is looked for."""
 
 _ROWS = 100  # folded names that a report lists
 
@@ -42,11 +43,14 @@ class Finding:
         key: the key of the config or of the index's metadata, the first if there are several.
         file: the file in the checkpoint, the first if there are several.
         tensors: the names of the tensors, folded.
+        parts: the same by whole parts and whole layers, where that is shorter.
         count: the number of tensors.
         parameters: elements of the tensors; None if unknown.
         bytes: bytes of the tensors; None if unknown.
         fix: what to do, as the last sentences of the message.
-        hints: config values that would fit.
+        cause: why it is so, in sentences, if that is known.
+        joined: findings of the same cause, which are told with this one.
+        changes: what the config would have to say instead, by key, if that is the cause.
         facts: further values in the message.
     """
 
@@ -62,15 +66,28 @@ class Finding:
     parameters: int | None = 0
     bytes: int | None = 0
     fix: str | None = None
-    hints: tuple[Hint, ...] = ()
+    cause: str | None = None
+    parts: tuple[str, ...] = ()
+    joined: "tuple[Finding, ...]" = ()
+    changes: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
-        """The finding in sentences: what differs, where, both values, config values that would fit, and the fix."""
-        own = {name: getattr(self, name) for name in self.__slots__}
-        said = [render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])]
-        return " ".join([*said, *map(str, self.hints), *([self.fix] if self.fix else [])])
+        """The finding in sentences: what differs, where, both values, the cause, and the fix."""
+        joined = [f"For the same reason: {finding.said}" for finding in self.joined]
+        return " ".join(filter(None, [self.said, *joined, self.cause, self.fix]))
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Its rule's code, and those of the findings that are told with it."""
+        return frozenset(one.rule.code for one in (self, *self.joined))
+
+    @property
+    def said(self) -> str:
+        """What differs, where, and both values."""
+        own = {name: getattr(self, name) for name in self.__slots__} | {"tensors": self.parts or self.tensors}
+        return render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -121,16 +138,11 @@ class Outcome:
         parameters: int | None = 0,
         bytes: int | None = 0,
         fix: str | None = "",
-        hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
         """Adds a finding; `severity` and `fix` are by default those of its rule, and a `fix` of None means none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
-        fitting = tuple(hints)
-        if fitting:  # arithmetic over keys, which has spaces, is no place in the config
-            own = fitting[0].key.removesuffix(", by default")
-            key, file = (None if " " in own else own), CONFIG
-        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, fitting, facts
-        self.findings.append(Finding(rule, severity or rule.severity, subject, *values))
+        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix
+        self.findings.append(Finding(rule, severity or rule.severity, subject, *values, facts=facts))

@@ -11,7 +11,6 @@ from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
-from hfcount.verifier import hints
 from hfcount.verifier.checks import difference, report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
@@ -76,7 +75,6 @@ def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> No
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301 to HF304: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
     wrong: list[tuple[Leaf, tuple[int, ...]]] = []
-    agreeing: list[Leaf] = []
     misshapen: list[str] = []
     retyped: list[Retyped] = []
     spell, entries = c.spelling, c.headers.entries
@@ -95,10 +93,8 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 retyped.append((leaf, name, entry[0]))
         if odd is not None:
             wrong.append((leaf, odd))
-        else:
-            agreeing.append(leaf)
     if wrong:
-        _report_shapes(c, misshapen, wrong, agreeing, outcome)
+        _report_shapes(c, misshapen, wrong, outcome)
     report_dtypes(c, retyped, outcome)
 
 
@@ -106,19 +102,16 @@ def _report_shapes(
     c: Comparison,
     names: list[str],
     wrong: list[tuple[Leaf, tuple[int, ...]]],
-    agreeing: list[Leaf],
     outcome: Outcome,
 ) -> None:
     leaf, found = wrong[0]
-    fitting = hints.shape(wrong, agreeing)
     outcome.report(
         "HF301",
         c.subject,
         expected=tuple(map(int, leaf.shape)),
         observed=found,
         **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
-        hints=fitting,
-        partitioned=not fitting and any(0 in shape for _, shape in wrong),
+        partitioned=any(0 in shape for _, shape in wrong),
     )
 
 

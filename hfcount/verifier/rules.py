@@ -41,6 +41,17 @@ RULES = {
             "Correct the value that is wrong.",
         ),
         Rule(
+            "HF106",
+            "default-taken",
+            "note",
+            "config.json lacks a key that the architecture needs, and the default of transformers was counted with.",
+            "A config stripped by hand, or one that leaves out what agrees with the default.",
+            "Write the keys into config.json: another reader, or a later version, may take another default.",
+            "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
+            " {observed:60}.",
+            neutral=True,
+        ),
+        Rule(
             "HF201",
             "missing-tensor",
             "error",
@@ -50,6 +61,7 @@ RULES = {
             "Add what is missing, or correct the config.",
             "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
             " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.]",
+            mends=False,
         ),
         Rule(
             "HF202",
@@ -59,6 +71,7 @@ RULES = {
             "A config of another size or architecture, leftovers of training, or an unconverted layout.",
             "Correct the config, or drop what does not belong to the model.",
             "the checkpoint has {count:tensor} that {subject} does not describe: {tensors}.",
+            mends=False,
         ),
         Rule(
             "HF203",
@@ -156,6 +169,7 @@ RULES = {
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
             " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
             " partitioned.]",
+            mends=False,
         ),
         Rule(
             "HF302",
@@ -165,7 +179,8 @@ RULES = {
             "A conversion changed one and not the other.",
             "Set dtype to what is stored, or convert them.",
             "the config declares {declared} ([{own:byte} an element), and total_size {claim:,} is exact at"
-            " {width:byte} an element][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
+            " {width:byte} an element: either the weights are stored so, or the claim is stale, and only headers"
+            " tell][{expected}), and {count:tensor} of {parameters:element} {count:is|are} stored"
             " as {dtypes}][, {times} the bytes][: {listed}].",
         ),
         Rule(

@@ -23,9 +23,13 @@ _COUNTED = 1_000
 
 
 class Matcher:
-    """Patterns that match names of modules; those in `unread` are not understood, and match nothing."""
+    """Patterns that match names of modules; those in `unread` are not understood, and match nothing.
 
-    def __init__(self, patterns: Iterable[str], style: Style) -> None:
+    Args:
+        ends: whether names that end in a pattern match, if the style says so.
+    """
+
+    def __init__(self, patterns: Iterable[str], style: Style, ends: bool = True) -> None:
         self.unread: list[str] = []
         self._exact: set[str] = set()
         self._closed: dict[int, set[str]] = {}  # beginnings that end at a dot or with the name, by length
@@ -36,6 +40,7 @@ class Matcher:
         self._numbers: dict[str, set[int]] = {}
         self._loose = False
         self._style: Style = style
+        self._by_end = ends
         self._patterns = [pattern for pattern in patterns if pattern]
         for pattern in self._patterns:
             self._add(pattern)
@@ -48,7 +53,7 @@ class Matcher:
         if not self._patterns:
             return ""
         if self._inner is None:
-            self._inner = Matcher((_PREFIX.sub("", pattern, 1) for pattern in self._patterns), self._style)
+            self._inner = Matcher((_PREFIX.sub("", one, 1) for one in self._patterns), self._style, ends=False)
         found = _PREFIX.match(name)
         return "inner" if self._inner.matches(name[found.end() :] if found else name) else ""
 
@@ -90,7 +95,8 @@ class Matcher:
             else:
                 self._exact.add(pattern)
         elif self._style == "transformers":
-            self._ends.setdefault(len(pattern), set()).add(pattern)
+            if self._by_end:
+                self._ends.setdefault(len(pattern), set()).add(pattern)
             if special:
                 self._compile(rf"(?:{pattern})(?:\.|$)")
             else:

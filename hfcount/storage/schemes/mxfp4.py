@@ -11,14 +11,12 @@ from hfcount.storage.schemes.settings import Settings, texts
 
 @dataclass(frozen=True, slots=True)
 class Blocks(Layout):
-    """A stack of `experts` matrices; its names end in `_blocks` and `_scales`."""
-
-    experts: int = 1
+    """One matrix of a stack; the stack's names end in `_blocks` and `_scales`."""
 
     label = "MXFP4 blocks"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        rows = (self.experts, outputs, inputs // 32)
+        rows = (outputs, inputs // 32)
         return [Part("_blocks", (*rows, 16), ("U8",)), Part("_scales", rows, ("U8",))]
 
 

@@ -1,0 +1,75 @@
+"""What transformers' configuration classes mean by absent keys, as recorded in reference.json by tests/reference.py."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Part(NamedTuple):
+    """A nested config.
+
+    Args:
+        kind: its class.
+        free: whether a model_type of its own overrides that.
+        absent: what it holds where the whole of it is absent.
+        merged: whether it holds that, too, where single keys are absent.
+    """
+
+    kind: str
+    free: bool
+    absent: Mapping[str, Any]
+    merged: bool = False
+
+
+class Declared(NamedTuple):
+    """What a configuration class declares; empty for a class that transformers does not have."""
+
+    keys: Mapping[str, Any]
+    names: Mapping[str, str]
+    parts: Mapping[str, Part]
+
+    def default(self, names: Iterable[str]) -> tuple[str, Any] | None:
+        """The first of these names that the class knows, under its own name, with its default; None if none is."""
+        own = (self.names.get(name, name) for name in names)
+        return next(((name, self.keys[name]) for name in own if name in self.keys), None)
+
+    def spellings(self, names: Iterable[str]) -> list[str]:
+        """Further names of the keys of these names."""
+        known = set(names)
+        own = {self.names.get(name, name) for name in known}
+        return [
+            name for name in (*own, *(alias for alias, key in self.names.items() if key in own)) if name not in known
+        ]
+
+    def part(self, name: str, values: Mapping[str, Any] | None) -> Part:
+        """The nested config `name`, with its class; `values` is what is written there, None if it is absent."""
+        found = self.parts.get(name, Part("", True, {}))
+        own = (values or {}).get("model_type")
+        return found._replace(kind=own) if found.free and isinstance(own, str) else found
+
+
+_NOTHING = Declared({}, {}, {})
+
+
+@lru_cache(64)
+def declared(kind: str) -> Declared:
+    """What the class of a model_type declares, or the class of that name."""
+    start = _text().find(f"\n{json.dumps(kind)}: ") if kind else -1
+    if start < 0:
+        return _NOTHING
+    found, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", start))
+    parts = {name: Part(*part) for name, part in found.get("parts", {}).items()}
+    return Declared(found.get("keys", {}), found.get("names", {}), parts)
+
+
+@cache
+def version() -> str:
+    """The version of transformers that the defaults are from."""
+    return _text().split('"', 4)[3]
+
+
+@cache
+def _text() -> str:
+    return (Path(__file__).parent / "reference.json").read_text()

@@ -1,0 +1,139 @@
+"""What a checkpoint of a quantised model must hold: the blueprint's leaves, those of packed modules replaced."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from hfcount.packing.split import Segments, split
+from hfcount.packing.stacks import apart, is_stack, matrix, transposed
+from hfcount.storage.schemes.layout import Layout, Part
+from hfcount.storage.schemes.scheme import Choice, Module, Scheme
+from hfcount.tree.leaves import Leaf
+from hfcount.tree.nodes import Presence
+
+_WEIGHT = "weight"
+
+
+class Group(NamedTuple):
+    """Modules of one leaf that a scheme stores alike; `leaf` is their dense weight."""
+
+    leaf: Leaf
+    choice: Choice
+
+
+def module_of(leaf: Leaf) -> Segments | None:
+    """The name of the module whose matrix a leaf is; None if it is no module's matrix."""
+    if is_stack(leaf):
+        return leaf.segments
+    if leaf.segments[-1] == _WEIGHT and len(leaf.shape) >= 2 and leaf.kind == "parameter":
+        return leaf.segments[:-1]
+    return None
+
+
+def groups(leaf: Leaf, scheme: Scheme) -> list[Group]:
+    """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
+    name = module_of(leaf)
+    if name is None:
+        return []
+    flat = len(leaf.shape) == 2 or leaf.linear
+    linear, prediction, inputs = leaf.linear or bool(leaf.to), leaf.part == "prediction", int(leaf.shape[-1])
+
+    def decide(name: str) -> Choice:
+        return scheme.choose(Module(name, leaf.component, linear, prediction, inputs))
+
+    if not flat and not is_stack(leaf):
+        return []
+    end = leaf.segments[len(name) :]
+    return [
+        Group(part_of(leaf, (*segments, *end)), choice)
+        for segments, choice in split(name, decide, lambda word: _numbers(scheme, word))
+    ]
+
+
+def _numbers(scheme: Scheme, word: str) -> set[int] | range:
+    found: set[int] = set()
+    for matcher in scheme.matchers:
+        some = matcher.numbers(word)
+        if isinstance(some, range):
+            return some
+        found.update(some)
+    return found
+
+
+def part_of(leaf: Leaf, segments: Segments) -> Leaf:
+    """The leaf for fewer numbers: those in `segments`."""
+    if segments == leaf.segments:
+        return leaf
+    count, whole = 1, 1
+    for one, own in zip(segments, leaf.segments, strict=True):
+        if not isinstance(one, str) and not isinstance(own, str):
+            count, whole = count * int(one.count), whole * int(own.count)
+    return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
+
+
+def packed(leaf: Leaf, layout: Layout, turned: frozenset[Segments] = frozenset(), biased: bool = True) -> list[Leaf]:
+    """The stored tensors of packed modules, the packed weight first.
+
+    Args:
+        leaf: the dense weight of the modules.
+        turned: blocks whose stacks of experts are transposed.
+        biased: whether the modules have a bias of their own.
+    """
+    name = module_of(leaf) or ()
+    outputs, inputs = matrix(leaf, turned)
+    lead = tuple(leaf.shape[:-2])
+    found = [_tensor(leaf, name, part, (*lead, *part.shape)) for part in layout.parts(outputs, inputs)]
+    if layout.bias and not biased:
+        found.append(_tensor(leaf, name, layout.bias, (*lead, outputs)))
+    return found
+
+
+def _tensor(leaf: Leaf, module: Segments, part: Part, shape: tuple[int, ...]) -> Leaf:
+    first, *rest = part.suffix.split(".")
+    segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
+    presence: Presence = leaf.presence if part.needed else "optional"
+    whole = tuple(map(int, shape))
+    return replace(
+        leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
+    )
+
+
+class Expected(NamedTuple):
+    """What the settings alone say is stored.
+
+    `tensors` are leaves, `modules` the number of packed modules, `logical` the elements of their dense weights.
+    """
+
+    tensors: list[Leaf]
+    modules: int
+    logical: int
+
+
+def forms(leaves: Sequence[Leaf], scheme: Scheme) -> list[Leaf]:
+    """The leaves as the scheme's tool sees modules: stacks of experts as one linear map an expert, for most."""
+    return apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else list(leaves)
+
+
+def expected(leaves: Iterable[Leaf], scheme: Scheme) -> Expected:
+    """What is stored of these leaves, by the scheme's settings alone."""
+    own = forms(list(leaves), scheme)
+    turned, biased = transposed(own), with_bias(own)
+    tensors: list[Leaf] = []
+    modules = logical = 0
+    for leaf in own:
+        found = groups(leaf, scheme)
+        if not any(group.choice.layout for group in found):
+            tensors.append(leaf)
+            continue
+        for part, choice in found:
+            if choice.layout is None:
+                tensors.append(part)
+                continue
+            tensors += packed(part, choice.layout, turned, leaf.segments[:-1] in biased)
+            modules, logical = modules + int(part.count), logical + part.elements
+    return Expected(tensors, modules, logical)
+
+
+def with_bias(leaves: Iterable[Leaf]) -> frozenset[Segments]:
+    """The names of modules that have a bias."""
+    return frozenset(leaf.segments[:-1] for leaf in leaves if leaf.segments[-1] == "bias")

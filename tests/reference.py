@@ -1,0 +1,106 @@
+"""Records what transformers' configuration classes say of absent keys: `python tests/reference.py` (extra `oracle`).
+
+It writes hfcount/mapper/reference.json, one line per class, by model_type or, where no model_type means the class, by
+the class's name: the declared default of each key (`keys`), further names of keys (`names`), and of each nested config
+(`parts`) its class, whether a model_type of its own overrides that, what it holds where it is absent, and true if it
+holds that, too, where keys are absent. Left out are keys of every class, and keys that bear neither on shapes nor on
+how others are read.
+"""
+
+import json
+import re
+import sys
+import warnings
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "reference.json"
+
+Json = dict[str, Any]
+
+NO_SHAPE = re.compile(
+    r"_token_(id|index|ids)$|dropout|drop_?(rate|path)|layer_?drop$|pdrop|(^|_)eps(ilon)?$|init(ial|_|$)|loss|coef"
+    r"|^rope_|rope_(theta|scaling|parameters|type)|theta|dtype|momentum|softcap|scaling|^mask_(time|feature)_|noise|alpha"
+    r"|gamma|temperature|^(use_cache|output_(attentions|hidden_states|scores|router_logits)|return_|reorder_|gradient_)"
+    r"|thresh|_std$|_mean$|cost$|interpolat|label_smooth|_weight$|^max_length$|^num_beams$|^top_[kp]$|^verbose$"
+)
+
+
+def recorded() -> Json:
+    """What the file holds: the version of transformers, and its classes."""
+    import transformers
+    from transformers.configuration_utils import SubConfigSpec
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
+
+    known = {one: CONFIG_MAPPING[one] for one in CONFIG_MAPPING_NAMES}
+    common = {field.name for field in fields(transformers.PreTrainedConfig)}
+
+    def plain(values: Json) -> Json:
+        found = {key: value for key, value in values.items() if key not in common and not NO_SHAPE.search(key)}
+        return json.loads(json.dumps(found))
+
+    def named(kind: Any) -> str:
+        return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
+
+    def described(kind: Any) -> Json:
+        keys = {field.name: _default(field) for field in fields(kind)}
+        below = kind.sub_configs_defaults or {
+            name: SubConfigSpec(one, getattr(one, "model_type", "")) for name, one in kind.sub_configs.items()
+        }
+        parts = {}
+        for name, part in below.items():
+            fixed = issubclass(part.config_class, transformers.PreTrainedConfig)
+            own = part.config_class if fixed else known.get(part.model_type)
+            further = own.attribute_map if own else {}
+            absent = plain({further.get(key, key): value for key, value in part.init_kwargs.items()})
+            parts[name] = [named(own) if own else part.model_type, not fixed, absent]
+            if absent and _merged(kind, name, absent, own):
+                parts[name].append(True)
+            wanted.extend([own] if own else [])
+        names = {name: key for name, key in kind.attribute_map.items() if key in keys and not NO_SHAPE.search(name)}
+        declared = plain({key: value for key, value in keys.items() if key not in below and value is not MISSING})
+        whole = {"keys": dict(sorted(declared.items())), "names": dict(sorted(names.items())), "parts": parts}
+        return {name: value for name, value in whole.items() if value}
+
+    classes: Json = {}
+    wanted: list[Any] = []
+    for one, kind in known.items():
+        classes[one] = described(kind)
+    for kind in wanted:  # grows
+        if named(kind) not in classes:
+            classes[named(kind)] = described(kind)
+    return {"version": transformers.__version__, "classes": dict(sorted(classes.items()))}
+
+
+def _merged(kind: Any, name: str, absent: Json, own: Any) -> bool:
+    """Whether a nested config that is there takes, where it lacks keys, what it would hold if it were absent."""
+    try:
+        made = getattr(kind(**{name: {}}), name)
+    except Exception:  # a class that needs more than that
+        return False
+    declared = {field.name: _default(field) for field in fields(own)}
+    return all(getattr(made, key, None) == value for key, value in absent.items()) and any(
+        declared.get(key) != value for key, value in absent.items()
+    )
+
+
+def _default(field: Any) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def text(whole: Json) -> str:
+    """One class a line, so that one can be read without the others."""
+    separators = (",", ":")
+    lines = [f"{json.dumps(name)}: {json.dumps(one, separators=separators)}" for name, one in whole["classes"].items()]
+    return f'{{"version": "{whole["version"]}", "classes": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def main() -> int:
+    FILE.write_text(text(recorded()))
+    return 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main())
