@@ -154,7 +154,7 @@ def _look(run: Inspection) -> None:
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
-        explain(run.outcome, given, run.blueprint, run.index, run.shards, run.quant_method)
+        explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.quant_method)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -188,7 +188,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
     elif run.index is None:
         run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents, found))
     elif (doubt := _doubt(run)) and not any(finding.severity == "error" for finding in run.outcome.findings):
-        run.unseen = Failure(kind="NoHeaders", message=f"{doubt}. --depth headers tells.")
+        run.unseen = Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.")
     if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
         run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
 
@@ -203,7 +203,7 @@ def _need_of_headers(run: Inspection, found: Weights) -> str | None:
         return _UNLISTED
     if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
         return "the weights are quantised"
-    return run.outcome.doubt or (None if run.outcome.settled else "the index alone does not add up")
+    return run.outcome.doubt if run.outcome.settled else "the index alone does not add up"
 
 
 def _doubt(run: Inspection) -> str | None:
@@ -228,11 +228,11 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint, found: Weights) 
         return
     shards = {name: one for name, one in run.headers.items() if name in found.named}
     beside = {name: one for name, one in run.headers.items() if name not in found.named}
-    index, match = run.index, run.outcome.match
+    match = run.outcome.match
     if not shards and found.whole:  # the index is of other files than those that are there
-        index, match, shards, beside = None, None, beside, {}
+        match, shards, beside, run.stale = None, beside, {}, True
     run.shards, run.depth = shards, "headers"
-    run.outcome = compare(blueprint, index, shards, run.quant_method, match, found, beside)
+    run.outcome = compare(blueprint, run.fitting_index, shards, run.quant_method, match, found, beside)
 
 
 def _unread(run: Inspection, found: Weights) -> list[str]:

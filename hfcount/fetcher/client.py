@@ -50,7 +50,7 @@ class Denied(Exception):
     def error(self, what: str) -> FetchError:
         """What to say of it where the Hub's own word for it says no more."""
         if self.code == "GatedRepo":
-            then = "with the account of the token that was sent" if self.signed else "and set HF_TOKEN"
+            then = "with the account of the token that was sent (HF_TOKEN)" if self.signed else "and set HF_TOKEN"
             return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")
         said = f" ({self.said})" if self.said else ""
         hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."

@@ -54,6 +54,7 @@ class Inspection:
         weights: which weight files are there; None if that was not looked for.
         headers: all weight files that were read, by name; None if none were.
         shards: those of them that are the model.
+        stale: whether the index names none of the files that are there.
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
@@ -68,7 +69,13 @@ class Inspection:
     weights: Weights | None = None
     headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
+    stale: bool = False
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+
+    @property
+    def fitting_index(self) -> Index | None:
+        """The index, unless it is of other files."""
+        return None if self.stale else self.index

@@ -164,8 +164,9 @@ def looked(report: Report) -> str:
         said = f"{_listed([*seen, 'sizes'])} of {_of(files.opened, files.named)} by their headers; data was not read"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
-        unknown = f"nothing is known of {plural(files.named, 'file')} that it names"
+        unknown = f"the {plural(files.named, 'file')} themselves were not seen"
         closed = "their headers were not opened (--depth headers reads them)"
+        closed = closed if files.found else "none of its files is there"
         said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
     apart = ", ".join(f"{name} ({why})" for name, why in files.apart.items())
     return f"{said}; not opened: {apart}" if apart else said

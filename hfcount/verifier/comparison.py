@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from hfcount.fetcher.weights import Weights
@@ -58,8 +59,8 @@ class Comparison:
         view: HeaderView | None,
         scheme: str | None,
         match: Match | None,
-        weights: Weights | None,
-        beside: Mapping[str, Shard],
+        weights: Weights | None = None,
+        beside: Mapping[str, Shard] = MappingProxyType({}),
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}

@@ -71,7 +71,7 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
 
 def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome) -> None:
     """The index names model.safetensors among others: what the others hold is not read."""
-    if len(c.weights.named) == 1:
+    if len(c.weights.named) == 1 or SINGLE not in (c.weights.sizes or ()):
         return
     lacking = [name for name, file in weight_map.items() if file != SINGLE]
     needed = _needed(c, lacking, announced=False)
