@@ -33,7 +33,7 @@ class Leaf:
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
-        whole: whether their elements are whole numbers.
+        whole: whether their elements are whole numbers: a mask or indices.
         dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
         slack: by how many elements the first extent may be smaller.
     """
@@ -166,9 +166,9 @@ def _unfold(
     presence: Presence = "optional" if known == "mtp" else "required"
     part: Part = "prediction" if known == "mtp" else "model"
     common = (known, count, active)
+    if not isinstance(node, Tied) and node.presence != "required":
+        presence, part = node.presence, "model" if node.presence == "obsolete" else part
     if isinstance(node, Tensor):
-        if node.presence != "required":
-            presence, part = node.presence, "model"
         kept = (presence, part)
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")

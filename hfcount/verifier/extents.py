@@ -4,14 +4,14 @@ The format's README says what a header holds: for each tensor its name, dtype, s
 digits and what else a writer adds are not known, so a header has bounds.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hfcount.formats.safetensors import LENGTH_BYTES
 from hfcount.storage.dtypes import BITS
 from hfcount.tree.leaves import Leaf
-from hfcount.verifier.names import Match
-from hfcount.verifier.sizes import Reading
+from hfcount.verifier.comparison import Comparison
 
 SPARE = 1_024
 """Bytes that a header may have beyond what its tensors need, for `__metadata__` and padding."""
@@ -40,25 +40,24 @@ class Extent:
         return LENGTH_BYTES + len("{}") + self.most + 2 * self.tensors * _digits(self.data) + SPARE + self.data
 
 
-def extents(match: Match, weight_map: Mapping[str, str], reading: Reading) -> dict[str, Extent]:
-    """The extent of each file, by its name; tensors that are no leaf's are left out.
+def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] | None:
+    """The extent of each file, by its name; None where the dtypes of its tensors are not known.
 
-    Args:
-        match: of the index's names, with their files.
-        reading: the widths that make total_size come out exactly.
+    A leaf that the names of an index spell otherwise counts by the names that are listed.
     """
+    reading = c.packed.reading if c.packed else c.reading
+    if reading is None:
+        return None
     found: dict[str, Extent] = {}
-    rows = [(leaf, files) for (leaf, _), files in zip(match.listed, match.files, strict=True)]
-    rows += [(leaf, {weight_map[leaf.name]: 1}) for leaf in match.heads]
     # Names that are stored in another spelling are so much shorter or longer.
-    longer = [len(name) - len(expected) for name, expected in match.renamed] + [0]
+    longer = [len(name) - len(wanted) for wanted, name in c.spelling.items()] + [0]
     shortest, longest = min(longer), max(longer)
-    for leaf, files in rows:
-        if not files:
-            continue
-        width = reading.buffer_width if leaf.kind == "buffer" else reading.width
-        data, (fewest, most) = leaf.size * width, _entry(leaf, width)
+    for leaf, files in _places(c, weight_map):
+        bits = reading.bits(leaf)
+        data, (fewest, most) = leaf.size * bits // 8, _entry(leaf, bits)
         for file, count in files.items():
+            if file is None:
+                continue
             one = found.get(file)
             if one is None:
                 one = found[file] = Extent()
@@ -69,7 +68,19 @@ def extents(match: Match, weight_map: Mapping[str, str], reading: Reading) -> di
     return found
 
 
-def _entry(leaf: Leaf, width: int) -> tuple[int, int]:
+def _places(c: Comparison, weight_map: Mapping[str, str]) -> Iterator[tuple[Leaf, Mapping[str | None, int]]]:
+    """How many tensors of each leaf are in which file."""
+    match, spelling = c.match, c.spelling
+    for place, (leaf, count) in enumerate(match.listed):
+        if count and match.files:
+            yield leaf, match.files[place]
+        elif count:
+            yield leaf, Counter(weight_map.get(spelling.get(name, name)) for name in match.names(leaf))
+    for leaf in match.heads:
+        yield leaf, {weight_map.get(spelling.get(leaf.name, leaf.name)): 1}
+
+
+def _entry(leaf: Leaf, bits: int) -> tuple[int, int]:
     """The fewest and the most bytes of a tensor's entry, of the latter all but its offsets.
 
     A tensor ends at its own size at the least, and each begins where another ends, or at 0: so there are about twice
@@ -77,8 +88,8 @@ def _entry(leaf: Leaf, width: int) -> tuple[int, int]:
     """
     name = sum(len(part) for part in leaf.segments if isinstance(part, str)) + len(leaf.segments) - 1
     shape = sum(len(str(int(side))) + 1 for side in leaf.shape) - (1 if leaf.shape else 0)
-    dtypes = [len(name) for name, bits in BITS.items() if bits == 8 * width]
-    fewest = _ENTRY + name + shape + min(dtypes) + 2 * _digits(leaf.size * width)
+    dtypes = [len(dtype) for dtype, own in BITS.items() if own == bits]
+    fewest = _ENTRY + name + shape + min(dtypes) + 2 * _digits(leaf.size * bits // 8)
     most = _ENTRY + name + shape + max(dtypes) + _BLANKS + len(leaf.shape)
     for numbers in leaf.indices:
         fewest += _digits(numbers.base[0])

@@ -65,10 +65,10 @@ def _whole(c: Comparison) -> dict[str, Any]:
 def check_sizes(c: Comparison, outcome: Outcome) -> None:
     """HF004 at depth index: each file has the size that its tensors need, or the headers have to tell."""
     weights, index = c.weights, c.weights.index
-    if c.reading is None or index is None or weights.sizes is None or not weights.whole:
+    if not outcome.settled or index is None or weights.sizes is None or not weights.whole:
         return
-    needs = extents(c.match, index.weight_map, c.reading)
-    if sum(need.tensors for need in needs.values()) != len(index.weight_map):
+    needs = extents(c, index.weight_map)
+    if needs is None or sum(need.tensors for need in needs.values()) != len(index.weight_map):
         outcome.doubt = "not all sizes of its tensors are known"
         return
     short: list[str] = []
