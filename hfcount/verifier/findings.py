@@ -18,17 +18,21 @@ _ROWS = 100  # folded names that a report lists
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison of numbers; `text` says how the expected one was computed."""
+    """One comparison of numbers; `text` says how the expected one was computed.
+
+    `alike` is whether what was counted is the same, too, and not only the number.
+    """
 
     name: str
     expected: int
     observed: int
     text: str = ""
+    alike: bool = True
 
     @property
     def agrees(self) -> bool:
-        """Whether both numbers are the same."""
-        return self.expected == self.observed
+        """Whether both numbers are the same, and what was counted."""
+        return self.alike and self.expected == self.observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class Outcome:
         dtypes: elements in the checkpoint by dtype; None if unknown.
         proven: whether the bytes were compared with an exact number.
         settled: whether names and bytes agree exactly, so that headers need not be read.
+        doubt: why headers have to be read all the same.
+        sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
     """
@@ -116,8 +122,14 @@ class Outcome:
     dtypes: dict[str, int] | None = None
     proven: bool = False
     settled: bool = False
+    doubt: str | None = None
+    sized: int = 0
     match: Match | None = None
     predicting: bool = False
+
+    def has(self, *codes: str) -> bool:
+        """Whether any of these was reported."""
+        return any(finding.rule.code in codes for finding in self.findings)
 
     def report(
         self,

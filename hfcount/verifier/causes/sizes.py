@@ -26,16 +26,9 @@ def of_sizes(case: Case) -> Iterator[Cause]:
     for solved in sorted({codes for _, codes in found if codes}, key=len, reverse=True):
         fits = [fit for fit, codes in found if codes == solved]
         fits = [fit for fit in fits if not any(other.items() < fit.items() for other in fits)]
-        fits = [fit for fit in fits if not _of_a_rank(fit)]
         if solved <= open_ and (fits := [fit for fit in fits if case.proven(changes(case, fit))]):
             open_ -= solved
             yield _cause(case, solved, fits)
-
-
-def _of_a_rank(fit: Fit) -> bool:
-    """Whether several sizes are the same fraction of what was read: rather a part of each matrix than another model."""
-    fractions = {(hint.read / hint.fits) for hint in fit.values()}
-    return len(fit) > 1 and len(fractions) == 1 and min(fractions) >= 2 and min(fractions).is_integer()
 
 
 def changes(case: Case, fit: Fit) -> dict[str, Any]:
