@@ -150,15 +150,19 @@ class Blueprint:
         """Other names and layouts that the reference takes when it loads this model."""
         from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
-        known = families.conversions(self.spec)
-        within = {} if known.within is None else {f"^{escape(known.within[0])}": known.within[1]}
+        known, bare = families.conversions(self.spec), self.spec.head == "base"
+        # A model with another name inside a larger one has its prefix there in place of its own.
+        whole_name = known.within is not None and not known.within[1]
+        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and not (whole_name and bare) else {}
         rules = Spellings(compiled({**within, **known.spellings}))
-        bare = self.spec.head == "base"
         heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
         whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
         prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
-        return replace(rules, prefix=prefix, bare=bare, merged=known.merged, transposed=known.transposed)
+        if whole_name and not bare:
+            prefix = ""
+        nested = bool(self.spec.parts.keys() - {"mtp"})
+        return replace(rules, prefix=prefix, bare=bare, nested=nested, merged=known.merged, transposed=known.transposed)
 
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))
