@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -69,6 +70,7 @@ class Blueprint:
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    `token_ids` are the ids that the config names.
     """
 
     spec: Spec
@@ -76,6 +78,7 @@ class Blueprint:
     unread: tuple[str, ...] = ()
     taken: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigError, ...] = ()
+    token_ids: tuple[TokenId, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -242,4 +245,4 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
-    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)
+    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems, config.token_ids)
