@@ -169,6 +169,18 @@ def predicting(with_layers: bool) -> Checkpoint:
     return Checkpoint(DEEPSEEK, {FIRST: {one.name: ("BF16", tuple(map(int, one.shape))) for one in kept}})
 
 
+def with_packed_experts() -> Checkpoint:
+    """Experts as transformers holds them: in two tensors, one of gates and ups."""
+    checkpoint = sharded("qwen3_moe")
+    d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
+    checkpoint.change(lambda name, *one: None if ".experts." in name else one)
+    for number in range(3):
+        start = f"model.layers.{number}.mlp.experts."
+        checkpoint.add({f"{start}gate_up_proj": ("BF16", (experts, 2 * width, d))}, FIRST)
+        checkpoint.add({f"{start}down_proj": ("BF16", (experts, d, width))}, SECOND)
+    return checkpoint
+
+
 def zero_based() -> Checkpoint:
     return sharded(names=tuple(f"model-0000{number}-of-00003.safetensors" for number in range(3)))
 
@@ -552,16 +564,16 @@ CASES: dict[str, Case] = {
     ),
     "tied, and a copy of the head": Case("explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head()),
     "tied, and a copy that is not counted": Case(
-        "mismatch", "HF203 HF401", ("leaves out the tied copy",), make=tied, spoil=copy_of_the_head(counted=False)
+        "explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head(counted=False)
     ),
     "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
     "language_model. before every name": Case(
-        "explained",
-        "HF209",
-        ("language_model.",),
+        "mismatch",
+        "HF211",
+        ("the prefix language_model.",),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"language_model.{name}"),
     ),
     "model. before no name": Case(
@@ -588,7 +600,31 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.add({"score.weight": ("BF16", (2, 12))}),
     ),
     "another head instead": Case(
-        "explained", "HF210", (HEAD, "score.weight"), spoil=says(architectures=["LlamaForSequenceClassification"])
+        "mismatch",
+        "HF201 HF210",
+        (HEAD, "lacks 1 tensor", "score.weight"),
+        spoil=says(architectures=["LlamaForSequenceClassification"]),
+    ),
+    "saved from DDP": Case(
+        "mismatch",
+        "HF211",
+        ("DDP", "unwrap_model", f"module.{EMBED} for {EMBED}"),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
+    ),
+    "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),
+    "only the head of a tied pair": Case(
+        "explained",
+        "HF212",
+        (HEAD, EMBED, "whichever is there"),
+        make=tied,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: HEAD if name == EMBED else name),
+    ),
+    "half of a prediction layer": Case(
+        "mismatch",
+        "HF201",
+        ("lacks 1 tensor", "multi-token-prediction layer", "eh_proj"),
+        make=lambda: predicting(True),
+        spoil=without("model.layers.3.eh_proj"),
     ),
     # Shapes, each with the one value that would fit
     "key/value heads": Case(

@@ -7,7 +7,7 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import checks, headers
+from hfcount.verifier import accepted, checks, headers
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
@@ -37,7 +37,10 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
     (checks.check_scheme, {"scheme"}),
+    (accepted.check_wrappers, {"names"}),
     (checks.check_names, {"names"}),
+    (accepted.check_spellings, {"names"}),
+    (accepted.check_layouts, {"names"}),
     (checks.check_heads, {"names"}),
     (checks.check_copies, {"names"}),
     (checks.check_auxiliary, {"names"}),

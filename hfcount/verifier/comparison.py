@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.formats.index import Index
 from hfcount.plan import Blueprint
@@ -38,7 +38,7 @@ class Comparison:
         packed: how packed modules are stored; None if nothing says that weights are packed.
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
-        spelling: stored names that differ from the blueprint's in prefix or spelling, by the blueprint's name.
+        spelling: stored names that differ from the blueprint's, by the blueprint's name.
     """
 
     blueprint: Blueprint
@@ -81,8 +81,10 @@ class Comparison:
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         evidence |= {"packed" if packed else "dense"}
         if not packed and match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared, match.flags)
-        spelling = packed.spelling if packed else {one: found for found, one in match.renamed} if match else {}
+            weights, copies = match.weights, sum(count * leaf.size for leaf, count in match.extra("tied"))
+            for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
+                reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
+        spelling = packed.spelling if packed else match.spelling if match else {}
         found = frozenset(evidence)
         return cls(blueprint, index, view, found, match, scheme, declared, reading, spelling, announced, packed)
 
@@ -120,6 +122,16 @@ class Comparison:
                 return elements * max(self.reading.flag_bits // 8, 1)
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
+
+    def stored(self, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
+        """The arguments of `report` for the given numbers of stored tensors of some leaves."""
+        known = [self.bytes(leaf, count) for leaf, count in found]
+        return {
+            "tensors": [leaf.name for leaf, _ in found],
+            "count": sum(count for _, count in found),
+            "parameters": sum(count * leaf.size for leaf, count in found),
+            "bytes": None if None in known else sum(size for size in known if size is not None),
+        }
 
 
 def _packed(
@@ -164,7 +176,7 @@ def _listed(blueprint: Blueprint, index: Index | None, view: HeaderView | None) 
 
 
 def _matched(blueprint: Blueprint, leaves: Collection[Leaf], listed: Collection[str]) -> Match:
-    match = names.match(leaves, listed, blueprint.asides)
+    match = names.match(leaves, listed, blueprint.asides, lambda: blueprint.spellings)
     if match.unexpected:
-        names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
+        names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

@@ -89,7 +89,7 @@ def look(
     last = {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
     match = matching(_forms(leaves, collected.dense), collected.dense)
-    spelling = {expected: found for found, expected in match.renamed}
+    spelling = match.spelling
     entries = view.entries if view else {}
 
     def dtype_of(name: str) -> str | None:
@@ -104,7 +104,7 @@ def look(
         announced,
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
-        spelling | _spelt(match.renamed, collected),
+        spelling | _spelt(match.taken.items(), collected),
         found.modules,
         found.lacking,
         found.biases,
