@@ -91,7 +91,7 @@ def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True
 def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
-    presence: Presence = leaf.presence if part.needed else "optional"
+    presence: Presence = leaf.presence if part.needed else "spare"
     whole = tuple(map(int, part.shape))
     return replace(
         leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack

@@ -59,7 +59,7 @@ class Packed:
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
-        return not (self.match.missing_count or self.match.unexpected or self.lacking)
+        return self.match.complete and not self.lacking
 
 
 class Dense(Scheme):
@@ -126,7 +126,7 @@ def _as_said(
     if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
         return None
     match = matching(tensors, listed)
-    if match.missing_count or match.unexpected or match.renamed:
+    if not match.complete or match.renamed:
         return None
     counts = {id(leaf): count for leaf, count in match.listed}
     known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
@@ -156,12 +156,12 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
     return together(leaves) if any(".switch_mlp." in name for name in names) else leaves
 
 
-def _spelt(renamed: Iterable[tuple[str, str]], collected: Collected) -> dict[str, str]:
+def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
     """The checkpoint's names of what stands beside weights that it spells otherwise."""
     suffixes = collected.suffixes
     return {
         suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
-        for found, expected in renamed
+        for expected, found in spelling.items()
         if (bits := collected.beside.get(found))
         for suffix in suffixes.of(bits)
     }
@@ -223,6 +223,6 @@ def _scalars(text: tuple[str, ...], places: Sequence[tuple[int, ...]]) -> list[L
         for own, rest in zip(some, text[1:], strict=True):
             segments += (own, *rest[1:].split("."))
         count = some[0].count if whole else 1
-        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="optional", dtypes=_CACHE_DTYPES)
+        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="spare", dtypes=_CACHE_DTYPES)
         found.append(leaf)
     return found
