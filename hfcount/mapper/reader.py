@@ -119,9 +119,10 @@ class Config:
             raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
-    def strs(self, *names: Str) -> list[Str]:
-        """A list of strings, empty if absent."""
-        return self._list(names, str, "texts")
+    def strs(self, *names: Str, parted: Str = "") -> list[Str]:
+        """A list of strings, empty if absent; `parted` is what a single string is parted by."""
+        value = self._find(names, None)[0] if parted else None
+        return value.split(parted) if isinstance(value, str) else self._list(names, str, "texts")
 
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
         """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
