@@ -104,7 +104,7 @@ def look(
         announced,
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
-        spelling | _spelt(match.taken.items(), collected),
+        spelling | _spelt(spelling, collected),
         found.modules,
         found.lacking,
         found.biases,
@@ -126,7 +126,7 @@ def _as_said(
     if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
         return None
     match = matching(tensors, listed)
-    if not match.complete or match.renamed:
+    if not match.complete or match.spelling:
         return None
     counts = {id(leaf): count for leaf, count in match.listed}
     known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
