@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.shapeless import is_shapeless
+from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
@@ -226,6 +227,11 @@ class Config:
         ]
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    @property
+    def token_ids(self) -> tuple[TokenId, ...]:
+        """The token ids that it names, here and in nested configs."""
+        return tuple(token_ids(self._values, self.kind, self._path))
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:

@@ -9,7 +9,7 @@ from hfcount.report.counts import Storage
 from hfcount.report.inspection import Inspection
 from hfcount.storage.dtypes import BITS, code
 from hfcount.storage.schemes.layout import Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.registry import described
 from hfcount.tree.leaves import Leaf
 
 _USUAL = "F16"  # where a config names no dtype
@@ -69,7 +69,7 @@ def _seen(run: Inspection) -> _Stored | None:
 def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
     """By the settings alone; prediction layers that are announced are counted."""
     try:
-        scheme = read(run.announced[0], blueprint.spec.dtype)
+        scheme, _ = described(run.announced, blueprint.spec.dtype)
     except Unmodelled:
         return None
     predicted = blueprint.spec.announces("mtp")
