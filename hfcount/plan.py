@@ -1,14 +1,16 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
+from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -16,6 +18,7 @@ from hfcount.tree.nodes import Block, Component
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
+    from hfcount.tree.spellings import Spellings
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
@@ -68,6 +71,7 @@ class Blueprint:
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    `token_ids` are the ids that the config names.
     """
 
     spec: Spec
@@ -75,6 +79,7 @@ class Blueprint:
     unread: tuple[str, ...] = ()
     taken: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigError, ...] = ()
+    token_ids: tuple[TokenId, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -144,6 +149,25 @@ class Blueprint:
                 found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
         return [leaf for leaf in found.values() if leaf.counted or leaf.to]
 
+    @cached_property
+    def spellings(self) -> "Spellings":
+        """Other names and layouts that the reference takes when it loads this model."""
+        from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
+
+        known, bare = families.conversions(self.spec), self.spec.head == "base"
+        # A model with another name inside a larger one has its prefix there in place of its own.
+        whole_name = known.within is not None and not known.within[1]
+        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and not (whole_name and bare) else {}
+        rules = Spellings(compiled({**within, **known.spellings}))
+        heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
+        alone = leaves(self.tree if bare else self._tree_with("base"))
+        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
+        prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
+        if whole_name and not bare:
+            prefix = ""
+        nested = bool(self.spec.parts.keys() - {"mtp"})
+        return replace(rules, prefix=prefix, bare=bare, nested=nested, merged=known.merged, transposed=known.transposed)
+
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))
 
@@ -186,6 +210,11 @@ class Blueprint:
         return [leaf for leaf in self.leaves if leaf.counted]
 
 
+def _prefix(name: str, names: list[str]) -> str:
+    """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
+    return "" if name in names else next((one.removesuffix(name) for one in names if one.endswith(f".{name}")), "")
+
+
 def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
     """The leaves that are not among the known names; a prefix for the base model makes no difference."""
     names = {form for name in known for form in _forms(name)}
@@ -222,4 +251,4 @@ def build(config: Config) -> Blueprint:
     except ZeroDivisionError:
         raise next(problem for problem in config.problems if problem.observed == 0) from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems)
+    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)

@@ -31,6 +31,7 @@ class Checkpoint:
         weight_map: the index's, made from the shards when None; `{}` stands for no index.
         metadata: the index's; total_size is added unless it is there, and left out when it is None.
         damage: what becomes of a file's bytes on their way to the disk; None leaves the file out.
+        others: further files, by their names.
     """
 
     config: Json
@@ -38,6 +39,7 @@ class Checkpoint:
     weight_map: dict[str, str] | None = None
     metadata: Json = field(default_factory=dict)
     damage: dict[str, Callable[[bytes], bytes] | None] = field(default_factory=dict)
+    others: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def tensors(self) -> Tensors:
@@ -81,6 +83,7 @@ class Checkpoint:
             metadata = {key: value for key, value in metadata.items() if value is not None}
             files[INDEX] = json.dumps({"metadata": metadata, "weight_map": self.map()}).encode()
         files["config.json"] = json.dumps(self.config).encode()
+        files |= self.others
         for name, content in files.items():
             damage = self.damage.get(name, bytes)
             if damage is not None:
@@ -167,6 +170,18 @@ def predicting(with_layers: bool) -> Checkpoint:
     rows = hfcount.blueprint(DEEPSEEK).tensors(stored=False)
     kept = [one for one in rows if one.kind in ("parameter", "buffer") or (with_layers and "auxiliary" in one.kind)]
     return Checkpoint(DEEPSEEK, {FIRST: {one.name: ("BF16", tuple(map(int, one.shape))) for one in kept}})
+
+
+def with_packed_experts() -> Checkpoint:
+    """Experts as transformers holds them: in two tensors, one of gates and ups."""
+    checkpoint = sharded("qwen3_moe")
+    d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
+    checkpoint.change(lambda name, *one: None if ".experts." in name else one)
+    for number in range(3):
+        start = f"model.layers.{number}.mlp.experts."
+        checkpoint.add({f"{start}gate_up_proj": ("BF16", (experts, 2 * width, d))}, FIRST)
+        checkpoint.add({f"{start}down_proj": ("BF16", (experts, d, width))}, SECOND)
+    return checkpoint
 
 
 def zero_based() -> Checkpoint:
@@ -318,6 +333,24 @@ def packed(**parts: tuple[str, tuple[int, ...]]) -> Callable[[Checkpoint], None]
 
 GPTQ = packed(qweight=("I32", (3, 12)), qzeros=("I32", (1, 3)), scales=("F16", (1, 12)), g_idx=("I32", (12,)))
 FP8 = packed(weight=("F8_E4M3", (12, 12)), weight_scale_inv=("F32", (1, 1)))
+IN_BLOCKS = {"quant_method": "fp8", "weight_block_size": [16, 16]}
+SCALE = "model.layers.1.mlp.up_proj.weight_scale_inv"
+
+
+def in_blocks(checkpoint: Checkpoint) -> None:
+    """Every projection of the layers as FP8 with a scale for each block of 16×16, as the config says."""
+    checkpoint.config["quantization_config"] = IN_BLOCKS
+    for tensors in checkpoint.shards.values():
+        for name, (_, (rows, columns)) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
+            tensors[name] = ("F8_E4M3", (rows, columns))
+            tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
+
+
+def into_one(name: str, dtype: str, shape: tuple[int, ...]) -> Callable[[Checkpoint], None]:
+    """One tensor is stored otherwise."""
+    return lambda checkpoint: checkpoint.change(lambda own, *one: (dtype, shape) if own == name else one)
+
+
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 4976698672\n"
 PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
 
@@ -335,6 +368,53 @@ def stale_files(checkpoint: Checkpoint) -> None:
     checkpoint.map()
     checkpoint.metadata["total_size"] = checkpoint.data
     checkpoint.shards |= sharded(intermediate_size=99, names=UNLISTED).shards
+
+
+def beside(name: str, content: bytes = b"{}") -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.others.update({name: content})
+
+
+def one_file_beside(*without: str, **changes: Any) -> Callable[[Checkpoint], None]:
+    """The same model in one file beside its shards, less some tensors, or of another config."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        other = sharded(**changes).tensors if changes else checkpoint.tensors
+        tensors = {name: one for name, one in other.items() if name not in without}
+        checkpoint.others[SINGLE] = raw(tensors)
+
+    return spoil
+
+
+def embedding(*without: str) -> Callable[[Checkpoint], None]:
+    """What sentence-transformers saves around a model, less some files."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    files = {"modules.json": json.dumps(modules).encode(), "1_Pooling/config.json": b"{}"}
+    files |= {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": raw({"linear.weight": ("F32", (4, 12))})}
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.others |= {name: content for name, content in files.items() if not name.startswith(without)}
+
+    return spoil
+
+
+NEOX: Json = {
+    "architectures": ["GPTNeoXForCausalLM"],
+    "model_type": "gpt_neox",
+    "torch_dtype": "bfloat16",
+    "vocab_size": 50,
+    "hidden_size": 12,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "max_position_embeddings": 8,
+}
+
+
+def masks(checkpoint: Checkpoint) -> None:
+    """What transformers once wrote beside each layer's attention, and how it then took booleans."""
+    checkpoint.metadata["total_size"] = checkpoint.data + 2 * 8 * 8 / 8
+    checkpoint.add({f"gpt_neox.layers.{number}.attention.bias": ("BOOL", (1, 1, 8, 8)) for number in range(2)})
 
 
 def sum_of_file_sizes(checkpoint: Checkpoint) -> None:
@@ -373,7 +453,6 @@ CASES: dict[str, Case] = {
     "a header padded to 64 kB": Case(
         "verified", spoil=file(lambda content: with_header(content, header_of(content).ljust(70_000)))
     ),
-    "two sets of shards": Case("verified", spoil=stale_files, unlisted=UNLISTED),
     "a key that nobody reads": Case("verified", "HF102", ("num_towers",), spoil=says(num_towers=3)),
     # Files
     "truncated": Case(
@@ -474,7 +553,26 @@ CASES: dict[str, Case] = {
     "a file outside the repo": Case(
         "mismatch", "HF002", ("Nothing was requested",), spoil=index_says(NORM, "../../api/whoami-v2?.safetensors")
     ),
-    "several files without an index": Case("mismatch", "HF001", (INDEX,), spoil=file(None, INDEX)),
+    "several files without an index": Case(
+        "mismatch", "HF007", (INDEX, "Only the index is missing"), spoil=file(None, INDEX)
+    ),
+    # Other files
+    "two sets of shards": Case(
+        "mismatch",
+        "HF006",
+        (*UNLISTED, "30 tensors under names that the model has elsewhere", "mlx-lm"),
+        spoil=stale_files,
+        unlisted=UNLISTED,
+    ),
+    "an adapter beside": Case(
+        "explained", "HF010", ("adapter_config.json is there beside the model",), spoil=beside("adapter_config.json")
+    ),
+    "one file beside the shards": Case(
+        "mismatch", "HF008", ("It lacks 1 tensor of theirs",), spoil=one_file_beside(NORM), unlisted=(SINGLE,)
+    ),
+    "a module of sentence-transformers without its folder": Case(
+        "mismatch", "HF009", ("4 modules", "2_Dense is not there"), make=single, spoil=embedding("2_Dense")
+    ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),
     "a tensor is missing, and counted": Case(
@@ -492,12 +590,12 @@ CASES: dict[str, Case] = {
     "the last layer is missing": Case(
         "mismatch",
         "HF201",
-        ("num_hidden_layers was read as 3, and 2 would fit",),
+        ("num_hidden_layers was read as 3, and 2 layers are stored",),
         spoil=without("model.layers.2."),
     ),
     "a layer within is missing": Case("mismatch", "HF201", ("model.layers.1.",), spoil=without(LAYER)),
     "a layer too many": Case(
-        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 would fit",), spoil=another_layer
+        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 layers are stored",), spoil=another_layer
     ),
     "an expert is missing": Case(
         "mismatch",
@@ -515,16 +613,16 @@ CASES: dict[str, Case] = {
     ),
     "tied, and a copy of the head": Case("explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head()),
     "tied, and a copy that is not counted": Case(
-        "mismatch", "HF203 HF401", ("leaves out the tied copy",), make=tied, spoil=copy_of_the_head(counted=False)
+        "explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head(counted=False)
     ),
     "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
     "language_model. before every name": Case(
-        "explained",
-        "HF209",
-        ("language_model.",),
+        "mismatch",
+        "HF211",
+        ("the prefix language_model.",),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"language_model.{name}"),
     ),
     "model. before no name": Case(
@@ -551,7 +649,31 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.add({"score.weight": ("BF16", (2, 12))}),
     ),
     "another head instead": Case(
-        "explained", "HF210", (HEAD, "score.weight"), spoil=says(architectures=["LlamaForSequenceClassification"])
+        "mismatch",
+        "HF201 HF210",
+        (HEAD, "lacks 1 tensor", "score.weight"),
+        spoil=says(architectures=["LlamaForSequenceClassification"]),
+    ),
+    "saved from DDP": Case(
+        "mismatch",
+        "HF211",
+        ("DDP", "unwrap_model", f"module.{EMBED} for {EMBED}"),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
+    ),
+    "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),
+    "only the head of a tied pair": Case(
+        "explained",
+        "HF212",
+        (HEAD, EMBED, "whichever is there"),
+        make=tied,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: HEAD if name == EMBED else name),
+    ),
+    "half of a prediction layer": Case(
+        "mismatch",
+        "HF201",
+        ("lacks 1 tensor", "multi-token-prediction layer", "eh_proj"),
+        make=lambda: predicting(True),
+        spoil=without("model.layers.3.eh_proj"),
     ),
     # Shapes, each with the one value that would fit
     "key/value heads": Case(
@@ -561,7 +683,7 @@ CASES: dict[str, Case] = {
         spoil=says(num_key_value_heads=4),
     ),
     "rows of the vocabulary": Case(
-        "mismatch", "HF301", ("vocab_size was read as 56, and 50 would fit",), spoil=says(vocab_size=56)
+        "mismatch", "HF301", ("vocab_size was read as 56, and 50 rows are stored",), spoil=says(vocab_size=56)
     ),
     "head width": Case(
         "mismatch",
@@ -654,21 +776,89 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.metadata.update(total_parameters=checkpoint.data // 2 + 600),
     ),
     "total_parameters counts vectors alone": Case(
-        "explained", "HF403", ("ZeRO-3",), spoil=claims(total_parameters=VECTORS)
+        "explained", "HF403", ("ZeRO-3", "The Hub shows it"), spoil=claims(total_parameters=VECTORS)
     ),
     "total_parameters is off": Case("explained", "HF403", ("5 more",), spoil=claims(total_parameters=TOTAL + 5)),
+    "total_parameters of what is stored, and the config says otherwise": Case(
+        "mismatch", "HF301", spoil=both(claims(total_parameters=TOTAL), says(vocab_size=51))
+    ),
+    "total_size of what the config says, and less is stored": Case(
+        "mismatch",
+        "HF301",
+        spoil=both(claims(total_size=2 * TOTAL), lambda checkpoint: checkpoint.add({EMBED: ("BF16", (7, 12))}, FIRST)),
+    ),
+    "booleans at 1/8 of a byte": Case(
+        "explained",
+        "HF204",
+        make=lambda: Checkpoint(NEOX, {FIRST: stored(NEOX)}),
+        spoil=masks,
+    ),
     # Quantised
     "GPTQ": Case(
-        "unverified",
-        "HF501",
-        ("gptq",),
+        "mismatch",
+        "HF301",
+        ("gptq", "stored 3×12"),
         spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
     ),
-    "GPTQ that the config does not announce": Case("unverified", "HF501", ("GPTQ",), spoil=GPTQ),
-    "FP8 that the config does not announce": Case("unverified", "HF501", ("FP8",), spoil=FP8),
-    "FP8 in one file": Case("unverified", "HF501", ("FP8",), make=single, spoil=FP8),
+    "VPTQ": Case(
+        "unverified", "HF501", ("vptq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "vptq"}))
+    ),
+    "GPTQ that the config does not announce": Case("mismatch", "HF501 HF504", ("GPTQ",), spoil=GPTQ),
+    "FP8 that the config does not announce": Case("mismatch", "HF501 HF504", ("FP8",), spoil=FP8),
+    "FP8 in one file": Case("mismatch", "HF501 HF504", ("FP8",), make=single, spoil=FP8),
     "GPTQ, and truncated": Case(
-        "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+        "mismatch", "HF004 HF501 HF504", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+    ),
+    "FP8 in blocks": Case("verified", spoil=in_blocks),
+    "FP8 in blocks, one file": Case("verified", make=single, spoil=in_blocks),
+    "FP8 in blocks, and a scale is lost": Case("mismatch", "HF503", (SCALE,), spoil=both(in_blocks, without(SCALE))),
+    "FP8 in blocks, and all scales are lost": Case(
+        "mismatch",
+        "HF503",
+        ("21 modules", "weight_scale_inv"),
+        spoil=both(in_blocks, lambda one: one.change(lambda name, *own: None if "_scale_inv" in name else own)),
+    ),
+    "FP8 in blocks, and a scale of another shape": Case(
+        "mismatch", "HF301", (SCALE, "2×1", "3×1"), spoil=both(in_blocks, into_one(SCALE, "F32", (3, 1)))
+    ),
+    "FP8 in blocks, and a weight of integers": Case(
+        "mismatch",
+        "HF303",
+        ("I8", "F8_E4M3", "model.layers.1.mlp.up_proj.weight"),
+        spoil=both(in_blocks, into_one("model.layers.1.mlp.up_proj.weight", "I8", (20, 12))),
+    ),
+    "FP8 in blocks, and a module is dense": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is stored dense", "model.layers.1.mlp.up_proj.weight", "FP8 in blocks of 16×16"),
+        spoil=both(in_blocks, without(SCALE), into_one("model.layers.1.mlp.up_proj.weight", "BF16", (20, 12))),
+    ),
+    "FP8 in blocks, and the head is packed": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is packed", HEAD, "leaves it dense"),
+        spoil=both(
+            in_blocks,
+            into_one(HEAD, "F8_E4M3", (50, 12)),
+            lambda checkpoint: checkpoint.add({f"{HEAD}_scale_inv": ("F32", (4, 1))}),
+        ),
+    ),
+    "FP8 in blocks, by a config of other blocks": Case(
+        "mismatch",
+        "HF301",
+        ("weight_scale_inv",),
+        spoil=both(in_blocks, says(quantization_config=IN_BLOCKS | {"weight_block_size": [8, 8]})),
+    ),
+    "FP8 that is announced, and all is dense": Case(
+        "mismatch", "HF504", ("quantization_config announces fp8",), spoil=says(quantization_config=IN_BLOCKS)
+    ),
+    "scales of a cache": Case(
+        "explained",
+        "HF502",
+        ("self_attn.k_scale", "kv-cache-dtype"),
+        spoil=lambda one: one.add(
+            {f"model.layers.{n}.self_attn.{k}_scale": ("F32", ()) for n in range(3) for k in "kv"}
+        ),
     ),
     # The config
     "no num_key_value_heads, and stored as is the default": Case(
@@ -679,6 +869,7 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),

@@ -1,4 +1,4 @@
-"""Hints name the key that was read, and only one that fits all that was found."""
+"""What the stored sizes say of a config: values of its keys, and of keys that a size is derived from."""
 
 import json
 from pathlib import Path
@@ -7,103 +7,90 @@ import pytest
 from build import Json, config
 
 import hfcount
-from hfcount.verifier import hints
-from hfcount.verifier.hints import Hint
+from hfcount.tree.dims import Dim
+from hfcount.verifier.causes.hints import Hint, agreed, derived, sights
+from hfcount.verifier.causes.stored import Stored, compare
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
 
 
-def _recorded(name: str, **changes: object) -> Json:
+def recorded(name: str, **changes: object) -> Json:
     values: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
     return values | changes
 
 
-def _shapes(read: Json, stored: Json) -> list[Hint]:
-    """What is said of a checkpoint that was built by one config and is read by another."""
-    expected, found = (hfcount.blueprint(values).leaves for values in (read, stored))
-    shapes = [(leaf, tuple(map(int, other.shape))) for leaf, other in zip(expected, found, strict=True)]
-    wrong = [(leaf, shape) for leaf, shape in shapes if leaf.shape != shape]
-    return hints.shape(wrong, [leaf for leaf, shape in shapes if leaf.shape == shape])
-
-
-def _layers(read: Json, stored: Json) -> Hint | None:
+def agreed_on(read: Json, stored: Json) -> list[tuple[str, int, int]]:
+    """What all sights of a checkpoint agree on that was built by one config and is read by another."""
+    held = Stored.of({one.name: tuple(map(int, one.shape)) for one in hfcount.blueprint(stored).tensors()})
     blueprint = hfcount.blueprint(read)
-    names = [tensor.name for tensor in hfcount.blueprint(stored).tensors()]
-    return hints.layers(blueprint.leaves, names, blueprint.spec.depth)
+    return [hint[:3] for hint in agreed(sights(blueprint, compare(blueprint.leaves, held), held))]
 
 
-GPT2 = _recorded("gpt2")
-GEMMA = _recorded("gemma3")
+GPT2, GEMMA, BART = recorded("gpt2"), recorded("gemma3"), recorded("bart")
 SAME = config("qwen3_moe", mlp_only_layers=[1], intermediate_size=10)
 
 
-@pytest.mark.parametrize(
-    ("read", "stored", "hint"),
-    [
-        (config("llama"), config("llama", vocab_size=60), Hint("vocab_size", 50, 60)),
-        (config("qwen3_moe"), config("qwen3_moe", moe_intermediate_size=12), Hint("moe_intermediate_size", 10, 12)),
-        (SAME, SAME | {"moe_intermediate_size": 12}, Hint("moe_intermediate_size", 10, 12)),
-        (SAME, SAME | {"intermediate_size": 12}, Hint("intermediate_size", 10, 12)),
-        (config("mixtral"), config("mixtral", num_local_experts=6), Hint("num_local_experts", 8, 6)),
-        (GPT2, _recorded("gpt2", vocab_size=7), Hint("vocab_size", GPT2["vocab_size"], 7)),
-        (
-            GEMMA,
-            GEMMA | {"text_config": GEMMA["text_config"] | {"intermediate_size": 8}},
-            Hint("text_config.intermediate_size", GEMMA["text_config"]["intermediate_size"], 8),
-        ),
-        (_recorded("bart"), _recorded("bart", max_position_embeddings=30), Hint("max_position_embeddings", 112, 30)),
-    ],
-    ids=lambda value: value.key if isinstance(value, Hint) else "",
-)
-def test_the_key_of_a_wrong_shape(read: Json, stored: Json, hint: Hint) -> None:
-    assert _shapes(read, stored) == [hint]
-
-
-def test_a_width_that_others_are_derived_from_is_told_by_all_of_them() -> None:
-    assert _shapes(config("llama"), config("llama", hidden_size=16)) == [Hint("hidden_size", 12, 16)]
-
-
-def test_what_no_key_gives_alone_is_named_by_its_arithmetic() -> None:
-    (hint,) = _shapes(config("llama"), config("llama", head_dim=5))
-    assert hint == Hint("hidden_size / num_attention_heads", 3, 5)
-    assert str(hint) == "hidden_size / num_attention_heads is 3, and 5 would fit."
-
-
-def test_what_an_absent_key_means_is_said_to_be_a_default() -> None:
-    (hint,) = _shapes(config("qwen3", "head_dim"), config("qwen3", head_dim=5))
-    assert hint == Hint("head_dim, by default", 128, 5)
-    assert str(hint) == "head_dim is 128 by default, and 5 would fit."
-
-
-def test_all_keys_that_fit_alike_are_named() -> None:
-    (leaf,) = [leaf for leaf in hfcount.blueprint(config("qwen3")).leaves if leaf.name.endswith("o_proj.weight")]
-    assert hints.shape([(leaf, (12, 48))], []) == [Hint("num_attention_heads", 4, 8), Hint("head_dim", 6, 12)]
-
-
-def test_nothing_is_said_when_no_key_alone_fits() -> None:
-    assert _shapes(config("llama"), config("llama", vocab_size=60, intermediate_size=30)) == []
-
-
-def test_what_the_architecture_fixes_is_no_value_to_change() -> None:
-    leaves = hfcount.blueprint(_recorded("molmo")).leaves
-    leaf = next(leaf for leaf in leaves if leaf.component == "vision" and leaf.shape == (1024,))
-    assert hints.shape([(leaf, (7,))], []) == []
+def within(part: str, **changes: object) -> Json:
+    """Gemma 3 with another value in one of its parts."""
+    return GEMMA | {part: GEMMA[part] | changes}
 
 
 @pytest.mark.parametrize(
-    ("read", "stored", "hint"),
+    ("read", "stored", "hints"),
     [
-        (GPT2, _recorded("gpt2", n_layer=2), Hint("n_layer", GPT2["n_layer"], 2)),
-        (config("llama"), config("llama", num_hidden_layers=5), Hint("num_hidden_layers", 3, 5)),
-        (SAME, SAME | {"num_hidden_layers": 2}, Hint("num_hidden_layers", 3, 2)),
-        (config("llama"), config("llama"), None),
+        (config("llama"), config("llama"), []),
+        (config("llama"), config("llama", vocab_size=60), [("vocab_size", 50, 60)]),
+        (config("qwen3_moe"), config("qwen3_moe", moe_intermediate_size=12), [("moe_intermediate_size", 10, 12)]),
+        (SAME, SAME | {"moe_intermediate_size": 12}, [("moe_intermediate_size", 10, 12)]),
+        (SAME, SAME | {"intermediate_size": 12}, [("intermediate_size", 10, 12)]),
+        (config("mixtral"), config("mixtral", num_local_experts=6), [("num_local_experts", 8, 6)]),
+        (config("llama"), config("llama", num_hidden_layers=5), [("num_hidden_layers", 3, 5)]),
+        (SAME, SAME | {"num_hidden_layers": 2}, []),  # no one key gives the number of layers of one kind
+        (GPT2, GPT2 | {"n_layer": 2}, [("n_layer", GPT2["n_layer"], 2)]),
+        (BART, BART | {"decoder_layers": 1}, [("decoder_layers", BART["decoder_layers"], 1)]),
         (
             GEMMA,
-            GEMMA | {"vision_config": GEMMA["vision_config"] | {"num_hidden_layers": 2}},
-            Hint("vision_config.num_hidden_layers", GEMMA["vision_config"]["num_hidden_layers"], 2),
+            within("text_config", intermediate_size=8),
+            [("text_config.intermediate_size", GEMMA["text_config"]["intermediate_size"], 8)],
         ),
+        (
+            GEMMA,
+            within("vision_config", num_hidden_layers=1),
+            [("vision_config.num_hidden_layers", GEMMA["vision_config"]["num_hidden_layers"], 1)],
+        ),
+        (config("qwen3", "head_dim"), config("qwen3", head_dim=5), [("head_dim", 128, 5)]),
     ],
-    ids=lambda value: value.key if isinstance(value, Hint) else "",
 )
-def test_the_key_of_a_wrong_number_of_layers(read: Json, stored: Json, hint: Hint | None) -> None:
-    assert _layers(read, stored) == hint
+def test_the_keys_whose_values_all_sights_agree_on(read: Json, stored: Json, hints: list[tuple[str, int, int]]) -> None:
+    assert agreed_on(read, stored) == hints
+
+
+def size(name: str, axis: int) -> int:
+    (leaf,) = [leaf for leaf in hfcount.blueprint(config("llama")).leaves if leaf.name.endswith(name)]
+    return leaf.shape[axis]
+
+
+def test_every_key_that_would_give_a_derived_size() -> None:
+    rows = size("k_proj.weight", 0)
+    assert isinstance(rows, Dim)
+    assert [(hint.key, hint.read, hint.fits) for hint in derived(rows, 12, ["head_dim"])] == [
+        ("num_key_value_heads", 2, 4),
+        ("hidden_size", 12, 24),
+        ("num_attention_heads", 4, 2),
+        ("head_dim", 3, 6),
+    ]
+    assert derived(rows, 0, ["head_dim"]) == []
+
+
+@pytest.mark.parametrize(
+    ("hint", "text"),
+    [
+        (Hint("hidden_size", 12, 1600, "hidden_size"), "hidden_size was read as 12, and 1,600 would fit"),
+        (Hint("head_dim", 128, 5, "head_dim, by default"), "head_dim is 128 by default, and 5 would fit"),
+        (Hint("head_dim", 3, 5, "d / h"), "head_dim is derived as d / h = 3, and 5 would fit"),
+        (Hint("n_layer", 3, 1, "n_layer", "layer"), "n_layer was read as 3, and 1 layer is stored"),
+        (Hint("n", 8, 6, "n", "expert"), "n was read as 8, and 6 experts are stored in every layer"),
+    ],
+)
+def test_a_hint_in_words(hint: Hint, text: str) -> None:
+    assert str(hint) == text

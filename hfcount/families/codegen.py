@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
         attention = fused_attention(d, one.attention, "qkv_proj", "out_proj").children
         return block(
             ln_1=layer_norm(d),
-            attn=Block({**attention, "causal_mask": obsolete(1, 1, rows, rows)}, "attention"),
+            attn=Block({**attention, "causal_mask": obsolete(1, 1, rows, rows, whole=True)}, "attention"),
             mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
         )
 

@@ -8,6 +8,7 @@ from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
 IGNORED = ("vision_config",)
+REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:

@@ -4,11 +4,18 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.vision import patch_convolution
+from hfcount.parts.vision import patch_convolution, vit_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
+SPELLINGS = {
+    r"encoder\.layer\.": "layers.",
+    **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},
+    r"attention\.output\.dense\.": "attention.o_proj.",
+    r"intermediate\.dense\.": "mlp.fc1.",
+    r"output\.dense\.": "mlp.fc2.",
+}
 
 _HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 
@@ -31,15 +38,10 @@ def blueprint(s: Spec) -> Block:
     d, strides = s.hidden, s.traits["encoder_stride"]
 
     def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
-        projection = Linear(d, a.heads * a.head_dim, a.qkv_bias)
+        width = one.dense.width
         return block(
             layernorm_before=layer_norm(d),
-            attention=block(
-                "attention",
-                attention=block(query=projection, key=projection, value=projection),
-                output=block(dense=Linear(a.heads * a.head_dim, d, True)),
-            ),
+            attention=vit_attention(d, one.attention),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),

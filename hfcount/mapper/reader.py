@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
+from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
@@ -69,12 +70,12 @@ class Config(Tracked):
             raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
-    def number(self, *names: Str, default: Any = REQUIRED) -> float:
-        """A number above 0, whole or not."""
+    def number(self, *names: Str, default: Any = REQUIRED, zero: Bool = False) -> float:
+        """A number above 0, or with `zero` not below, whole or not."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
             raise self._misfit(name, value, "a number", "HF001")
-        if name is not None and not 0 < value <= MAX_SIZE:
+        if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
             raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
         return cast(float, value)
 
@@ -100,9 +101,10 @@ class Config(Tracked):
             raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
-    def strs(self, *names: Str) -> list[Str]:
-        """A list of strings, empty if absent."""
-        return self._list(names, str, "texts")
+    def strs(self, *names: Str, parted: Str = "") -> list[Str]:
+        """A list of strings, empty if absent; `parted` is what a single string is parted by."""
+        value = self._find(names, None)[0] if parted else None
+        return value.split(parted) if isinstance(value, str) else self._list(names, str, "texts")
 
     def ints(self, *names: Str, default: Iterable[Int] | None = None, alone: Bool = False) -> list[Int]:
         """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
@@ -151,6 +153,11 @@ class Config(Tracked):
         if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
             return None
         return self.str("dtype", "torch_dtype").removeprefix("torch.")
+
+    @property
+    def token_ids(self) -> tuple[TokenId, ...]:
+        """The token ids that it names, here and in nested configs."""
+        return tuple(token_ids(self._values, self.kind, self._path))
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

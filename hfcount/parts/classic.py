@@ -59,7 +59,7 @@ def conv1d(inputs: int, outputs: int) -> Block:
 
 def causal_mask(positions: int) -> dict[str, Tensor]:
     """Buffers that earlier versions of transformers stored: bias (1, 1, n_p, n_p), masked_bias ()."""
-    return {"bias": obsolete(1, 1, positions, positions), "masked_bias": obsolete()}
+    return {"bias": obsolete(1, 1, positions, positions, whole=True), "masked_bias": obsolete()}
 
 
 def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:

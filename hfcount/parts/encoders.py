@@ -60,7 +60,7 @@ def bert_embeddings(
         position_embeddings=None if rows is None else embedding(rows, d),
         token_type_embeddings=embedding(s.traits["type_vocab_size"], d) if types else None,
         LayerNorm=layer_norm(d) if norm else None,
-        position_ids=None if rows is None else obsolete(1, rows),
+        position_ids=None if rows is None else obsolete(1, rows, whole=True),
     )
     return Block({**tables.children, **(more.children if more else {})})
 

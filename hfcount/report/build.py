@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
+from hfcount.fetcher.weights import Weights
 from hfcount.plan import Blueprint, Row
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import Allowed, Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
+from hfcount.report.model import Allowed, Evidence, Extra, Files, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
@@ -23,7 +24,9 @@ def compose(run: Inspection) -> Report:
     """The report of one checkpoint."""
     blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    waved = Counter(finding.rule for finding in outcome.findings if policy.waves(finding))
+    waved = Counter(
+        one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
+    )
     evidence = _evidence(run)
     seen = blueprint is not None and run.unseen is None and not blueprint.asides and run.depth != "config"
     return Report(
@@ -62,6 +65,18 @@ def _evidence(run: Inspection) -> Evidence | None:
         shards=len(named),
         dtypes=run.outcome.dtypes,
         unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
+        files=_files(run, run.weights) if run.weights else None,
+    )
+
+
+def _files(run: Inspection, weights: Weights) -> Files:
+    known = weights.sizes is not None and (weights.whole or len(weights.sizes) >= len(weights.named))
+    return Files(
+        named=len(weights.named),
+        found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
+        sized=run.outcome.sized,
+        opened=len(run.shards or ()),
+        apart={printable(name): why for name, why in sorted(weights.apart.items())},
     )
 
 
@@ -153,8 +168,13 @@ def _closed_form(formula: "Formula") -> ClosedForm:
 
 
 def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> dict[str, Any]:
-    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method)
-    return {"memory": memory, "compute": compute}
+    stored = None
+    if run.announced:
+        from hfcount.report.storage import storage  # most checkpoints are not quantised
+
+        stored = storage(run, blueprint)
+    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method, stored)
+    return {"storage": stored, "memory": memory, "compute": compute}
 
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
@@ -172,6 +192,8 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         key=printable(finding.key) if finding.key else None,
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
+        parts=finding.parts[:100],
+        also=tuple(one.rule.code for one in finding.joined),
     )
 
 

@@ -1,10 +1,11 @@
 """One checkpoint under inspection: what was asked, what was read, what was found."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.whatif import Changes
@@ -12,6 +13,7 @@ from hfcount.plan import Blueprint
 from hfcount.report.choices import AskedDepth
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
+from hfcount.storage.schemes import Announcement
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
 
@@ -48,9 +50,12 @@ class Inspection:
     Args:
         changes: config keys that a what-if sets, with their values.
         blueprint: None if the config could not be read.
-        quant_method: the quantisation scheme that the config announces.
+        announced: what announces a quantisation, the config's first.
         index: None if it was not read.
-        shards: weight files by name; None if no headers were read.
+        weights: which weight files are there; None if that was not looked for.
+        headers: all weight files that were read, by name; None if none were.
+        shards: those of them that are the model.
+        stale: whether the index names none of the files that are there.
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
@@ -60,10 +65,24 @@ class Inspection:
     options: Options = field(default_factory=Options)
     changes: Changes = field(default_factory=dict)
     blueprint: Blueprint | None = None
-    quant_method: str | None = None
+    announced: Sequence[Announcement] = ()
+
     index: Index | None = None
+    weights: Weights | None = None
+    headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
+    stale: bool = False
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+
+    @property
+    def fitting_index(self) -> Index | None:
+        """The index, unless it is of other files."""
+        return None if self.stale else self.index
+
+    @property
+    def quant_method(self) -> str | None:
+        """The name of the quantisation scheme that is announced."""
+        return self.announced[0].name if self.announced else None

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from hfcount.errors import Value
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
-from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
+from hfcount.report.counts import (
+    ClosedForm,
+    ComponentCount,
+    Compute,
+    LayerKind,
+    Memory,
+    Parameters,
+    Part,
+    Storage,
+    TensorRow,
+)
 from hfcount.verifier.rules import RULES, Rule
 
 if TYPE_CHECKING:
@@ -21,11 +31,28 @@ Extra = Literal["tensors", "formula", "layers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Files(Part):
+    """How far a run looked at the weight files.
+
+    Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
+    that is not known; `sized`, whose size was held against their tensors; `opened`, whose headers were read. `apart`
+    are files that were not opened, since no loader takes them by itself, and why.
+    """
+
+    named: int
+    found: int | None = None
+    sized: int = 0
+    opened: int = 0
+    apart: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Part):
     """What was published.
 
     `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
-    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name.
+    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name, and `files`
+    says how far those that it names were looked at.
     """
 
     total_size: int | None = None
@@ -34,6 +61,7 @@ class Evidence(Part):
     shards: int | None = None
     dtypes: dict[str, int] | None = None
     unlisted: tuple[str, ...] = ()
+    files: Files | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +81,8 @@ class ReportedFinding(Part):
 
     `expected` and `observed` are what differs: numbers, names, dtypes or shapes. `key` is one of the config or of the
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
-    do, as the last sentences of `message`. Each is null if it does not apply.
+    do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
+    and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
     """
 
     code: str
@@ -69,6 +98,13 @@ class ReportedFinding(Part):
     key: str | None = None
     file: str | None = None
     fix: str | None = None
+    parts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The shortest list of the tensors."""
+        return self.parts or self.tensors
 
     @property
     def rule(self) -> Rule:
@@ -120,6 +156,7 @@ class Report(Part):
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    storage: Storage | None = None
     memory: Memory | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None

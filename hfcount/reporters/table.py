@@ -11,7 +11,7 @@ from rich.text import Text
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {
@@ -46,6 +46,8 @@ def render(reports: Sequence[Report]) -> str:
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
     """Everything about one checkpoint, the verdict last, in `width` columns."""
     yield Text(report.label, "bold")
+    if looked(report):
+        yield Text(looked(report))
     if origin(report):
         yield Text(origin(report), "dim")
     if report.components:
@@ -71,9 +73,9 @@ def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
         colour = "red" if finding.severity == "error" else "yellow"
         yield Text.assemble((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
         yield Padding(Text(finding.message), (0, 0, 0, 2))
-        rows = list(finding.tensors[:_ROWS]) if len(finding.tensors) > 3 else []  # the message names the first three
-        if len(finding.tensors) > _ROWS:
-            rows.append(f"... and {plural(len(finding.tensors) - _ROWS, 'more row')} (--format json lists them)")
+        rows = list(finding.rows[:_ROWS]) if len(finding.rows) > 3 else []  # the message names the first three
+        if len(finding.rows) > _ROWS:
+            rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
         for row in rows:
             yield Padding(Text(row, "dim"), (0, 0, 0, 4))
     yield Text()

@@ -4,7 +4,7 @@ A leaf stands for all tensors that differ only in layer or expert numbers, so an
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain
@@ -33,7 +33,7 @@ class Leaf:
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
-        whole: whether their elements are whole numbers.
+        whole: whether their elements are whole numbers: a mask or indices.
         dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
         slack: by how many elements the first extent may be smaller.
     """
@@ -101,6 +101,11 @@ class Leaf:
             part if isinstance(part, str) else str(part) if part.count == 1 else f"{{{part}}}" for part in self.segments
         )
 
+    @property
+    def first(self) -> str:
+        """The first of its names."""
+        return ".".join(part if isinstance(part, str) else str(next(iter(part))) for part in self.segments)
+
     def names(self) -> list[str]:
         """Every name, `count` of them."""
         starts, ends = self._halves()
@@ -110,6 +115,12 @@ class Leaf:
         """Every name that is not among the known. Built one by one, so that each is looked up while it is cached."""
         starts, ends = self._halves()
         return [name for start in starts for end in ends if (name := start + end) not in known]
+
+    def places(self, files: Mapping[str, str]) -> list[str | None]:
+        """The file of each name, None where there is none. Built one by one, as above."""
+        starts, ends = self._halves()
+        get = files.get
+        return [get(start + end) for start in starts for end in ends]
 
     def _halves(self) -> tuple[list[str], list[str]]:
         """Beginnings and ends of its names: each combination of the two is a name."""
@@ -160,9 +171,9 @@ def _unfold(
     presence: Presence = "optional" if known == "mtp" else "required"
     part: Part = "prediction" if known == "mtp" else "model"
     common = (known, count, active)
+    if not isinstance(node, Tied) and node.presence != "required":
+        presence, part = node.presence, "model" if node.presence == "obsolete" else part
     if isinstance(node, Tensor):
-        if node.presence != "required":
-            presence, part = node.presence, "model"
         kept = (presence, part)
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")

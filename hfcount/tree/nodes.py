@@ -27,8 +27,9 @@ Component = Literal[
 Kind = Literal["parameter", "buffer"]
 """What a tensor is: a trained parameter, which is counted, or a constant that the model needs besides."""
 
-Presence = Literal["required", "optional", "obsolete"]
-"""Whether a checkpoint holds it: must, may, or only did so in earlier versions, and loaders skip it."""
+Presence = Literal["required", "optional", "spare", "obsolete"]
+"""Whether a checkpoint holds it: must; may; may even where the rest of its part is there; or only did so in earlier
+versions, and loaders skip it."""
 
 Part = Literal["model", "prediction"]
 """Which part a tensor belongs to: the model proper, or its multi-token-prediction layers."""
@@ -38,7 +39,7 @@ Part = Literal["model", "prediction"]
 class Tensor:
     """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
 
-    `whole` says that it holds whole numbers, such as indices.
+    `whole` says that it holds whole numbers: a mask or indices.
     """
 
     shape: tuple[int, ...]
@@ -57,6 +58,7 @@ class Linear:
     outputs: int
     bias: bool = False
     component: Component | None = None
+    presence: Presence = "required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,9 @@ def buffer(*shape: int, component: Component | None = None, whole: bool = False)
     return Tensor(shape, "buffer", component=component, whole=whole)
 
 
-def obsolete(*shape: int) -> Tensor:
-    """A buffer that earlier versions stored and loaders skip; `shape` is in elements."""
-    return Tensor(shape, "buffer", "obsolete")
+def obsolete(*shape: int, whole: bool = False) -> Tensor:
+    """A buffer that earlier versions stored and loaders skip; `shape` is in elements, `whole` a mask or indices."""
+    return Tensor(shape, "buffer", "obsolete", whole=whole)
 
 
 def block(component: Component | None = None, /, **children: "Node | None") -> Block:

@@ -2,32 +2,40 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
-from hfcount.fetcher.interface import CONFIG
 from hfcount.text import printable
-from hfcount.verifier.hints import Hint
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
 from hfcount.verifier.rules import RULES, Rule, Severity
+
+DIFFERING = ("HF201", "HF202", "HF301")
+"""Findings about names and shapes, whose cause is looked for."""
+
+if TYPE_CHECKING:
+    from hfcount.verifier.packed import Packed
 
 _ROWS = 100  # folded names that a report lists
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison of numbers; `text` says how the expected one was computed."""
+    """One comparison of numbers; `text` says how the expected one was computed.
+
+    `alike` is whether what was counted is the same, too, and not only the number.
+    """
 
     name: str
     expected: int
     observed: int
     text: str = ""
+    alike: bool = True
 
     @property
     def agrees(self) -> bool:
-        """Whether both numbers are the same."""
-        return self.expected == self.observed
+        """Whether both numbers are the same, and what was counted."""
+        return self.alike and self.expected == self.observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +50,14 @@ class Finding:
         key: the key of the config or of the index's metadata, the first if there are several.
         file: the file in the checkpoint, the first if there are several.
         tensors: the names of the tensors, folded.
+        parts: the same by whole parts and whole layers, where that is shorter.
         count: the number of tensors.
         parameters: elements of the tensors; None if unknown.
         bytes: bytes of the tensors; None if unknown.
         fix: what to do, as the last sentences of the message.
-        hints: config values that would fit.
+        cause: why it is so, in sentences, if that is known.
+        joined: findings of the same cause, which are told with this one.
+        changes: what the config would have to say instead, by key, if that is the cause.
         facts: further values in the message.
     """
 
@@ -62,15 +73,28 @@ class Finding:
     parameters: int | None = 0
     bytes: int | None = 0
     fix: str | None = None
-    hints: tuple[Hint, ...] = ()
+    cause: str | None = None
+    parts: tuple[str, ...] = ()
+    joined: "tuple[Finding, ...]" = ()
+    changes: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
-        """The finding in sentences: what differs, where, both values, config values that would fit, and the fix."""
-        own = {name: getattr(self, name) for name in self.__slots__}
-        said = [render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])]
-        return " ".join([*said, *map(str, self.hints), *([self.fix] if self.fix else [])])
+        """The finding in sentences: what differs, where, both values, the cause, and the fix."""
+        joined = [f"For the same reason: {finding.said}" for finding in self.joined]
+        return " ".join(filter(None, [self.said, *joined, self.cause, self.fix]))
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Its rule's code, and those of the findings that are told with it."""
+        return frozenset(one.rule.code for one in (self, *self.joined))
+
+    @property
+    def said(self) -> str:
+        """What differs, where, and both values."""
+        own = {name: getattr(self, name) for name in self.__slots__} | {"tensors": self.parts or self.tensors}
+        return render(self.rule.says, own | dict(self.facts)) if self.rule.says else str(self.facts["said"])
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -89,8 +113,11 @@ class Outcome:
         dtypes: elements in the checkpoint by dtype; None if unknown.
         proven: whether the bytes were compared with an exact number.
         settled: whether names and bytes agree exactly, so that headers need not be read.
+        doubt: why headers have to be read all the same.
+        sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
+        packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -99,8 +126,15 @@ class Outcome:
     dtypes: dict[str, int] | None = None
     proven: bool = False
     settled: bool = False
+    doubt: str | None = None
+    sized: int = 0
     match: Match | None = None
     predicting: bool = False
+    packed: "Packed | None" = None
+
+    def has(self, *codes: str) -> bool:
+        """Whether any of these was reported."""
+        return any(finding.rule.code in codes for finding in self.findings)
 
     def report(
         self,
@@ -117,16 +151,11 @@ class Outcome:
         parameters: int | None = 0,
         bytes: int | None = 0,
         fix: str | None = "",
-        hints: Iterable[Hint] = (),
         **facts: Any,
     ) -> None:
         """Adds a finding; `severity` and `fix` are by default those of its rule, and a `fix` of None means none."""
         rule = RULES[code]
         if fix == "":
             fix = rule.do if rule.says and rule.mends else None
-        fitting = tuple(hints)
-        if fitting:  # arithmetic over keys, which has spaces, is no place in the config
-            own = fitting[0].key.removesuffix(", by default")
-            key, file = (None if " " in own else own), CONFIG
-        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix, fitting, facts
-        self.findings.append(Finding(rule, severity or rule.severity, subject, *values))
+        values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix
+        self.findings.append(Finding(rule, severity or rule.severity, subject, *values, facts=facts))

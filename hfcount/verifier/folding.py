@@ -12,18 +12,24 @@ def fold(names: Iterable[str]) -> list[str]:
     """Folds names that differ only in indices into one, such as `model.layers.{0-63}.mlp.up_proj.weight`."""
     groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
     for name in names:
-        text, numbers = split(name)
-        if len(numbers) > _INDICES:
-            text, numbers = (f".{name}",), ()
+        text, numbers = placed(name)
         groups.setdefault(text, []).append(numbers)
-    return [
-        (first + "".join(f".{number}{text}" for number, text in zip(ranges, rest, strict=True)))[1:]
-        for (first, *rest), places in groups.items()
-        for ranges in _ranges(places)
-    ]
+    return [written(text, ranges) for text, places in groups.items() for ranges in products(places)]
 
 
-def _ranges(places: Sequence[tuple[int, ...]]) -> list[list[str]]:
+def placed(name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The texts around the indices of a name, with a dot put before it, and the indices."""
+    text, numbers = split(name)
+    return (text, numbers) if len(numbers) <= _INDICES else ((f".{name}",), ())
+
+
+def written(text: Sequence[str], ranges: Sequence[Indices]) -> str:
+    """A folded name, from the texts around its indices and the indices."""
+    first, *rest = text
+    return (first + "".join(f".{_range(one)}{after}" for one, after in zip(ranges, rest, strict=True)))[1:]
+
+
+def products(places: Sequence[tuple[int, ...]]) -> list[list[Indices]]:
     """Tuples of indices as products of ranges, merged by the first index, then the second, and so on."""
     if not places[0]:
         return [[]]
@@ -33,9 +39,8 @@ def _ranges(places: Sequence[tuple[int, ...]]) -> list[list[str]]:
     by_rest: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for first, rests in by_first.items():
         by_rest.setdefault(tuple(sorted(rests)), []).append(first)
-    return [[_range(firsts), *rest] for rests, firsts in by_rest.items() for rest in _ranges(rests)]
+    return [[Indices.of(firsts), *rest] for rests, firsts in by_rest.items() for rest in products(rests)]
 
 
-def _range(numbers: Sequence[int]) -> str:
-    text = str(Indices.of(numbers))
-    return text if len(numbers) == 1 else f"{{{text}}}"
+def _range(numbers: Indices) -> str:
+    return str(numbers) if numbers.count == 1 else f"{{{numbers}}}"

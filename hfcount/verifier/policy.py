@@ -15,10 +15,10 @@ class Policy:
 
     def severity(self, finding: Finding) -> Severity:
         """The severity of a finding under this policy."""
-        if finding.rule.code in self.allow:
+        if finding.codes <= self.allow:
             return "note"
         return "error" if self.strict and not finding.rule.neutral else finding.severity
 
     def waves(self, finding: Finding) -> bool:
         """Whether a finding is an error by itself, and is let through."""
-        return finding.severity == "error" and finding.rule.code in self.allow
+        return finding.severity == "error" and finding.codes <= self.allow

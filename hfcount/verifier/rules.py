@@ -4,84 +4,15 @@ The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtype
 phrased to follow --allow.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from hfcount.verifier.file_rules import FILE_RULES
+from hfcount.verifier.rule import Proof, Rule, Severity
 
-Severity = Literal["error", "note"]
-Proof = Literal["kept", "weakened", "lost"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: `what` it reports, `why` that happens, what to `do`.
-
-    Args:
-        says: template of the message, for messages.py; "" if each finding brings its own message.
-        mends: whether the message ends with what to `do`, as the finding's fix.
-        neutral: whether a finding does not affect the verdict, and stays a note under --strict.
-        proof: whether the bytes are still proven despite a finding: kept; weakened, not by the index; lost, by nothing.
-    """
-
-    code: str
-    name: str
-    severity: Severity
-    what: str
-    why: str
-    do: str
-    says: str = ""
-    mends: bool = True
-    neutral: bool = False
-    proof: Proof = "kept"
-
+__all__ = ["RULES", "Proof", "Rule", "Severity", "lookup"]
 
 RULES = {
     rule.code: rule
     for rule in (
-        Rule(
-            "HF001",
-            "malformed-document",
-            "error",
-            "config.json or the index is not the JSON it must be.",
-            "An interrupted download, a merge by hand, an error page saved as a file, a value of the wrong type.",
-            "Download or write the file again.",
-        ),
-        Rule(
-            "HF002",
-            "unsafe-shard-name",
-            "error",
-            "A value of weight_map is not a plain .safetensors file name inside the repo.",
-            "A hostile or broken index: such a name could reach outside the folder. Nothing is requested for it.",
-            "Write the index again with plain names.",
-        ),
-        Rule(
-            "HF003",
-            "invalid-header",
-            "error",
-            "A safetensors header breaks the format.",
-            "A broken writer, a Git LFS pointer or an error page in place of the file.",
-            "Write or download the shard again.",
-        ),
-        Rule(
-            "HF004",
-            "truncated-shard",
-            "error",
-            "A shard's size is not 8 + header + data.",
-            "An interrupted upload or download.",
-            "Upload or download it again.",
-            "{file} has {observed:,} bytes and should have {expected:,} (8 + {header:,} of header + {data:,} of"
-            " data): [{more:,} too many][{fewer:,} are missing, and {count:tensor} {count:lies|lie} past the end:"
-            " {tensors}].",
-        ),
-        Rule(
-            "HF005",
-            "missing-shard",
-            "error",
-            "The index names a file that is not there.",
-            "A partial upload, or an index from another conversion.",
-            "Upload what is missing, or write the index again.",
-            "the index names {listed:file}, and {absent:file} of them {absent:is|are} not there: {files}, with"
-            " {count:tensor}.",
-        ),
+        *FILE_RULES,
         Rule(
             "HF101",
             "missing-key",
@@ -110,6 +41,15 @@ RULES = {
             "Correct the value that is wrong.",
         ),
         Rule(
+            "HF104",
+            "id-beyond-vocabulary",
+            "error",
+            "A token id of config.json has no row in the embedding; an error where it is sure to be looked up.",
+            "Tokens were added and the embedding was not resized, or the config is of another tokenizer.",
+            "Correct the id, or resize the embedding and set vocab_size.",
+            "{ids}, and {table} has {rows:row}: an input with such a token fails when the model runs.",
+        ),
+        Rule(
             "HF106",
             "default-taken",
             "note",
@@ -129,7 +69,10 @@ RULES = {
             " size.",
             "Add what is missing, or correct the config.",
             "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
-            " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.]",
+            " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.][ {instead}"
+            " stands in its place: name the class of that head in architectures, or save from {subject}.][begun?"
+            " Loaders that predict with the layer fail, or take the rest at random.]",
+            mends=False,
         ),
         Rule(
             "HF202",
@@ -139,6 +82,7 @@ RULES = {
             "A config of another size or architecture, leftovers of training, or an unconverted layout.",
             "Correct the config, or drop what does not belong to the model.",
             "the checkpoint has {count:tensor} that {subject} does not describe: {tensors}.",
+            mends=False,
         ),
         Rule(
             "HF203",
@@ -181,7 +125,8 @@ RULES = {
             "One tensor is in two shards.",
             "Shards of two conversions in one repo.",
             "Delete the files that are out of date.",
-            "{count:tensor} in two files, such as {name:120} in {one} and {other}: loaders take either.",
+            "{count:tensor} in two files, such as {name:120} in {one} and {other}.[ The index means the one in {meant},"
+            " and what {left} {several:holds|hold} of them is left over.] Loaders that read every file take either.",
         ),
         Rule(
             "HF207",
@@ -189,10 +134,9 @@ RULES = {
             "note",
             "The config announces multi-token-prediction layers that are not stored.",
             "transformers drops them when a model is loaded and saved.",
-            "Nothing, unless the checkpoint is meant for speculative decoding.",
+            "Announce none, or copy the layers from the base model.",
             "the config announces multi-token-prediction layers, and none is stored: {tensors}. The model proper is"
-            " complete without.",
-            mends=False,
+            " complete without, but speculative decoding with them will not work.",
         ),
         Rule(
             "HF208",
@@ -209,21 +153,48 @@ RULES = {
             "HF209",
             "name-differs",
             "note",
-            "All names of a part match but for a prefix or an old spelling that loaders accept.",
+            "Names match but for a prefix or a spelling that transformers converts when it loads.",
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
-            "Nothing, unless a loader of yours is strict about names.",
-            "{count:name} differ from what {subject} calls them in prefix or spelling alone, such as {observed:120}"
-            " for {expected}. Loaders accept both.",
-            mends=False,
+            "Rename them for loaders that do not convert names.",
+            "{count:name} {count:differs|differ} from what {subject} has in prefix or spelling alone, such as"
+            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers"
+            " takes both; vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its language model"
+            " by: name that class in architectures, if it was meant.]",
         ),
         Rule(
             "HF210",
             "other-head-stored",
             "note",
-            "A head that `architectures` does not name is stored, or the named one is not.",
+            "A head that `architectures` does not name is stored.",
             "The weights were saved from another class than the config names.",
             "Name the class whose head is meant.",
-            "{tensors} is stored[ and {expected} is not], though architectures names {subject}.",
+            "{tensors} is stored, though architectures names {subject}, which has no such head.",
+        ),
+        Rule(
+            "HF211",
+            "wrapped-names",
+            "error",
+            "Names carry what a training wrapper adds to them: torch.compile, DDP, FSDP, PEFT, TRL.",
+            "The wrapper's state_dict was saved, and not that of the model within.",
+            "Save the model within, with the call that the finding names.",
+            "[{names:name} {names:carries|carry} {title}, such as {observed:120} for"
+            " {expected}.][ {own:tensor} of the checkpoint {own:is|are} the wrapper's own, such as {own_name:120}.]"
+            "[flat? It holds all parameters of a module in one row.] Loaders look for the names of {subject}.",
+        ),
+        Rule(
+            "HF212",
+            "layout-differs",
+            "note",
+            "Tensors are stored in a layout that transformers converts when it loads.",
+            "transformers packs experts, some publishers transpose them, and of a tied pair some store only the head.",
+            "Load and save again with transformers for loaders that do not convert it.",
+            "[{count:tensor} of {parameters:element} {count:stands|stand} for {apart:tensor} of {subject}, such as"
+            " {observed:120} for {expected}. transformers 5 converts one layout to the other when it loads; earlier"
+            " versions, vLLM and others may know one alone.][{turned:tensor} of {parameters:element} {turned:has|have}"
+            " the last two dimensions swapped, such as {tensors:such}: {observed:shape} for {expected:shape}."
+            " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
+            " which the config ties to it. transformers 5 takes whichever is there; earlier versions, vLLM and others"
+            " may look for {expected} alone.]",
         ),
         Rule(
             "HF301",
@@ -233,8 +204,8 @@ RULES = {
             "A config of another size, a resized vocabulary, or weights saved in parts.",
             "Correct the config, or convert again.",
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
-            " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
-            " partitioned.]",
+            " stored {observed:shape}.",
+            mends=False,
         ),
         Rule(
             "HF302",
@@ -256,8 +227,8 @@ RULES = {
             "Codes of a quantisation whose scales and config were lost, or a conversion that rounded them.",
             "Convert them again from the original.",
             "{count:tensor} of {parameters:element} {count:is|are} stored as {dtypes}, and {subject} has"
-            " [floating?floating-point numbers there][whole?integers there]: {tensors}. Loaders convert them one by"
-            " one, and the model computes with whatever that gives.",
+            " [floating?floating-point numbers there][whole?integers there][{packing} there]: {tensors}. Loaders"
+            " convert them one by one, and the model computes with whatever that gives.",
         ),
         Rule(
             "HF304",
@@ -278,12 +249,14 @@ RULES = {
             "metadata.total_size is not the bytes of the tensors that are listed.",
             "An index kept after its shards changed, a config of another size, or a sum of file sizes.",
             "Write the index again from the shards.",
-            "metadata.total_size is {observed:,} bytes, and the [{elements:,} elements listed have {expected:,} bytes"
-            " at {width:byte} each][headers?tensors listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are"
-            " claimed[elements?, and no other width accounts for them][files?, which is the sum of the file sizes,"
-            " headers included][tied?, which leaves out the tied copy that is stored][, which is what {reading} would"
+            "metadata.total_size is {observed:,} bytes, and the [scheme?packed and dense tensors listed have"
+            " {expected:,}][{elements:,} elements listed have {expected:,} bytes at {width:byte} each][headers?tensors"
+            " listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are claimed[elements?, and no other width"
+            " accounts for them][files?, which is the sum of the file sizes, headers included][without?, which"
+            " leaves out {without}][, which is what {reading} would"
             " take: the weights were converted and the claim was not].[elements? Either the index is stale or the"
-            " config is of another size.]",
+            " config is of another size.][scheme? Either the index is stale, or they are packed otherwise than {scheme}"
+            " says.]",
         ),
         Rule(
             "HF402",
@@ -306,7 +279,7 @@ RULES = {
             "metadata.total_parameters is {observed:,}, and the model has {expected:,} parameters: [vectors?it counts"
             " vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned][both?it counts the"
             " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
-            " twice][{more:,} more][{fewer:,} fewer].",
+            " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
         Rule(
             "HF501",
@@ -318,6 +291,43 @@ RULES = {
             "the weights are quantised with {observed}, which is not modelled: the parameters are counted from the"
             " config, and the stored tensors are not held against it.",
             proof="lost",
+        ),
+        Rule(
+            "HF502",
+            "packed-differently",
+            "error",
+            "A module is packed though the config excludes it, dense though it does not, or packed in another way.",
+            "A list of excluded modules that does not name what was done, or a module added or converted afterwards.",
+            "Make the list of excluded modules name what is dense, and nothing else, or convert again.",
+            "[extra?{count:tensor} {count:is|are} stored beside the model's own][dense?{count:module} {count:is|are}"
+            " stored dense, and {source} packs {count:it|them} ({wanted})][packed?{count:module} {count:is|are} packed"
+            " ({own}), and {source} leaves {count:it|them} dense][other?{count:module} {count:is|are} packed ({own}),"
+            " and {source} packs {count:it|them} otherwise ({wanted})][unlisted?{count:module} {count:is|are} stored"
+            " dense, and {source} does not say so]: {tensors}.[error? A loader builds what {source} says, and finds"
+            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That"
+            " is harmless: {why}.]",
+        ),
+        Rule(
+            "HF503",
+            "scale-missing",
+            "error",
+            "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
+            "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
+            "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
+            "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
+            " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
+        ),
+        Rule(
+            "HF504",
+            "quantization-config-stale",
+            "error",
+            "A quantisation is announced and nothing is packed, or the reverse, or two files contradict each other.",
+            "Weights that were converted back, or packed, and a config that was copied.",
+            "Make the config say what is stored.",
+            "[nothing?{source} announces {scheme}, and all {count:module} that it packs {count:is|are} stored dense,"
+            " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
+            " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
+            " each other: {first}, and {second}].",
         ),
     )
 }

@@ -29,13 +29,17 @@ class Gptq(Layout):
     def bias(self) -> Part:
         return Part(".bias", (), _HALVES, False)  # zeros where the architecture has none
 
+    def alike(self, other: Layout | None) -> bool:
+        # Loaders compute an index that is not stored.
+        return isinstance(other, Gptq) and (self.bits, self.group) == (other.bits, other.group)
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups = divided(inputs, self.group)
         return [
             Part(".qweight", (ceil_div(inputs * self.bits, 32), outputs), ("I32",)),
             Part(".qzeros", (groups, ceil_div(outputs * self.bits, 32)), ("I32",)),
             Part(".scales", (groups, outputs), _HALVES),
-            Part(".g_idx", (inputs,), ("I32",), self.ordered),
+            Part(".g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
 
 

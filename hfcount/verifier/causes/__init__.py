@@ -1,0 +1,97 @@
+"""Why names or shapes differ, named only where it is proven. Nothing of this runs on a checkpoint that agrees."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.plan import Blueprint
+from hfcount.text import printable
+from hfcount.verifier.causes.case import Case, Cause
+from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
+from hfcount.verifier.causes.ranks import divided, partitioned
+from hfcount.verifier.causes.rows import contradicting, transposed
+from hfcount.verifier.causes.sizes import of_sizes
+from hfcount.verifier.causes.switches import switched, typed
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import DIFFERING, Outcome
+
+CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
+    partitioned,
+    divided,
+    of_sizes,
+    switched,
+    renumbered,
+    stripped,
+    typed,
+    transposed,
+    contradicting,
+    lost,
+    beside,
+)
+"""What may be the cause, the most certain first."""
+
+_FILES = {"HF003", "HF004", "HF005", "HF007"}
+"""Findings about files that are broken or absent."""
+
+
+def explain(
+    comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[[Blueprint], Outcome]
+) -> None:
+    """Gives findings about names and shapes their cause; a finding of the same cause joins the first one.
+
+    Args:
+        values: the config.
+        again: runs all checks on another blueprint.
+    """
+    open_ = [finding.rule.code for finding in outcome.findings if finding.rule.code in DIFFERING]
+    if not open_ or comparison.names is None:
+        return
+    case = Case(comparison, values, outcome, again)
+    match = comparison.names
+    shapes = sum(finding.count for finding in outcome.findings if finding.rule.code == "HF301")
+    if case.difference.counts != (match.missing_count, len(match.unexpected), shapes):
+        return  # more is accepted here than a fold of the names can tell
+    _condense(case, outcome)
+    if open_ == ["HF201"] and not _FILES.isdisjoint(finding.rule.code for finding in outcome.findings):
+        return  # what is missing may be in files that are
+    for cause in _chosen(case, frozenset(open_)):
+        _name(cause, outcome)
+
+
+def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
+    """The first cause of everything, or else causes of different findings."""
+    found: list[Cause] = []
+    for find in CAUSES:
+        for cause in find(case):
+            if codes == set(cause.codes):
+                return [cause]
+            found.append(cause)
+    open_, chosen = codes, list[Cause]()
+    for cause in found:
+        if open_.issuperset(cause.codes):
+            open_ -= set(cause.codes)
+            chosen.append(cause)
+    # While some tensors are inexplicable, what explains others may be wrong.
+    return [replace(cause, fix=None) for cause in chosen] if "HF202" in open_ else chosen
+
+
+def _condense(case: Case, outcome: Outcome) -> None:
+    """Gives whole parts and whole layers as one row, unless nothing at all is there under its name."""
+    if not any(rows for _, rows in case.difference.found):
+        return
+    for place, finding in enumerate(outcome.findings):
+        found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.rule.code)
+        if found and len(rows := found.rows()) < len(finding.tensors):
+            outcome.findings[place] = replace(finding, parts=tuple(map(printable, rows)))
+
+
+def _name(cause: Cause, outcome: Outcome) -> None:
+    """Gives the first finding that a cause explains its sentences, and the others to the first."""
+    place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.rule.code in cause.codes)
+    joined = tuple(one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes)
+    named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes)
+    if key := next(iter(cause.changes), cause.key):
+        named = replace(named, key=key, file=CONFIG)
+    rest = [one for one in outcome.findings[place + 1 :] if one.rule.code not in cause.codes]
+    outcome.findings[place:] = [named, *rest]

@@ -1,0 +1,187 @@
+"""A checkpoint that differs from its blueprint, for finding out why: what other configs would make of it."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.mapper.whatif import Changes, changed
+from hfcount.plan import Blueprint, build
+from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
+from hfcount.verifier.causes.wholes import Wholes, described, wholes
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import DIFFERING, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a checkpoint differs.
+
+    Args:
+        codes: the codes of all findings that it explains.
+        says: what was seen, in sentences.
+        fix: what to do, if that is proven.
+        changes: what the config would have to say instead, by key; the first key is that of the finding.
+        key: the key of the finding, if there are no changes.
+    """
+
+    codes: Collection[str]
+    says: str
+    fix: str | None = None
+    changes: Changes = field(default_factory=dict)
+    key: str | None = None
+
+
+@dataclass
+class Case:
+    """What is stored, and how far it is from this config and from others.
+
+    Args:
+        values: the config.
+        outcome: what the checks have found.
+        again: runs all checks on another blueprint.
+    """
+
+    comparison: Comparison
+    values: Mapping[str, Any]
+    outcome: Outcome
+    again: Callable[[Blueprint], Outcome]
+    _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
+    _lacked: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What the config describes."""
+        return self.comparison.blueprint
+
+    @cached_property
+    def stored(self) -> Stored:
+        """What is stored, by the blueprint's names."""
+        c, match = self.comparison, self.comparison.match
+        listed = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
+        spelling, others = match.taken, {leaf.name for leaf in match.heads}
+        others.update(match.wrapped.own if match.wrapped else ())
+        entries = c.view.entries if c.view else {}
+        shapes: dict[str, tuple[int, ...] | None] = {}
+        for name in listed:
+            own = spelling.get(name, name)
+            if own not in others and not own.startswith(self.blueprint.asides):
+                shapes[own] = entries[name].shape if name in entries else None
+        return Stored.of(shapes)
+
+    @cached_property
+    def difference(self) -> Difference:
+        """How what is stored differs from the config."""
+        return compare(self.blueprint.leaves, self.stored)
+
+    @cached_property
+    def gone(self) -> Wholes | None:
+        """What is missing, by parts and layers; None if it is nothing, or too much to look at."""
+        return self._wholes("missing", self.stored)
+
+    @cached_property
+    def beyond(self) -> Wholes | None:
+        """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
+        few = self.blueprint.tensor_count <= 10 * MOST
+        return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
+
+    def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:
+        differ = {"missing": self.difference.counts[0], "unexpected": self.difference.counts[1]}[how]
+        places = ((text, numbers) for own, text, numbers in self.difference.places() if own == how)
+        return wholes(places, other) if differ > 0 and max(self.difference.counts) <= MOST else None
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The keys that the family reads, whether the config has them or not; full paths."""
+        config = Config(self.values)
+        build(config)
+        return sorted(config.read_keys())
+
+    def value(self, key: str) -> Any:
+        """The config's value of a full key path; None if it has none."""
+        found: Any = self.values
+        for name in key.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found
+
+    def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
+        """What a changed config describes, and how what is stored differs; None if it is no valid one."""
+        if not changes:
+            return self.blueprint, self.difference
+        text = json.dumps(changes, sort_keys=True)
+        if text not in self._tried:
+            config = Config(changed(self.values, changes))
+            try:
+                blueprint = build(config)
+            except (ConfigError, UnknownArchitecture):
+                self._tried[text] = None
+            else:
+                self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
+                self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
+        return self._tried[text]
+
+    def lacked(self, changes: Changes) -> int:
+        """How many of the keys that are read under a changed config, which was tried, the config lacks."""
+        return self._lacked[json.dumps(changes, sort_keys=True)]
+
+    def named(self, changes: Changes) -> bool:
+        """Whether a changed config describes all names, whatever the shapes."""
+        made = self.with_changes(changes)
+        return made is not None and made[0].asides == self.blueprint.asides and not any(made[1].counts[:2])
+
+    def under(self, changes: Changes) -> "Case":
+        """The same checkpoint with a changed config, which must be a valid one."""
+        made = self.with_changes(changes)
+        assert made is not None
+        other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
+        other.values, other.stored, other._tried = changed(self.values, changes), self.stored, {}
+        return other
+
+    def solved(self, changes: Changes) -> frozenset[str]:
+        """The codes of findings that a changed config would not have, if it has nothing new instead."""
+        made = self.with_changes(changes)
+        if made is None or made[0].asides != self.blueprint.asides:
+            return frozenset()
+        before, after = self.difference.counts, made[1].counts
+        gone = frozenset(code for code, old, new in zip(DIFFERING, before, after, strict=True) if old and not new)
+        return gone if gone and (not any(after) or made[1].within(self.difference)) else frozenset()
+
+    def improves(self, changes: Changes) -> bool:
+        """Whether less differs with a changed config, and nothing new."""
+        made = self.with_changes(changes)
+        if made is None or made[0].asides != self.blueprint.asides:
+            return False
+        return sum(made[1].counts) < sum(self.difference.counts) and made[1].within(self.difference)
+
+    def agrees(self, changes: Changes) -> bool:
+        """Whether a changed config describes all that is stored."""
+        return self.solved(changes) == self.open
+
+    @property
+    def open(self) -> frozenset[str]:
+        """The codes of all findings about names and shapes."""
+        return frozenset(code for code, count in zip(DIFFERING, self.difference.counts, strict=True) if count)
+
+    def proven(self, changes: Changes) -> bool:
+        """Whether all checks agree that a changed config solves what it seems to solve."""
+        made, solved = self.with_changes(changes), self.solved(changes)
+        if made is None or not solved:
+            return False
+        before = {finding.rule.code for finding in self.outcome.findings}
+        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.severity == "error"}
+        return after <= before - solved
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop, but a name at its start as it is."""
+    first = text.partition(" ")[0]
+    plain = first.isalpha() and first.islower()
+    return f"{text[0].upper() if plain else text[0]}{text[1:]}."
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return ", ".join(parts[:-1]) + f" and {parts[-1]}" if len(parts) > 1 else parts[0]

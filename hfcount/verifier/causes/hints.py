@@ -1,0 +1,198 @@
+"""Which keys of a config the stored sizes speak of, and which values of them would fit."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hfcount.plan import Blueprint
+from hfcount.text import plural
+from hfcount.tree.dims import Dim, has_key
+from hfcount.tree.indices import Indices
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.causes.stored import Difference, Stored, Text, text_of
+from hfcount.verifier.folding import written
+
+_DEFAULT = ", by default"
+
+
+class Hint(NamedTuple):
+    """One value of the config that would fit what is stored.
+
+    Args:
+        key: the full key path, such as `text_config.hidden_size`.
+        read: the value that was read.
+        fits: the value that would fit.
+        source: where the value was read: the key, its default, or arithmetic over other keys if the key is absent.
+        noun: what is stored in that number, such as `row`.
+    """
+
+    key: str
+    read: int
+    fits: int
+    source: str
+    noun: str = ""
+
+    @property
+    def absent(self) -> bool:
+        """Whether the config lacks the key."""
+        return self.source != self.key
+
+    def __str__(self) -> str:
+        said = f"was read as {self.read:,}"
+        if self.absent:
+            said = f"is {self.read:,} by default"
+            if " " in self.source.removesuffix(_DEFAULT):
+                said = f"is derived as {self.source} = {self.read:,}"
+        if not self.noun:
+            return f"{self.key} {said}, and {self.fits:,} would fit"
+        where = " in every layer" if self.noun == "expert" else ""
+        return (
+            f"{self.key} {said}, and {plural(self.fits, self.noun)} {'is' if self.fits == 1 else 'are'} stored{where}"
+        )
+
+
+class Sight(NamedTuple):
+    """One place where the value of a key is seen: a size of tensors, or the number of layers or experts in a stack.
+
+    Args:
+        name: the tensors or the stack, folded.
+        leaf: the leaf whose size it is, or one of the stack's.
+        within: the layers where it is seen; None if there are none around it.
+        stack: the stack whose layers or experts were counted; empty for a size of tensors.
+    """
+
+    name: str
+    leaf: Leaf
+    within: Indices | None
+    stack: Text = ()
+
+
+@dataclass(slots=True)
+class Sights:
+    """What the stored tensors say of the config's sizes.
+
+    Args:
+        keys: of each key that gives a size by itself, the values that are seen, and where; agreeing ones included.
+        read: the value that was read of each of these keys, and its source.
+        derived: sizes that differ and that no one key gives, by their source, their value and the one that is seen.
+        perhaps: numbers of layers that no key is sure to give, and that differ from those that are seen.
+    """
+
+    keys: dict[str, dict[int, list[Sight]]] = field(default_factory=dict)
+    read: dict[str, tuple[int, str]] = field(default_factory=dict)
+    derived: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    perhaps: list[tuple[int, int]] = field(default_factory=list)
+
+    def see(self, size: int, value: int, sight: Sight) -> None:
+        """Notes the value of a size."""
+        source = size.source if isinstance(size, Dim) else ""
+        key = source.removesuffix(_DEFAULT)
+        if has_key(size) and " " not in key:
+            self.read[key] = int(size), source
+            self.keys.setdefault(key, {}).setdefault(value, []).append(sight)
+        elif size != value:
+            self.derived.setdefault((key, int(size), value), size)
+
+
+def sights(blueprint: Blueprint, difference: Difference, stored: Stored) -> Sights:
+    """Collects what is seen of every size of the blueprint."""
+    seen = Sights()
+    for leaf, rows in difference.found:
+        for row in rows:
+            if row.shape is None or len(row.shape) != len(leaf.shape) or leaf.presence == "obsolete":
+                continue
+            within = row.numbers[0] if row.numbers else None
+            for size, value in zip(leaf.shape, row.shape, strict=True):
+                seen.see(size, value, Sight(row.name, leaf, within))
+    for stack, (leaf, count) in stacks(blueprint).items():
+        for outer, numbers in stored.numbers(stack).items():
+            if len(numbers) != max(numbers) + 1:
+                continue
+            within = Indices.of(outer[:1]) if outer else None
+            seen.see(
+                count, len(numbers), Sight(written(stack, [Indices.of([one]) for one in outer]), leaf, within, stack)
+            )
+            if len(stack) == 1 and not has_key(count) and len(numbers) != count:
+                seen.perhaps.append((count, len(numbers)))
+    return seen
+
+
+def stacks(blueprint: Blueprint) -> dict[Text, tuple[Leaf, int]]:
+    """One leaf of every stack, and the number of its layers or experts: a Dim if one key is sure to give it."""
+    parts: dict[Text, dict[Indices, Leaf]] = {}
+    for leaf in blueprint.leaves:
+        if leaf.presence == "required" and leaf.part == "model":
+            text = text_of(leaf)
+            for place, numbers in enumerate(leaf.indices):
+                parts.setdefault(text[: place + 1], {}).setdefault(numbers, leaf)
+    found = {}
+    for stack, kinds in parts.items():
+        (numbers, leaf), *others = kinds.items()
+        found[stack] = leaf, sum(int(one.count) for one in kinds) if others else numbers.count
+    return found
+
+
+def agreed(seen: Sights) -> list[Hint]:
+    """The value of each key that all sights agree on, if it is not the one that was read."""
+    return [
+        Hint(key, read, value, source, _noun(values[value]))
+        for key, values in seen.keys.items()
+        for read, source in [seen.read[key]]
+        for value in values
+        if len(values) == 1 and value != read
+    ]
+
+
+def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
+    """Every value of one key that would give a derived size the value that is seen.
+
+    Args:
+        absent: keys that the family reads and the config lacks, one of which may override the arithmetic.
+    """
+    found: list[Hint] = []
+    override: list[Hint] = []
+    if not isinstance(size, Dim) or not value:
+        return []
+    for source, read in dict.fromkeys(size.read()):
+        key, fits = source.removesuffix(_DEFAULT), _inverse(size, source, value)
+        if fits is None or source.endswith(", fixed"):
+            continue
+        if " " in key:
+            override += [Hint(own, read, fits, source) for own in absent]
+        else:
+            found.append(Hint(key, read, fits, source))
+    return found + override
+
+
+def _inverse(size: Dim, source: str, value: int) -> int | None:
+    """The least number that, read at a source, would give a size this value; the size rises or falls steadily."""
+    low, high = 1, 2**32
+    rising = size.given(source, low) < size.given(source, high)
+    while low < high:
+        middle = (low + high) // 2
+        given = size.given(source, middle)
+        low, high = (low, middle) if (given >= value if rising else given <= value) else (middle + 1, high)
+    return low if size.given(source, low) == value else None
+
+
+def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
+    """Values of keys that a size may be a multiple of, or of their squares.
+
+    Args:
+        numbers: the keys with the values that were read.
+    """
+    for factor in dict.fromkeys((value / size, (value / size) ** 0.5, size / value) if size and value else ()):
+        for key, read in numbers.items():
+            if (fits := round(read * factor, 9)).is_integer():
+                yield Hint(key, read, int(fits), key)
+
+
+def _noun(seen: Sequence[Sight]) -> str:
+    """What there is as many of as the value says, if that is plain."""
+    components = {sight.leaf.component for sight in seen}
+    counted = [sight for sight in seen if sight.stack]
+    if any(sight.within is None for sight in counted):
+        return "layer"
+    if counted and components <= {"experts", "router"}:
+        return "expert"
+    return "row" if not counted and components <= {"embedding", "lm_head"} else ""

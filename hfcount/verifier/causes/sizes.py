@@ -1,0 +1,152 @@
+"""Keys of the config that give other sizes than what is stored: each alone, or several together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from hfcount.plan import Blueprint
+from hfcount.tree.dims import Dim, has_key, round_up
+from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.hints import Hint, agreed, derived, scaled, sights
+from hfcount.verifier.causes.stored import Difference
+
+_TRIES = 60  # configs
+_DERIVED = 4  # sizes that are computed from several keys, and that are solved for each of them
+_MODEL = 3  # from so many keys on, the config is that of another model
+_MULTIPLES = [2**power for power in range(3, 15)]
+
+Fit = dict[str, Hint]
+"""Values that fit together, by key."""
+
+
+def of_sizes(case: Case) -> Iterator[Cause]:
+    """Sizes of the config that are not those of what is stored."""
+    found = [(fit, case.solved(changes(case, fit))) for fit in _search(case)]
+    open_ = {code for _, codes in found for code in codes}
+    for solved in sorted({codes for _, codes in found if codes}, key=len, reverse=True):
+        fits = [fit for fit, codes in found if codes == solved]
+        fits = [fit for fit in fits if not any(other.items() < fit.items() for other in fits)]
+        if solved <= open_ and (fits := [fit for fit in fits if case.proven(changes(case, fit))]):
+            open_ -= solved
+            yield _cause(case, solved, fits)
+
+
+def changes(case: Case, fit: Fit) -> dict[str, Any]:
+    """The config's new values; lists with an entry for each layer are cut, or continued if all entries are alike."""
+    result: dict[str, Any] = {}
+    for key, hint in fit.items():
+        result[key] = hint.fits
+        path, dot, _ = key.rpartition(".")
+        around = case.value(path) if path else case.values
+        if hint.noun == "layer" and isinstance(around, Mapping):
+            for name, entries in around.items():
+                if isinstance(entries, list) and len(entries) == hint.read > 1:
+                    alike = all(entry == entries[0] for entry in entries)
+                    more = entries[:1] * (hint.fits - hint.read) if alike else []
+                    result[f"{path}{dot}{name}"] = entries[: hint.fits] + more
+    return result
+
+
+def _search(case: Case) -> Iterator[Fit]:
+    """Values that fit some of what is stored, the simplest first."""
+    queue: list[tuple[Fit, tuple[Blueprint, Difference]]] = [({}, (case.blueprint, case.difference))]
+    known = {frozenset[tuple[str, float]]()}
+    for _ in range(_TRIES):
+        if not queue:
+            return
+        fit, before = queue.pop(0)
+        made = case.with_changes(changes(case, fit))
+        if made and fit:
+            yield fit
+        # A value that the config refuses by itself, such as heads that do not divide, may need another beside it.
+        for more in _proposals(case, *made) if made else _refused(case, *before):
+            new = fit | {hint.key: hint for hint in more}
+            values = frozenset((key, hint.fits) for key, hint in new.items())
+            if values not in known and not fit.keys() & {hint.key for hint in more}:
+                known.add(values)
+                queue.append((new, made or before))
+
+
+def _proposals(case: Case, blueprint: Blueprint, difference: Difference) -> Iterator[Sequence[Hint]]:
+    if not any(difference.counts):
+        return
+    seen = sights(blueprint, difference, case.stored)
+    hints = agreed(seen)
+    if hints:
+        yield hints
+    for hint in hints if len(hints) > 1 else ():
+        yield [hint]
+    for read, value in seen.perhaps:
+        for key in counting(case, read):
+            yield [Hint(key, read, value, key, "layer")]
+    for (_, _, value), size in () if hints else list(seen.derived.items())[:_DERIVED]:
+        numbers = {key: own for key in case.keys if key not in seen.read and type(own := case.value(key)) is int}
+        for hint in chain(derived(size, value, _absent(case, size)), scaled(size, value, numbers)):
+            yield [hint]
+
+
+def counting(case: Case, number: int) -> list[str]:
+    """Keys that may count as many layers."""
+    if has_key(number):
+        return [number.source] if isinstance(number, Dim) else []
+    return [key for key in case.keys if type(value := case.value(key)) is int and value == number]
+
+
+def _refused(case: Case, blueprint: Blueprint, difference: Difference) -> Iterator[Sequence[Hint]]:
+    for (_, _, value), size in sights(blueprint, difference, case.stored).derived.items():
+        for hint in derived(size, value, ()):
+            yield [hint]
+
+
+def _absent(case: Case, size: int) -> list[str]:
+    """Keys that the config lacks, beside those that a size is computed from."""
+    paths = {source.rpartition(".")[0] for source, _ in size.read()} if isinstance(size, Dim) else set()
+    return [key for key in case.keys if case.value(key) is None and key.rpartition(".")[0] in paths]
+
+
+def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
+    said, new = _said(fits), changes(case, fits[0])
+    do = ", or ".join(_orders(list(fit.values())) for fit in fits)
+    if lists := [key for key in new if key not in fits[0]]:
+        do += f", and give {listed(lists)} as many entries"
+    missing, *others = case.difference.counts
+    if len(fits[0]) >= _MODEL:
+        said, do = f"the config is that of another model: {said}", "take the config.json of the model that was saved"
+    elif multiple := _padding(fits):
+        (hint,) = fits[0].values()
+        said += f": {hint.read:,} rounded up to a multiple of {multiple:,}, as Megatron and other trainers pad it"
+        do += f", or cut the rows from {hint.read:,} on"
+    elif missing and not any(others):
+        do = f"add what is missing, or {do}"
+    return Cause(codes, sentence(said), sentence(do), new)
+
+
+def _said(fits: Sequence[Fit]) -> str:
+    """The values that all have in common, then those in which they differ."""
+    shared = [hint for hint in fits[0].values() if all(hint in fit.values() for fit in fits)]
+    apart = [[hint for hint in fit.values() if hint not in shared] for fit in fits]
+    said = "; ".join(map(str, shared))
+    if len(fits) == 1:
+        return said
+    if not shared:
+        return "; or, ".join("; ".join(map(str, own)) for own in apart)
+    either = (" and ".join(f"{one.key} {one.fits:,} for {one.read:,}" for one in own) for own in apart)
+    return f"{said}; and with these, {', or '.join(either)} would fit"
+
+
+def _orders(hints: Sequence[Hint]) -> str:
+    """What to write into the config."""
+    given = [f"{hint.key} to {hint.fits}" for hint in hints if not hint.absent]
+    added = [f"{hint.key}: {hint.fits}" for hint in hints if hint.absent]
+    said = ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
+    return " and ".join(said)
+
+
+def _padding(fits: Sequence[Fit]) -> int | None:
+    """The smallest power of two of which the stored rows are the next multiple; None if there is none."""
+    if len(fits) > 1 or len(fits[0]) > 1:
+        return None
+    (hint,) = fits[0].values()
+    if hint.noun != "row" or hint.fits < hint.read:
+        return None
+    return next((multiple for multiple in _MULTIPLES if round_up(hint.read, multiple) == hint.fits), None)

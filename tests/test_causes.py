@@ -1,0 +1,381 @@
+"""The cause of a difference is named where it is proven, and the cure that is named with it does cure."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import Json, config
+from defects import FIRST, Checkpoint, Tensors, stored
+
+import hfcount
+from hfcount.mapper.whatif import changed
+
+ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
+
+
+def recorded(name: str, **changes: Any) -> Json:
+    values: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    return changed(values, {key.replace("__", "."): value for key, value in changes.items()})
+
+
+@dataclass
+class Case:
+    """A checkpoint that was saved by one config, and has another.
+
+    Args:
+        saved: the config that it was saved by.
+        says: the config that it has; None if it is that one.
+        spoil: damages the tensors.
+        codes: of the findings.
+        cause: what the message must say of the cause.
+        fix: what to do.
+    """
+
+    saved: Json
+    says: Json | None = None
+    spoil: Callable[[Tensors], Tensors] = lambda tensors: tensors
+    codes: str = "HF301"
+    cause: str = ""
+    fix: str | None = None
+
+
+def without(*parts: str) -> Callable[[Tensors], Tensors]:
+    """Tensors with one of these in their names are lost."""
+    return lambda tensors: {name: one for name, one in tensors.items() if not any(part in name for part in parts)}
+
+
+def renamed(old: str, new: str) -> Callable[[Tensors], Tensors]:
+    return lambda tensors: {name.replace(old, new): one for name, one in tensors.items()}
+
+
+def reshaped(**shapes: tuple[int, ...]) -> Callable[[Tensors], Tensors]:
+    """Tensors have other shapes; `__` stands for a dot, and the key for the end of a name."""
+    ends = {key.replace("__", ".") + ".weight": shape for key, shape in shapes.items()}
+
+    def spoil(tensors: Tensors) -> Tensors:
+        return {
+            name: (dtype, next((new for end, new in ends.items() if name.endswith(end)), shape))
+            for name, (dtype, shape) in tensors.items()
+        }
+
+    return spoil
+
+
+def transposed(*parts: str) -> Callable[[Tensors], Tensors]:
+    def spoil(tensors: Tensors) -> Tensors:
+        return {
+            name: (dtype, shape[::-1] if any(part in name for part in parts) else shape)
+            for name, (dtype, shape) in tensors.items()
+        }
+
+    return spoil
+
+
+def experts(*counts: int) -> Callable[[Tensors], Tensors]:
+    """Each layer keeps so many experts, and its router as many rows."""
+
+    def spoil(tensors: Tensors) -> Tensors:
+        kept = {}
+        for name, (dtype, shape) in tensors.items():
+            if found := re.search(r"layers\.(\d+)\.mlp\.(?:experts\.(\d+)|gate\.)", name):
+                count = counts[int(found[1])]
+                if found[2] and int(found[2]) >= count:
+                    continue
+                shape = shape if found[2] else (count, *shape[1:])
+            kept[name] = dtype, shape
+        return kept
+
+    return spoil
+
+
+LLAMA, MOE = config("llama"), config("qwen3_moe")
+GEMMA, LLAVA = recorded("gemma3"), recorded("llava")
+T5, QWEN2 = recorded("t5"), config("qwen2", hidden_size=14, num_attention_heads=2, num_key_value_heads=1)
+
+CASES = {
+    # Sizes
+    "a resized vocabulary": Case(
+        config("llama", vocab_size=54),
+        LLAMA,
+        cause="vocab_size was read as 50, and 54 rows are stored.",
+        fix="Set vocab_size to 54.",
+    ),
+    "a padded vocabulary": Case(
+        config("llama", vocab_size=128),
+        LLAMA,
+        cause="and 128 rows are stored: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
+        fix="Set vocab_size to 128, or cut the rows from 50 on.",
+    ),
+    "the head was not resized": Case(
+        LLAMA,
+        config("llama", vocab_size=54),
+        reshaped(embed_tokens=(54, 12)),
+        cause="model.embed_tokens.weight has 54 rows and lm_head.weight has 50 rows: one was resized without the other",
+        fix="Give both as many rows, and set vocab_size to that number.",
+    ),
+    "a pruned width, and heads as they were": Case(
+        QWEN2 | {"head_dim": 8},
+        QWEN2,
+        cause="head_dim is derived as hidden_size / num_attention_heads = 7, and 8 would fit.",
+        fix="Add head_dim: 8.",
+    ),
+    "a config of another size": Case(
+        config("llama", hidden_size=20, intermediate_size=33, num_hidden_layers=5, vocab_size=60),
+        LLAMA,
+        codes="HF202",
+        cause="The config is that of another model: vocab_size was read as 50, and 60 rows are stored; hidden_size was"
+        " read as 12, and 20 would fit; intermediate_size was read as 20, and 33 would fit; num_hidden_layers was read"
+        " as 3, and 5 layers are stored.",
+        fix="Take the config.json of the model that was saved.",
+    ),
+    "heads of another number": Case(
+        config("qwen3", num_attention_heads=8, num_key_value_heads=4),
+        config("qwen3"),
+        cause="num_attention_heads was read as 4, and 8 would fit; num_key_value_heads was read as 2, and 4 would fit.",
+        fix="Set num_attention_heads to 8 and num_key_value_heads to 4.",
+    ),
+    "a wrong size of a part": Case(
+        GEMMA,
+        recorded("gemma3", text_config__intermediate_size=99),
+        cause="text_config.intermediate_size was read as 99, and 184 would fit.",
+        fix="Set text_config.intermediate_size to 184.",
+    ),
+    # Layers and experts
+    "more layers than the config says": Case(
+        config("llama", num_hidden_layers=5),
+        LLAMA,
+        codes="HF202",
+        cause="num_hidden_layers was read as 3, and 5 layers are stored.",
+        fix="Set num_hidden_layers to 5.",
+    ),
+    "fewer layers, and a list of their types": Case(
+        config("qwen2", num_hidden_layers=2, layer_types=["full_attention"] * 2),
+        config("qwen2", layer_types=["full_attention"] * 3),
+        codes="HF201",
+        cause="num_hidden_layers was read as 3, and 2 layers are stored.",
+        fix="Add what is missing, or set num_hidden_layers to 2, and give layer_types as many entries.",
+    ),
+    "fewer layers of an encoder": Case(
+        T5 | {"num_layers": 1},
+        T5 | {"num_layers": 3, "num_decoder_layers": T5["num_decoder_layers"]},
+        codes="HF201",
+        cause="num_layers was read as 3, and 1 layer is stored.",
+        fix="Add what is missing, or set num_layers to 1.",
+    ),
+    "fewer experts": Case(
+        config("qwen3_moe", num_experts=6),
+        MOE,
+        codes="HF201",
+        cause="For the same reason: 3 tensors of another shape than Qwen3MoeForCausalLM gives, such as"
+        " model.layers.{0-2}.mlp.gate.weight: expected 8×12, stored 6×12. num_experts was read as 8, and 6 experts are"
+        " stored in every layer.",
+        fix="Set num_experts to 6.",
+    ),
+    "fewer experts, and a router as it was": Case(
+        config("qwen3_moe", num_experts=6),
+        spoil=reshaped(mlp__gate=(8, 12)),
+        cause="The router has 8 rows for 6 experts: model.layers.{0-2}.mlp.gate.weight.",
+        fix="Cut its rows to those of the 6 experts that are stored.",
+    ),
+    "fewer experts than the config and the router have": Case(
+        MOE,
+        spoil=without("experts.6.", "experts.7."),
+        codes="HF201",
+        cause="The router has 8 rows for 6 experts",
+        fix="Add the missing experts, or cut its rows to those of the 6 experts that are stored and set num_experts to"
+        " 6.",
+    ),
+    "experts that differ layer by layer": Case(
+        MOE,
+        spoil=experts(8, 6, 4),
+        codes="HF201",
+        cause="The layers differ from one another: num_experts is 8 in layer 0, 6 in layer 1 and 4 in layer 2, and no"
+        " config of this architecture fits, which has one num_experts for all layers.",
+    ),
+    "widths that differ layer by layer": Case(
+        LLAMA,
+        spoil=reshaped(
+            **{f"layers__{n}__mlp__{one}": (w, 12) for n, w in ((0, 15), (1, 9)) for one in ("gate_proj", "up_proj")},
+            **{f"layers__{n}__mlp__down_proj": (12, w) for n, w in ((0, 15), (1, 9))},
+        ),
+        cause="The layers differ from one another: intermediate_size is 15 in layer 0, 9 in layer 1 and 20 in layer 2,"
+        " and no config of this architecture fits",
+    ),
+    "widths that differ layer by layer, where the config can say so": Case(
+        recorded("gemma3n_text", intermediate_size=[9, 9, 8, 9, 9, 7, 9, 9]),
+        recorded("gemma3n_text"),
+        cause="intermediate_size is 9 in layers 0-1,3-4,6-7, 8 in layer 2 and 7 in layer 5.",
+        fix="Set intermediate_size to [9, 9, 8, 9, 9, 7, 9, 9].",
+    ),
+    "heads that differ layer by layer": Case(
+        LLAMA,
+        spoil=reshaped(layers__1__self_attn__o_proj=(12, 9)),
+        cause="The layers differ from one another: model.layers.{0-2}.self_attn.o_proj.weight is 12×12 in layers 0,2"
+        " and 12×9 in layer 1.",
+    ),
+    # Losses
+    "layers lost, and the norm": Case(
+        config("llama", num_hidden_layers=6),
+        spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
+        codes="HF201",
+        cause="Layers 2-3,5 of model.layers and model.norm are absent altogether, and no other number of layers would"
+        " fit: lost in saving or conversion.",
+        fix="Add what is missing.",
+    ),
+    "a layer lost within": Case(
+        LLAMA,
+        spoil=without("layers.1."),
+        codes="HF201",
+        cause="Layer 1 of model.layers is absent altogether, and no other number of layers would fit: lost in saving",
+        fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
+        " num_hidden_layers to 2.",
+    ),
+    "layers left out, and not renumbered": Case(
+        config("llama", num_hidden_layers=4),
+        LLAMA,
+        without("layers.1."),
+        codes="HF201",
+        cause="The layers of model.layers are numbered 0,2-3, and there should be no gaps.",
+        fix="Renumber them 0-2, in their order.",
+    ),
+    "a head lost": Case(LLAMA, spoil=without("lm_head"), codes="HF201", cause="lm_head.weight."),
+    "a head lost, of an encoder and decoder": Case(T5, spoil=without("final_layer_norm"), codes="HF201"),
+    "a tower lost": Case(
+        GEMMA,
+        spoil=without("vision_tower", "multi_modal_projector"),
+        codes="HF201",
+        cause="vision_tower and multi_modal_projector are absent altogether, while vision_config announces them: a"
+        " text-only conversion.",
+        fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
+        " the names.",
+    ),
+    "a projector lost": Case(
+        GEMMA,
+        spoil=without("multi_modal_projector"),
+        codes="HF201",
+        cause="multi_modal_projector is absent altogether, while the config announces it: lost in saving or conversion",
+        fix="Add it from the model that was converted.",
+    ),
+    "a tower besides": Case(
+        GEMMA,
+        GEMMA["text_config"] | {"dtype": "bfloat16"},
+        renamed("language_model.", ""),
+        codes="HF202",
+        cause="All that gemma3_text describes is stored, and vision_tower and multi_modal_projector besides, of which",
+    ),
+    # Other switches and architectures
+    "biases that a key announces": Case(
+        config("llama", attention_bias=True),
+        LLAMA,
+        codes="HF202",
+        cause="attention_bias is absent, and true would fit.",
+        fix="Set attention_bias to true.",
+    ),
+    "biases of two kinds": Case(
+        config("llama", attention_bias=True, mlp_bias=True),
+        config("llama", attention_bias=False, mlp_bias=False),
+        codes="HF202",
+        cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
+        fix="Set attention_bias to true and mlp_bias to true.",
+    ),
+    "queries of a low rank": Case(
+        recorded("deepseek_v2", q_lora_rank=6),
+        recorded("deepseek_v2", q_lora_rank=None),
+        codes="HF201",
+        cause="q_lora_rank is absent, and 6 would fit.",
+        fix="Set q_lora_rank to 6.",
+    ),
+    "biases of another architecture": Case(
+        config("qwen2"),
+        config("llama", attention_bias=False),
+        codes="HF202",
+        cause="These are the names of model_type qwen2, under which the config describes all that is stored;"
+        " attention_bias true would ask for model.layers.{0-2}.self_attn.o_proj.bias besides.",
+        fix="Set model_type to qwen2, and architectures to its class.",
+    ),
+    "names of another architecture, and a width that it takes": Case(
+        config("qwen3"),
+        config("llama"),
+        codes="HF202",
+        cause="These are the names of model_type qwen3, and in it head_dim is 128 by default, and 6 would fit.",
+        fix="Set model_type to qwen3, and architectures to its class; add head_dim: 6.",
+    ),
+    "no biases, where the architecture has them": Case(
+        LLAMA,
+        config("qwen2"),
+        codes="HF201",
+        cause="These are the names of model_type llama, under which the config describes all that is stored",
+        fix="Add what is missing, or set model_type to llama, and architectures to its class.",
+    ),
+    "names of another architecture": Case(
+        LLAMA,
+        LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
+        codes="HF201",
+        cause="These are the names of model_type llama, under which the config describes all that is stored, as it",
+        fix="Set model_type to llama, and architectures to its class.",
+    ),
+    # Contradictions, and what nobody knows
+    "transposed": Case(
+        LLAMA,
+        spoil=transposed("mlp."),
+        cause="They are stored transposed, as [in, out], the way Conv1D and other frameworks have them",
+        fix="Transpose them.",
+    ),
+    "a resized vocabulary, and a norm lost": Case(
+        config("llama", vocab_size=54),
+        LLAMA,
+        without("model.norm"),
+        codes="HF201 HF301",
+        cause="vocab_size was read as 50, and 54 rows are stored. Set vocab_size to 54.",
+        fix="Set vocab_size to 54.",
+    ),
+    "a tensor that nobody knows": Case(
+        LLAMA, spoil=lambda tensors: tensors | {"model.extra": ("BF16", (3,))}, codes="HF202", cause="model.extra."
+    ),
+    "a matrix of another shape": Case(
+        LLAMA,
+        spoil=reshaped(lm_head=(50, 16)),
+        cause="hidden_size was read as 12, and what is stored differs: 16 in lm_head.weight and 12 in",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_cause(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    report = verified(case.says or case.saved, case.spoil(stored(case.saved)), tmp_path)
+    assert [finding.code for finding in report.findings] == case.codes.split()
+    assert case.cause in "\n".join(finding.message for finding in report.findings)
+    assert [finding.fix for finding in report.findings if finding.fix] == ([case.fix] if case.fix else [])
+
+
+ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
+CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)")
+"""What is to be done to the tensors, not to the config or the names."""
+
+
+@pytest.mark.parametrize(("name", "cure"), [one for one in CURES if not OF_TENSORS.search(one[1])])
+def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    values, tensors = case.says or case.saved, case.spoil(stored(case.saved))
+    if "make text_config" in cure:
+        values, tensors = values["text_config"] | {"dtype": "bfloat16"}, renamed("language_model.", "")(tensors)
+    if "enumber" in cure:
+        old = sorted({int(found[1]) for found in map(re.compile(r"layers\.(\d+)").search, tensors) if found})
+        for new, number in enumerate(old):
+            tensors = renamed(f"layers.{number}.", f"layers.{new}.")(tensors)
+    for key, value in re.findall(r"([\w.]+)(?: to|:) (\[[^\]]*\]|\w+)", cure):
+        if key != "architectures":
+            values = changed(values, {key: value if key == "model_type" else json.loads(value)})
+    if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
+        values = values | {found[2]: values[found[2]][: int(found[1])]}
+    assert verified(values, tensors, tmp_path).verdict == "verified"
+
+
+def verified(values: Json, tensors: Tensors, folder: Path) -> hfcount.Report:
+    return hfcount.verify(str(Checkpoint(values, {FIRST: tensors}).write(folder / "model")))
