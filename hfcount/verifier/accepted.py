@@ -52,6 +52,7 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         own_name=wrapped.own[0] if wrapped.own else "",
         names=len(wrapped.pairs) or None,
         flat=bool(wrapped.flat),
+        around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
     )
 
 

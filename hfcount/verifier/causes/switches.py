@@ -8,6 +8,7 @@ from typing import Any
 from hfcount import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.regrouped import groups
 
 _SIZES = 4  # sizes of tensors that nobody described, tried as the value of each absent key
 _TYPES = 4  # model types that are named
@@ -65,7 +66,7 @@ def typed(case: Case) -> Iterator[Cause]:
             said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
             if others := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
                 said += f", as it does under {listed(others)}"
-            said = "; ".join([said, *_not_quite(case)])
+            said = "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
             do = f"set {key} to {fits[0]}, and architectures to its class"
             yield Cause(case.open, sentence(said), sentence(do), {key: fits[0]})
             return
