@@ -869,6 +869,7 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.shapeless import is_shapeless
+from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
@@ -90,12 +91,12 @@ class Config:
             raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
-    def number(self, *names: Str, default: Any = _REQUIRED) -> float:
-        """A number above 0, whole or not."""
+    def number(self, *names: Str, default: Any = _REQUIRED, zero: Bool = False) -> float:
+        """A number above 0, or with `zero` not below, whole or not."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
             raise self._misfit(name, value, "a number", "HF001")
-        if name is not None and not 0 < value <= MAX_SIZE:
+        if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
             raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
         return cast(float, value)
 
@@ -226,6 +227,11 @@ class Config:
         ]
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    @property
+    def token_ids(self) -> tuple[TokenId, ...]:
+        """The token ids that it names, here and in nested configs."""
+        return tuple(token_ids(self._values, self.kind, self._path))
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:

@@ -14,6 +14,7 @@ from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
+from hfcount.verifier.token_ids import check_token_ids
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
@@ -57,6 +58,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
     (checks.check_config, set()),
+    (check_token_ids, set()),
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
     # By then it is known what else is wrong.
@@ -89,7 +91,7 @@ def verify(
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside)
-    outcome = Outcome(match=None if comparison.packed else comparison.names)
+    outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)

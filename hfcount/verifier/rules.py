@@ -41,6 +41,15 @@ RULES = {
             "Correct the value that is wrong.",
         ),
         Rule(
+            "HF104",
+            "id-beyond-vocabulary",
+            "error",
+            "A token id of config.json has no row in the embedding; an error where it is sure to be looked up.",
+            "Tokens were added and the embedding was not resized, or the config is of another tokenizer.",
+            "Correct the id, or resize the embedding and set vocab_size.",
+            "{ids}, and {table} has {rows:row}: an input with such a token fails when the model runs.",
+        ),
+        Rule(
             "HF106",
             "default-taken",
             "note",
