@@ -24,7 +24,6 @@ from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
 
-
 _WEIGHTS = (".safetensors", ".bin")
 
 
