@@ -74,7 +74,7 @@ def squares(c: Config) -> int:
 
 def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
-    given = [] if c.is_int(key) else c.ints(key)
+    given = c.ints(key, alone=True)
     if len(set(given)) > 1:
         raise c.error(f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
     return given[0] if given else c.int(key)
