@@ -74,14 +74,16 @@ KEPT = ("model_type", "architectures", "dtype", "torch_dtype", "transformers_ver
 SETTLED = {
     **dict.fromkeys(("t5", "mt5", "umt5"), ("tie_word_embeddings",)),
     "bart": ("encoder_layers", "encoder_ffn_dim", "encoder_attention_heads"),
+    "gemma3n_text": ("num_kv_shared_layers",),
 }
 """Keys that stay as they are in some types: a T5 is built with a tied head and loaded with one of its own, if that is
-stored; the causal class of BART builds no encoder, whatever its keys are."""
+stored; the causal class of BART builds no encoder, whatever its keys are; and of more shared layers than there are,
+Gemma 3n shares some by chance, counted from the end."""
 
 WORDS = ("alibi", "rotary", "absolute", "relative_key", "gelu", "silu", "auto", "none", "full_attention")
 """Words for a key that holds a word."""
 
-EMPTY = re.compile("vocab|embed|layers?$|heads?$|^hidden_size$|^d_model$|depth$|groups$")
+EMPTY = re.compile("vocab|embed|expand|layers?$|heads?$|^hidden_size$|^d_model$|depths?$|groups$|stages$")
 """Keys that are never 0: nothing is left of such a model, not even what is tied or divided."""
 
 LARGEST = 4096
@@ -138,14 +140,14 @@ def _other(key: str, value: Any, chance: Random, layers: int) -> Any:
     if isinstance(value, str):
         return chance.choice(WORDS)
     if isinstance(value, list):
-        return _other_list(value, chance, layers)
+        return _other_list(key, value, chance, layers)
     if value is None:
         numeric = re.search("num_|size|dim|rank|layers", key)
         return chance.choice((2, 3, 7, 24) if numeric else (True, False, 2, 24, 1.5, [0], list(range(layers))))
     return value
 
 
-def _other_list(value: Sequence[Any], chance: Random, layers: int) -> list[Any]:
+def _other_list(key: str, value: Sequence[Any], chance: Random, layers: int) -> list[Any]:
     how = chance.choice(("order", "one", "fewer", "more", "none", "numbers"))
     if how == "order":
         return chance.sample(value, len(value))
@@ -157,7 +159,7 @@ def _other_list(value: Sequence[Any], chance: Random, layers: int) -> list[Any]:
         return [*value, value[0]]
     if how == "numbers" and all(type(one) is int for one in value):
         return sorted(chance.sample(range(layers), chance.randint(0, layers)))
-    return []
+    return list(value) if EMPTY.search(key) else []
 
 
 def _layers(config: Json) -> int:

@@ -52,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         "embedding",
         cls_token=Tensor((1, 1, d)),
         mask_token=Tensor((1, d)) if of["use_mask_token"] else None,
-        register_tokens=Tensor((1, count, d)) if count else None,
+        register_tokens=Tensor((1, count, d)) if s.family == "dinov2_with_registers" else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
