@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hfcount.errors import Value
+from hfcount.formats.samples import Piece
 from hfcount.text import printable
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
@@ -114,6 +115,7 @@ class Outcome:
         sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
+        pieces: parts of the files that would tell whether copies are copies.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -126,6 +128,7 @@ class Outcome:
     sized: int = 0
     match: Match | None = None
     predicting: bool = False
+    pieces: list[Piece] = field(default_factory=list)
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""
