@@ -31,6 +31,7 @@ class Packed:
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
+        dense: the names as if all modules were dense, with the stored name of each.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
         reading: dtypes that make total_size come out exactly; None if none do.
@@ -40,6 +41,7 @@ class Packed:
     scheme: Scheme
     match: Match
     spelling: Mapping[str, str]
+    dense: Mapping[str, str]
     modules: Sequence[Found]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
@@ -103,6 +105,7 @@ def look(
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
         spelling | _spelt(match.taken.items(), collected),
+        collected.dense,
         found.modules,
         found.lacking,
         found.biases,
