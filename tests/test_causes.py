@@ -300,6 +300,13 @@ CASES = {
         cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
         fix="Set attention_bias to true and mlp_bias to true.",
     ),
+    "biases and a size": Case(
+        config("llama", attention_bias=True, hidden_size=16),
+        LLAMA,
+        codes="HF202",
+        cause="hidden_size was read as 12, and 16 would fit. attention_bias is absent, and true",
+        fix="Set hidden_size to 16. Set attention_bias to true.",
+    ),
     "queries of a low rank": Case(
         recorded("deepseek_v2", q_lora_rank=6),
         recorded("deepseek_v2", q_lora_rank=None),
