@@ -61,19 +61,22 @@ class Case:
     @cached_property
     def stored(self) -> Stored:
         """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
-        c = self.comparison
-        listed = c.packed.dense if c.packed else dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        spelling, others = c.match.taken, {leaf.name for leaf in c.match.heads}
-        others.update(c.match.wrapped.own if c.match.wrapped else ())
-        entries = c.view.entries if c.view else {}
+        c, match = self.comparison, self.comparison.match
+        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
+        if c.packed and c.packed.dense is None:
+            leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
+            listed = {name: name for leaf in leaves for name in leaf.names()}
+        elif c.packed:
+            listed = c.packed.dense or {}
+        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
+        spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
-        for name in listed:
-            own = spelling.get(name, name)
+        for name, place in listed.items():
+            own, entry = spelling.get(name, name), entries.get(name)
             if own in others or own.startswith(self.blueprint.asides):
                 continue
-            entry = entries.get(name)
-            whole = entry and (not c.packed or (listed[name] == name and entry.dtype in dtypes.FLOATING))
-            shapes[own] = entry.shape if entry and whole else None
+            known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
+            shapes[own] = entry.shape if entry and known else None
         return Stored.of(shapes)
 
     @cached_property
@@ -88,7 +91,10 @@ class Case:
     @cached_property
     def difference(self) -> Difference:
         """How what is stored differs from the config."""
-        return compare(self.blueprint.leaves, self.stored)
+        if self.comparison.packed:
+            return compare(self.blueprint.leaves, self.stored)
+        listed = self.comparison.match.listed  # layers that only look like prediction layers are not found among these
+        return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
     @cached_property
     def gone(self) -> Wholes | None:
@@ -150,7 +156,8 @@ class Case:
         made = self.with_changes(changes)
         assert made is not None
         other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
-        other.values, other.stored, other._tried = changed(self.values, changes), self.stored, {}
+        other.values, other._tried = changed(self.values, changes), {}
+        other.stored, other.difference = self.stored, made[1]
         return other
 
     def solved(self, changes: Changes) -> frozenset[str]:
