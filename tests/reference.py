@@ -20,8 +20,8 @@ FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "reference.json"
 Json = dict[str, Any]
 
 NO_SHAPE = re.compile(
-    r"_token_(id|index|ids)$|dropout|drop_?(rate|path)|layer_?drop$|pdrop|(^|_)eps(ilon)?$|init(ial|_|$)|loss|coef"
-    r"|^rope_|rope_(theta|scaling|parameters|type)|theta|dtype|momentum|softcap|scaling|^mask_(time|feature)_|noise|alpha"
+    r"_token_(id|index|ids)$|dropout|drop_?(rate|path)|layer_?drop$|pdrop|(^|_)eps(ilon)?$|initial|(^|_)init(_std|_xavier_std)?$|loss|coef"
+    r"|^rope_|rope_(theta|scaling|parameters|type)|theta|dtype|momentum|softcap|scaling|^mask_(time|feature)_(length|min_masks)$|noise|alpha"
     r"|gamma|temperature|^(use_cache|output_(attentions|hidden_states|scores|router_logits)|return_|reorder_|gradient_)"
     r"|thresh|_std$|_mean$|cost$|interpolat|label_smooth|_weight$|^max_length$|^num_beams$|^top_[kp]$|^verbose$"
 )
@@ -64,7 +64,9 @@ def recorded() -> Json:
             if absent and _merged(kind, name, absent, own):
                 parts[name].append(True)
             wanted.extend([own] if own else [])
-        names = {name: key for name, key in kind.attribute_map.items() if key in keys and not NO_SHAPE.search(name)}
+        # A name that is mapped to another is set under that, which need not be declared.
+        pairs = [(name, key) if key in keys else (key, name) for name, key in kind.attribute_map.items()]
+        names = {name: key for name, key in pairs if key in keys and not NO_SHAPE.search(name)}
         declared = plain({key: value for key, value in keys.items() if key not in below and value is not MISSING})
         whole = {"keys": dict(sorted(declared.items())), "names": dict(sorted(names.items())), "parts": parts}
         return {name: value for name, value in whole.items() if value}

@@ -65,6 +65,22 @@ def reshaped(**shapes: tuple[int, ...]) -> Callable[[Tensors], Tensors]:
     return spoil
 
 
+def fused(*parts: str) -> Callable[[Tensors], Tensors]:
+    """Projections in one; the last part is its name."""
+
+    def spoil(tensors: Tensors) -> Tensors:
+        found, (*apart, whole) = dict[str, Any](), parts
+        for name, (dtype, shape) in tensors.items():
+            own = next((part for part in apart if part in name), None)
+            if own is not None:
+                name = name.replace(own, whole)
+                shape = (found[name][1][0] + shape[0], *shape[1:]) if name in found else shape
+            found[name] = dtype, shape
+        return found
+
+    return spoil
+
+
 def transposed(*parts: str) -> Callable[[Tensors], Tensors]:
     def spoil(tensors: Tensors) -> Tensors:
         return {
@@ -92,6 +108,18 @@ def experts(*counts: int) -> Callable[[Tensors], Tensors]:
     return spoil
 
 
+def packed(tensors: Tensors) -> Tensors:
+    """Every projection of the layers is stored as FP8 in one block, with its scale."""
+    names = [name for name in tensors if name.endswith("_proj.weight")]
+    scales = {f"{name}_scale_inv": ("F32", (1, 1)) for name in names}
+    return tensors | {name: ("F8_E4M3", tensors[name][1]) for name in names} | scales
+
+
+def both(first: Callable[[Tensors], Tensors], second: Callable[[Tensors], Tensors]) -> Callable[[Tensors], Tensors]:
+    return lambda tensors: second(first(tensors))
+
+
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 LLAMA, MOE = config("llama"), config("qwen3_moe")
 GEMMA, LLAVA = recorded("gemma3"), recorded("llava")
 T5, QWEN2 = recorded("t5"), config("qwen2", hidden_size=14, num_attention_heads=2, num_key_value_heads=1)
@@ -131,6 +159,12 @@ CASES = {
         " read as 12, and 20 would fit; intermediate_size was read as 20, and 33 would fit; num_hidden_layers was read"
         " as 3, and 5 layers are stored.",
         fix="Take the config.json of the model that was saved.",
+    ),
+    "half of the width in all, which no rank of several has": Case(
+        config("llama", hidden_size=24, head_dim=6),
+        config("llama", hidden_size=48, head_dim=6),
+        cause="hidden_size was read as 48, and 24 would fit.",
+        fix="Set hidden_size to 24.",
     ),
     "heads of another number": Case(
         config("qwen3", num_attention_heads=8, num_key_value_heads=4),
@@ -230,7 +264,7 @@ CASES = {
         LLAMA,
         spoil=without("layers.1."),
         codes="HF201",
-        cause="Layers 1 of model.layers",
+        cause="Layer 1 of model.layers is absent altogether, and no other number of layers would fit: lost in saving",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
         " num_hidden_layers to 2.",
     ),
@@ -253,6 +287,20 @@ CASES = {
         fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
         " the names.",
     ),
+    "a projector lost": Case(
+        GEMMA,
+        spoil=without("multi_modal_projector"),
+        codes="HF201",
+        cause="multi_modal_projector is absent altogether, while the config announces it: lost in saving or conversion",
+        fix="Add it from the model that was converted.",
+    ),
+    "a tower besides": Case(
+        GEMMA,
+        GEMMA["text_config"] | {"dtype": "bfloat16"},
+        renamed("language_model.", ""),
+        codes="HF202",
+        cause="All that gemma3_text describes is stored, and vision_tower and multi_modal_projector besides, of which",
+    ),
     # Other switches and architectures
     "biases that a key announces": Case(
         config("llama", attention_bias=True),
@@ -267,6 +315,13 @@ CASES = {
         codes="HF202",
         cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
         fix="Set attention_bias to true and mlp_bias to true.",
+    ),
+    "biases and a size": Case(
+        config("llama", attention_bias=True, hidden_size=16),
+        LLAMA,
+        codes="HF202",
+        cause="hidden_size was read as 12, and 16 would fit. attention_bias is absent, and true",
+        fix="Set hidden_size to 16. Set attention_bias to true.",
     ),
     "queries of a low rank": Case(
         recorded("deepseek_v2", q_lora_rank=6),
@@ -283,12 +338,63 @@ CASES = {
         " attention_bias true would ask for model.layers.{0-2}.self_attn.o_proj.bias besides.",
         fix="Set model_type to qwen2, and architectures to its class.",
     ),
+    "names of another architecture, and a width that it takes": Case(
+        config("qwen3"),
+        config("llama"),
+        codes="HF202",
+        cause="These are the names of model_type qwen3, and in it head_dim is 128 by default, and 6 would fit.",
+        fix="Set model_type to qwen3, and architectures to its class; add head_dim: 6.",
+    ),
+    "no biases, where the architecture has them": Case(
+        LLAMA,
+        config("qwen2"),
+        codes="HF201",
+        cause="These are the names of model_type llama, under which the config describes all that is stored",
+        fix="Add what is missing, or set model_type to llama, and architectures to its class.",
+    ),
     "names of another architecture": Case(
         LLAMA,
         LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
         codes="HF201",
         cause="These are the names of model_type llama, under which the config describes all that is stored, as it",
         fix="Set model_type to llama, and architectures to its class.",
+    ),
+    "what the architecture fuses is apart": Case(
+        LLAMA,
+        LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
+        codes="HF201",
+        cause="model.layers.{0-2}.mlp has gate_proj and up_proj in place of gate_up_proj",
+        fix="Set model_type to llama, and architectures to its class.",
+    ),
+    "what is apart in the architecture is fused": Case(
+        recorded("gemma2"),
+        spoil=fused("q_proj", "k_proj", "v_proj", "qkv_proj"),
+        codes="HF201",
+        cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
+    ),
+    # Packed weights
+    "packed, and a layer lost": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        spoil=both(packed, without("layers.1.")),
+        codes="HF201",
+        cause="Layer 1 of model.layers is absent altogether",
+        fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-2 and set"
+        " num_hidden_layers to 3.",
+    ),
+    "packed, and more layers than the config says": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        config("qwen3", quantization_config=FP8),
+        packed,
+        codes="HF202",
+        cause="num_hidden_layers was read as 3, and 4 layers are stored.",
+        fix="Set num_hidden_layers to 4.",
+    ),
+    "packed, and another width": Case(
+        config("qwen3", quantization_config=FP8),
+        config("qwen3", intermediate_size=16, quantization_config=FP8),
+        packed,
+        cause="intermediate_size was read as 16, and 20 would fit.",
+        fix="Set intermediate_size to 20.",
     ),
     # Contradictions, and what nobody knows
     "transposed": Case(
@@ -327,7 +433,7 @@ def test_the_cause(name: str, tmp_path: Path) -> None:
 
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
-OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add them")
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)")
 """What is to be done to the tensors, not to the config or the names."""
 
 
@@ -336,14 +442,14 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     case = CASES[name]
     values, tensors = case.says or case.saved, case.spoil(stored(case.saved))
     if "make text_config" in cure:
-        values, tensors = values["text_config"] | {"dtype": values["dtype"]}, renamed("language_model.", "")(tensors)
+        values, tensors = values["text_config"] | {"dtype": "bfloat16"}, renamed("language_model.", "")(tensors)
     if "enumber" in cure:
         old = sorted({int(found[1]) for found in map(re.compile(r"layers\.(\d+)").search, tensors) if found})
         for new, number in enumerate(old):
             tensors = renamed(f"layers.{number}.", f"layers.{new}.")(tensors)
     for key, value in re.findall(r"([\w.]+)(?: to|:) (\[[^\]]*\]|\w+)", cure):
         if key != "architectures":
-            values = changed(values, {key: json.loads(value) if value != "llama" and value != "qwen2" else value})
+            values = changed(values, {key: value if key == "model_type" else json.loads(value)})
     if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
         values = values | {found[2]: values[found[2]][: int(found[1])]}
     assert verified(values, tensors, tmp_path).verdict == "verified"

@@ -82,7 +82,7 @@ class Leaf:
     def active_elements(self) -> int:
         """Elements that a token uses, each counted once."""
         some, of = self.share
-        return int(self.active) * self.size * int(some) // int(of)
+        return int(self.active) * self.size * int(some) // (int(of) or 1)
 
     @property
     def formula(self) -> int:
@@ -100,6 +100,11 @@ class Leaf:
         return ".".join(
             part if isinstance(part, str) else str(part) if part.count == 1 else f"{{{part}}}" for part in self.segments
         )
+
+    @property
+    def first(self) -> str:
+        """The first of its names."""
+        return ".".join(part if isinstance(part, str) else str(next(iter(part))) for part in self.segments)
 
     def names(self) -> list[str]:
         """Every name, `count` of them."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
 from hfcount.formats.samples import Piece
@@ -13,6 +13,9 @@ from hfcount.verifier.rules import RULES, Rule, Severity
 
 DIFFERING = ("HF201", "HF202", "HF301")
 """Findings about names and shapes, whose cause is looked for."""
+
+if TYPE_CHECKING:
+    from hfcount.verifier.packed import Packed
 
 _ROWS = 100  # folded names that a report lists
 
@@ -116,6 +119,7 @@ class Outcome:
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
         pieces: parts of the files that would tell whether copies are copies.
+        packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -129,6 +133,7 @@ class Outcome:
     match: Match | None = None
     predicting: bool = False
     pieces: list[Piece] = field(default_factory=list)
+    packed: "Packed | None" = None
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""

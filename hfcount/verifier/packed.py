@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hfcount.packing.expected import module_of
+from hfcount.packing.expected import module_of, planned
 from hfcount.packing.reading import PackedReading
-from hfcount.packing.stacks import apart, is_stack, together
+from hfcount.packing.stacks import STACKS, apart, is_stack, of_mlx, together
 from hfcount.packing.suffixes import Collected, Suffixes
-from hfcount.packing.survey import Found, Survey, survey
+from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
@@ -31,6 +31,7 @@ class Packed:
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
+        dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
         reading: dtypes that make total_size come out exactly; None if none do.
@@ -40,6 +41,7 @@ class Packed:
     scheme: Scheme
     match: Match
     spelling: Mapping[str, str]
+    dense: Mapping[str, str] | None
     modules: Sequence[Found]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
@@ -59,7 +61,7 @@ class Packed:
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
-        return not (self.match.missing_count or self.match.unexpected or self.lacking)
+        return self.match.complete and not self.lacking
 
 
 class Dense(Scheme):
@@ -75,7 +77,7 @@ class Dense(Scheme):
 
 def look(
     blueprint: Blueprint,
-    listed: Iterable[str],
+    listed: Collection[str],
     view: HeaderView | None,
     scheme: Scheme,
     announced: Announcement | None,
@@ -83,10 +85,12 @@ def look(
 ) -> Packed:
     """How each module of a checkpoint is stored."""
     leaves = blueprint.leaves
+    if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
+        return agreeing
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
-    match = matching(_forms(leaves, collected.dense), collected.dense)
+    match = matching(_forms(leaves, collected.dense, scheme, view), collected.dense)
     spelling = match.spelling
     entries = view.entries if view else {}
 
@@ -102,7 +106,8 @@ def look(
         announced,
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
-        spelling | _spelt(match.taken.items(), collected),
+        spelling | _spelt(spelling, collected),
+        collected.dense,
         found.modules,
         found.lacking,
         found.biases,
@@ -110,19 +115,84 @@ def look(
     )
 
 
-def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
-    """The leaves with experts in one stack or one by one, whichever the names have."""
+def _as_said(
+    leaves: Sequence[Leaf],
+    listed: Collection[str],
+    view: HeaderView | None,
+    scheme: Scheme,
+    announced: Announcement | None,
+    matching: Matching,
+) -> Packed | None:
+    """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
+    if scheme.renames:  # its names are not the blueprint's
+        return None
+    plan = list(planned(leaves, scheme))
+    tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
+    if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
+        return None
+    match = matching(tensors, listed)
+    if not match.complete or match.spelling:
+        return None
+    counts = {id(leaf): count for leaf, count in match.listed}
+    known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
+    modules: list[Found] = []
+    biases: list[Leaf] = []
+    for leaf, choice, parts in plan:
+        needed = {counts[id(one)] for part, one in parts if part.needed}
+        if len(needed) > 1 or any(0 < counts[id(one)] < one.count for _, one in parts):
+            return None
+        if not parts and view and choice and _any_of(view, leaf, known):
+            return None  # packed, and without what belongs to it
+        biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
+        if choice and counts[id(parts[0][1] if parts else leaf)]:
+            modules.append(Found(leaf, choice, choice.layout))
+    return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
+
+
+def _any_of(view: HeaderView, leaf: Leaf, known: Collection[str]) -> bool:
+    """Whether a header has any tensor of a leaf in one of these dtypes."""
+    return any(entry.dtype in known for name in leaf.names() if (entry := view.entries.get(name)))
+
+
+def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, view: HeaderView | None) -> Sequence[Leaf]:
+    """The leaves as the scheme's tools store them: experts in one stack or one by one, and under their names."""
     if any(map(is_stack, leaves)) and any(".experts.0." in name for name in names):
         return apart(leaves)
-    return together(leaves) if any(".switch_mlp." in name for name in names) else leaves
+    if not scheme.renames:
+        return leaves
+    first = scheme.renames[0]
+    if any(leaf.name.startswith(first[0]) for leaf in leaves) and any(name.startswith(first[1]) for name in names):
+        leaves = [_renamed(leaf, scheme.renames) for leaf in leaves]
+    stack = next((stack for text, stack in STACKS.items() if any(text in name for name in names)), None)
+    found = of_mlx(together(leaves, stack) if stack else leaves)
+    if view:  # where convolutions are as in the original, they stay
+        own = {leaf.name: leaf for leaf in leaves}
+        found = [one if _is_at(view, one) else own.get(one.name, one) for one in found]
+    return found
 
 
-def _spelt(renamed: Iterable[tuple[str, str]], collected: Collected) -> dict[str, str]:
+def _is_at(view: HeaderView, leaf: Leaf) -> bool:
+    """Whether the first tensor of a leaf has its shape in the headers, or is not there."""
+    entry = view.entries.get(leaf.first)
+    return entry is None or entry.shape == tuple(map(int, leaf.shape))
+
+
+def _renamed(leaf: Leaf, renames: Iterable[tuple[str, str]]) -> Leaf:
+    """The leaf with the first of the beginnings that it has replaced."""
+    text = ".".join(one for one in leaf.segments[:3] if isinstance(one, str)) + "."
+    for old, new in renames:
+        if text.startswith(old):
+            rest = leaf.segments[old.count(".") :]
+            return replace(leaf, segments=(*filter(None, new.split(".")), *rest))
+    return leaf
+
+
+def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
     """The checkpoint's names of what stands beside weights that it spells otherwise."""
     suffixes = collected.suffixes
     return {
         suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
-        for found, expected in renamed
+        for expected, found in spelling.items()
         if (bits := collected.beside.get(found))
         for suffix in suffixes.of(bits)
     }
@@ -184,6 +254,6 @@ def _scalars(text: tuple[str, ...], places: Sequence[tuple[int, ...]]) -> list[L
         for own, rest in zip(some, text[1:], strict=True):
             segments += (own, *rest[1:].split("."))
         count = some[0].count if whole else 1
-        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="optional", dtypes=_CACHE_DTYPES)
+        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="spare", dtypes=_CACHE_DTYPES)
         found.append(leaf)
     return found

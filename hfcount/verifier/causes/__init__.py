@@ -1,20 +1,34 @@
 """Why names or shapes differ, named only where it is proven. Nothing of this runs on a checkpoint that agrees."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
-from hfcount.verifier.causes.losses import lost, renumbered, stripped
+from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.ranks import divided, partitioned
+from hfcount.verifier.causes.regrouped import regrouped
 from hfcount.verifier.causes.rows import contradicting, transposed
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.switches import switched, typed
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
+
+
+def _both(case: Case) -> Iterator[Cause]:
+    """Two causes, the second of which explains all that the first leaves."""
+    for first in chain(of_sizes(case), switched(case)):
+        rest = case.under(first.changes)
+        for second in chain(of_sizes(rest), switched(rest)):
+            if rest.open == set(second.codes):
+                fix = " ".join(filter(None, (first.fix, second.fix)))
+                yield Cause(case.open, f"{first.says} {second.says}", fix, {**first.changes, **second.changes})
+                return
+
 
 CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     partitioned,
@@ -23,12 +37,18 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     switched,
     renumbered,
     stripped,
+    _both,
     typed,
+    regrouped,
     transposed,
     contradicting,
     lost,
+    beside,
 )
 """What may be the cause, the most certain first."""
+
+_FILES = {"HF003", "HF004", "HF005", "HF007"}
+"""Findings about files that are broken or absent."""
 
 
 def explain(
@@ -44,20 +64,36 @@ def explain(
     if not open_ or comparison.names is None:
         return
     case = Case(comparison, values, outcome, again)
-    match = comparison.names
-    shapes = sum(finding.count for finding in outcome.findings if finding.rule.code == "HF301")
-    if case.difference.counts != (match.missing_count, len(match.unexpected), shapes):
-        return  # more is accepted here than a fold of the names can tell
+    if not case.told:
+        return
     _condense(case, outcome)
+    if open_ == ["HF201"] and not _FILES.isdisjoint(finding.rule.code for finding in outcome.findings):
+        return  # what is missing may be in files that are
+    for cause in _chosen(case, frozenset(open_)):
+        _name(cause, outcome)
+
+
+def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
+    """The first cause of everything, or else causes of different findings."""
+    found: list[Cause] = []
     for find in CAUSES:
-        for cause in find(case) if open_ else ():
-            if set(cause.codes) <= set(open_):
-                _name(cause, outcome)
-                open_ = [code for code in open_ if code not in cause.codes]
+        for cause in find(case):
+            if codes == set(cause.codes):
+                return [cause]
+            found.append(cause)
+    open_, chosen = codes, list[Cause]()
+    for cause in found:
+        if open_.issuperset(cause.codes):
+            open_ -= set(cause.codes)
+            chosen.append(cause)
+    # While some tensors are inexplicable, what explains others may be wrong.
+    return [replace(cause, fix=None) for cause in chosen] if "HF202" in open_ else chosen
 
 
 def _condense(case: Case, outcome: Outcome) -> None:
-    """Gives whole parts and whole layers as one row."""
+    """Gives whole parts and whole layers as one row, unless nothing at all is there under its name."""
+    if not any(rows for _, rows in case.difference.found):
+        return
     for place, finding in enumerate(outcome.findings):
         found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.rule.code)
         if found and len(rows := found.rows()) < len(finding.tensors):

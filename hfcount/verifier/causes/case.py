@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed
 from hfcount.plan import Blueprint, build
+from hfcount.storage import dtypes
 from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
 from hfcount.verifier.causes.wholes import Wholes, described, wholes
 from hfcount.verifier.comparison import Comparison
@@ -50,6 +51,7 @@ class Case:
     outcome: Outcome
     again: Callable[[Blueprint], Outcome]
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
+    _lacked: dict[str, int] = field(default_factory=dict)
 
     @property
     def blueprint(self) -> Blueprint:
@@ -58,23 +60,41 @@ class Case:
 
     @cached_property
     def stored(self) -> Stored:
-        """What is stored, by the blueprint's names."""
+        """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
         c, match = self.comparison, self.comparison.match
-        listed = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        spelling, others = match.taken, {leaf.name for leaf in match.heads}
-        others.update(match.wrapped.own if match.wrapped else ())
-        entries = c.view.entries if c.view else {}
+        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
+        if c.packed and c.packed.dense is None:
+            leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
+            listed = {name: name for leaf in leaves for name in leaf.names()}
+        elif c.packed:
+            listed = c.packed.dense or {}
+        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
+        spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
-        for name in listed:
-            own = spelling.get(name, name)
-            if own not in others and not own.startswith(self.blueprint.asides):
-                shapes[own] = entries[name].shape if name in entries else None
+        for name, place in listed.items():
+            own, entry = spelling.get(name, name), entries.get(name)
+            if own in others or own.startswith(self.blueprint.asides):
+                continue
+            known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
+            shapes[own] = entry.shape if entry and known else None
         return Stored.of(shapes)
+
+    @cached_property
+    def told(self) -> bool:
+        """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
+        match, counts = self.comparison.match, self.difference.counts
+        shapes = sum(finding.count for finding in self.outcome.findings if finding.rule.code == "HF301")
+        if self.comparison.packed:
+            return counts[0] == match.missing_count and (counts[1] > 0) == bool(match.unexpected)
+        return counts == (match.missing_count, len(match.unexpected), shapes)
 
     @cached_property
     def difference(self) -> Difference:
         """How what is stored differs from the config."""
-        return compare(self.blueprint.leaves, self.stored)
+        if self.comparison.packed:
+            return compare(self.blueprint.leaves, self.stored)
+        listed = self.comparison.match.listed  # layers that only look like prediction layers are not found among these
+        return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
     @cached_property
     def gone(self) -> Wholes | None:
@@ -84,7 +104,7 @@ class Case:
     @cached_property
     def beyond(self) -> Wholes | None:
         """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
-        few = self.blueprint.tensor_count <= 10 * MOST
+        few = self.blueprint.tensor_count <= 10 * MOST and not self.comparison.packed
         return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
 
     def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:
@@ -112,13 +132,33 @@ class Case:
             return self.blueprint, self.difference
         text = json.dumps(changes, sort_keys=True)
         if text not in self._tried:
+            config = Config(changed(self.values, changes))
             try:
-                blueprint = build(Config(changed(self.values, changes)))
+                blueprint = build(config)
             except (ConfigError, UnknownArchitecture):
                 self._tried[text] = None
             else:
                 self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
+                self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
         return self._tried[text]
+
+    def lacked(self, changes: Changes) -> int:
+        """How many of the keys that are read under a changed config, which was tried, the config lacks."""
+        return self._lacked[json.dumps(changes, sort_keys=True)]
+
+    def named(self, changes: Changes) -> bool:
+        """Whether a changed config describes all names, whatever the shapes."""
+        made = self.with_changes(changes)
+        return made is not None and made[0].asides == self.blueprint.asides and not any(made[1].counts[:2])
+
+    def under(self, changes: Changes) -> "Case":
+        """The same checkpoint with a changed config, which must be a valid one."""
+        made = self.with_changes(changes)
+        assert made is not None
+        other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
+        other.values, other._tried = changed(self.values, changes), {}
+        other.stored, other.difference = self.stored, made[1]
+        return other
 
     def solved(self, changes: Changes) -> frozenset[str]:
         """The codes of findings that a changed config would not have, if it has nothing new instead."""
@@ -151,7 +191,7 @@ class Case:
         if made is None or not solved:
             return False
         before = {finding.rule.code for finding in self.outcome.findings}
-        after = {finding.rule.code for finding in self.again(made[0]).findings if not finding.rule.neutral}
+        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.severity == "error"}
         return after <= before - solved
 
 
