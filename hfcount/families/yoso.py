@@ -1,4 +1,4 @@
-"""YOSO, MRA and Nyströmformer: BERT without a pooler, its attention approximated (arXiv:2111.09714, arXiv:2102.03902)."""
+"""YOSO, MRA and Nyströmformer: BERT without a pooler, attention approximated (arXiv:2111.09714, arXiv:2102.03902)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
