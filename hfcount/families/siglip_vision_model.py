@@ -12,6 +12,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # modeling_smolvlm.py
 _HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision")
 MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model", "idefics2_vision", "idefics3_vision", "smolvlm_vision")
+CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
 
 

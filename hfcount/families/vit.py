@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.conversions import VIT_ATTENTION
 from hfcount.parts.vision import patch_convolution, vit_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -11,8 +12,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
 SPELLINGS = {
     r"encoder\.layer\.": "layers.",
-    **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},
-    r"attention\.output\.dense\.": "attention.o_proj.",
+    **VIT_ATTENTION,
     r"intermediate\.dense\.": "mlp.fc1.",
     r"output\.dense\.": "mlp.fc2.",
 }
