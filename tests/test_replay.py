@@ -126,7 +126,7 @@ UNSETTLED = {
     "all in float32": "add up",
     "no total_size": "add up",
     "norms in float32": "add up",
-    "GPTQ": "quantised",
+    "GPTQ": "add up",
     "FP8 that the config does not announce": "quantised",
 }
 
@@ -155,6 +155,15 @@ def test_a_folder_can_be_recorded(folders: dict[str, Path], tmp_path: Path, name
     online = inspect(Request(str(folders[name])), Options(save=tmp_path))
     (saved,) = tmp_path.iterdir()
     assert comparable(hfcount.verify(saved.name, fixtures=tmp_path)) == comparable(online)
+
+
+def test_headers_that_were_not_recorded_are_said_to_be_so(hub: Hub, run: Run, tmp_path: Path) -> None:
+    hub.publish(MODEL, sharded().write(tmp_path / "tiny"))
+    assert run(MODEL, "--depth", "index", "--save", tmp_path / "saved").report["verdict"] == "verified"
+    replay = run(MODEL, "--fixtures", tmp_path / "saved", "--depth", "headers").report
+    assert (replay["verdict"], replay["error"]["kind"]) == ("unverified", "NoHeaders")
+    assert "the headers of 3 of the 3 weight files of" in replay["error"]["message"]
+    assert "are not recorded" in replay["error"]["message"]
 
 
 # What could not be read

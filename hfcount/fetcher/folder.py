@@ -13,6 +13,7 @@ from hfcount.fetcher.interface import (
     CONFIG,
     INDEX,
     MODULES,
+    SINGLE,
     Documents,
     Progress,
     Request,
@@ -100,6 +101,8 @@ def read_folder(
         instead = without_config(names, files.read(folder / ADAPTER))
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
     weights = [name for name in names if name.endswith(".safetensors")]
+    if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
+        weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
     others = {name: files.read(folder / name, label and f"{label} {name}") for name in companions(names)}

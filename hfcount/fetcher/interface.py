@@ -16,6 +16,7 @@ SourceName = Literal["hub", "cache", "folder", "fixtures"]
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
+SINGLE = "model.safetensors"
 HEADERS = "headers.json"
 ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
