@@ -85,3 +85,11 @@ VIT_ATTENTION = {
     r"attention\.output\.dense\.": "attention.o_proj.",
 }
 """ViT's attention before transformers 5, and since."""
+
+VIT = {
+    r"encoder\.layer\.": "layers.",
+    **VIT_ATTENTION,
+    r"intermediate\.dense\.": "mlp.fc1.",
+    r"output\.dense\.": "mlp.fc2.",
+}
+"""ViT's layers, likewise."""
