@@ -23,6 +23,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
+from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
@@ -151,6 +152,18 @@ class FolderShards:
             if (one := self._read(name)) is not None:
                 found[name] = one
             done()
+        return found
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """The digests of pieces of the files, as far as these reach."""
+        found: dict[Piece, str] = {}
+        for piece in wanted:
+            with files.opened(self._folder / piece.file, printable(piece.file)) as file:
+                if file is not None:
+                    file.seek(piece.begin)
+                    raw = file.read(piece.end - piece.begin) or b""
+                    if len(raw) == piece.end - piece.begin:
+                        found[piece] = digest(raw)
         return found
 
     def _read(self, name: str) -> Shard | None:
