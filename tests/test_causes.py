@@ -264,8 +264,8 @@ CASES = {
         config("llama", num_hidden_layers=6),
         spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
         codes="HF201",
-        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and no other number of layers"
-        " would fit: lost in saving or conversion.",
+        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and no other number of"
+        " layers would fit: lost in saving or conversion.",
         fix="Add what is missing.",
     ),
     "a layer lost within": Case(
