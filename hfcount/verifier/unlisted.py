@@ -151,13 +151,16 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
     own, known = shard.header.tensors, set(listed)
     if needed := _needed(c, [name for name in own if name not in known], announced=True):
         return _Unlisted(file, "needed", needed)
-    if copies := [name for name in own if name in known]:
+    copies = [name for name in own if name in known]
+    if 2 * len(copies) > len(own):  # a few common names may be another library's
         return _Unlisted(file, "copies", copies)
     return _Unlisted(file, "alien", list(own))
 
 
 def _taken(c: Comparison, one: _Unlisted) -> str | None:
-    """Who takes the file for a part of the model."""
+    """Who takes the file for a part of the model: loaders of language models read what is there."""
+    if c.blueprint.spec.head not in ("causal_lm", "conditional_generation"):
+        return None
     if c.index is None and one.kind == "copies":
         return "vLLM reads every .safetensors file where there is no index"
     return "mlx-lm and llama.cpp's converter read every model*.safetensors" if one.file.startswith("model") else None
