@@ -64,8 +64,9 @@ def _read(value: Any) -> str:
 
 def typed(case: Case) -> Iterator[Cause]:
     """Another model_type under which the same config describes what is stored, if need be with other sizes."""
-    gone = case.gone
-    if not case.difference.unexpected and (not gone or gone.layers or any(map(is_large, gone.parts.values()))):
+    gone, rows = case.gone, [leaf for leaf, count in case.difference.missing if leaf.indices and count == leaf.count]
+    large = not gone or gone.layers or any(map(is_large, gone.parts.values()))
+    if not case.difference.unexpected and (large or not rows):
         return  # what is missing is lost, and no sign of another architecture
     absent = {f"{leaf.component}_config.model_type" for leaf, _ in case.difference.missing}
     for key in case.keys:
