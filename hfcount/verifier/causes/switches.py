@@ -35,11 +35,15 @@ def switched(case: Case) -> Iterator[Cause]:
 def _options(case: Case) -> Iterator[dict[str, Any]]:
     values = {key: case.value(key) for key in case.keys if key.rpartition(".")[2] != _TIE}
     yield from ({key: not value} for key, value in values.items() if isinstance(value, bool))
+    rows = len(case.difference.missing) + len(case.difference.unexpected)
+    if rows > len(case.blueprint.leaves):
+        return  # too much differs for one key to mend
     yield from ({key: switch} for switch in (True, False) for key, value in values.items() if value is None)
     yield from ({key: None} for key, value in values.items() if type(value) is int)
+    if not rows:
+        return
     small = [key for key, value in values.items() if type(value) is int and abs(value) <= _SMALL]
-    if any(case.difference.counts[:2]):
-        yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
+    yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
     sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
     for size, _ in sizes.most_common(_SIZES):
         yield from ({key: size} for key, value in values.items() if value is None)
