@@ -8,6 +8,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_colpali.py, modeling_colqwen2.py, modeling_colmodernvbert.py
 MODEL_TYPES = ("colpali", "colqwen2", "colmodernvbert")
+SPELLINGS = {r"^vlm\.language_model\.model\.": "vlm.language_model."}
 
 _HEADS = keys.named(ForRetrieval="base")
 

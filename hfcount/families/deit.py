@@ -4,12 +4,14 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.conversions import VIT
 from hfcount.parts.vision import patch_convolution, vit_layer
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deit", "ijepa")  # transformers 5.23: modeling_deit.py, modeling_ijepa.py
 IGNORED = ("encoder_stride",)
+SPELLINGS = VIT
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
 

@@ -7,6 +7,11 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("hyperclovax_vision_v2",)  # transformers 5.23: modeling_hyperclovax_vision_v2.py
+SPELLINGS = {
+    r"^model\.language_model\.lm_head\.": "lm_head.",
+    r"^model\.language_model\.model\.": "model.language_model.",
+    r"^model\.vision_projector\.": "model.projector.",
+}
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,11 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("paddleocr_vl",)  # transformers 5.23: modeling_paddleocr_vl.py
+SPELLINGS = {
+    r"^mlp_AR\.": "model.projector.",
+    r"^(visual\.|language_model\.(?!model\.))": r"model.\1",
+    r"^model\.(?!visual\.|projector\.|language_model\.)": "model.language_model.",
+}
 
 
 def spec(c: Config) -> Spec:

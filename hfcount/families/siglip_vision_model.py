@@ -20,6 +20,7 @@ MODEL_TYPES = (
     "smolvlm_vision",
     "paddleocr_vl_vision",
 )
+CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
 
 
