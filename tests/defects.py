@@ -346,6 +346,19 @@ def in_blocks(checkpoint: Checkpoint) -> None:
             tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
 
 
+GROUPS = "model.layers.1.mlp.up_proj."
+
+
+def in_groups(checkpoint: Checkpoint) -> None:
+    """Every matrix as MLX packs it: 8 bits in groups of 4, if MLX had such."""
+    checkpoint.config["quantization"] = {"bits": 8, "group_size": 4}
+    for tensors in checkpoint.shards.values():
+        for name, (_, shape) in [one for one in tensors.items() if len(one[1][1]) == 2]:
+            tensors[name] = ("U32", (shape[0], shape[1] // 4))
+            for part in ("scales", "biases"):
+                tensors[name.replace("weight", part)] = ("BF16", (shape[0], shape[1] // 4))
+
+
 def into_one(name: str, dtype: str, shape: tuple[int, ...]) -> Callable[[Checkpoint], None]:
     """One tensor is stored otherwise."""
     return lambda checkpoint: checkpoint.change(lambda own, *one: (dtype, shape) if own == name else one)
@@ -409,6 +422,11 @@ NEOX: Json = {
     "num_attention_heads": 3,
     "max_position_embeddings": 8,
 }
+
+
+def adds(tokens: Json) -> Callable[[Checkpoint], None]:
+    """The tokenizer has these tokens besides."""
+    return lambda checkpoint: checkpoint.others.update({"added_tokens.json": json.dumps(tokens).encode()})
 
 
 def masks(checkpoint: Checkpoint) -> None:
@@ -616,6 +634,12 @@ CASES: dict[str, Case] = {
         "explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head(counted=False)
     ),
     "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
+    "the config ties what is not alike": Case(
+        "mismatch",
+        "HF213",
+        (HEAD, EMBED, "Set tie_word_embeddings to false"),
+        spoil=both(says(tie_word_embeddings=True), file(lambda content: content[:-1] + b"\1", THIRD)),
+    ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
@@ -852,6 +876,10 @@ CASES: dict[str, Case] = {
     "FP8 that is announced, and all is dense": Case(
         "mismatch", "HF504", ("quantization_config announces fp8",), spoil=says(quantization_config=IN_BLOCKS)
     ),
+    "MLX": Case("verified", spoil=in_groups),
+    "MLX, and the scales of a module are lost": Case(
+        "mismatch", "HF503", ("model.layers.1.mlp.up_proj.scales",), spoil=both(in_groups, without(GROUPS + "scales"))
+    ),
     "scales of a cache": Case(
         "explained",
         "HF502",
@@ -869,6 +897,9 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
+    "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
+    "tokens with rows": Case("verified", spoil=adds({"<|im_end|>": 49})),
     "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)

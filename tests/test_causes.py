@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from build import Json, config
+from conftest import Run
 from defects import FIRST, Checkpoint, Tensors, stored
 
 import hfcount
@@ -108,6 +109,18 @@ def experts(*counts: int) -> Callable[[Tensors], Tensors]:
     return spoil
 
 
+def packed(tensors: Tensors) -> Tensors:
+    """Every projection of the layers is stored as FP8 in one block, with its scale."""
+    names = [name for name in tensors if name.endswith("_proj.weight")]
+    scales = {f"{name}_scale_inv": ("F32", (1, 1)) for name in names}
+    return tensors | {name: ("F8_E4M3", tensors[name][1]) for name in names} | scales
+
+
+def both(first: Callable[[Tensors], Tensors], second: Callable[[Tensors], Tensors]) -> Callable[[Tensors], Tensors]:
+    return lambda tensors: second(first(tensors))
+
+
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 LLAMA, MOE = config("llama"), config("qwen3_moe")
 GEMMA, LLAVA = recorded("gemma3"), recorded("llava")
 T5, QWEN2 = recorded("t5"), config("qwen2", hidden_size=14, num_attention_heads=2, num_key_value_heads=1)
@@ -147,6 +160,18 @@ CASES = {
         " read as 12, and 20 would fit; intermediate_size was read as 20, and 33 would fit; num_hidden_layers was read"
         " as 3, and 5 layers are stored.",
         fix="Take the config.json of the model that was saved.",
+    ),
+    "half of the width in all, which no rank of several has": Case(
+        config("llama", hidden_size=24, head_dim=6),
+        config("llama", hidden_size=48, head_dim=6),
+        cause="hidden_size was read as 48, and 24 would fit.",
+        fix="Set hidden_size to 24.",
+    ),
+    "half of the width in all, and no norms": Case(
+        recorded("hrm_text"),
+        recorded("hrm_text", hidden_size=88),
+        cause="hidden_size was read as 88, and 44 would fit.",
+        fix="Set hidden_size to 44.",
     ),
     "heads of another number": Case(
         config("qwen3", num_attention_heads=8, num_key_value_heads=4),
@@ -205,6 +230,14 @@ CASES = {
         fix="Add the missing experts, or cut its rows to those of the 6 experts that are stored and set num_experts to"
         " 6.",
     ),
+    "fewer packed experts, and a router as it was": Case(
+        recorded("gpt_oss", num_local_experts=6),
+        spoil=lambda tensors: {
+            name: (dtype, (8, *shape[1:]) if ".router." in name else shape) for name, (dtype, shape) in tensors.items()
+        },
+        cause="The router has 8 rows for 6 experts: model.layers.{0-2}.mlp.router.weight.",
+        fix="Cut its rows to those of the 6 experts that are stored.",
+    ),
     "experts that differ layer by layer": Case(
         MOE,
         spoil=experts(8, 6, 4),
@@ -238,8 +271,8 @@ CASES = {
         config("llama", num_hidden_layers=6),
         spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
         codes="HF201",
-        cause="Layers 2-3,5 of model.layers and model.norm are absent altogether, and no other number of layers would"
-        " fit: lost in saving or conversion.",
+        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and no other number of"
+        " layers would fit: lost in saving or conversion.",
         fix="Add what is missing.",
     ),
     "a layer lost within": Case(
@@ -264,8 +297,8 @@ CASES = {
         GEMMA,
         spoil=without("vision_tower", "multi_modal_projector"),
         codes="HF201",
-        cause="vision_tower and multi_modal_projector are absent altogether, while vision_config announces them: a"
-        " text-only conversion.",
+        cause="The parts vision_tower and multi_modal_projector are absent altogether, while vision_config announces"
+        " them: a text-only conversion.",
         fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
         " the names.",
     ),
@@ -273,7 +306,7 @@ CASES = {
         GEMMA,
         spoil=without("multi_modal_projector"),
         codes="HF201",
-        cause="multi_modal_projector is absent altogether, while the config announces it: lost in saving or conversion",
+        cause="The part multi_modal_projector is absent altogether, while the config announces it: lost in saving",
         fix="Add it from the model that was converted.",
     ),
     "a tower besides": Case(
@@ -297,6 +330,13 @@ CASES = {
         codes="HF202",
         cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
         fix="Set attention_bias to true and mlp_bias to true.",
+    ),
+    "biases and a size": Case(
+        config("llama", attention_bias=True, hidden_size=16),
+        LLAMA,
+        codes="HF202",
+        cause="hidden_size was read as 12, and 16 would fit. attention_bias is absent, and true",
+        fix="Set hidden_size to 16. Set attention_bias to true.",
     ),
     "queries of a low rank": Case(
         recorded("deepseek_v2", q_lora_rank=6),
@@ -347,11 +387,35 @@ CASES = {
         codes="HF201",
         cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
     ),
+    # Packed weights
+    "packed, and a layer lost": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        spoil=both(packed, without("layers.1.")),
+        codes="HF201",
+        cause="Layer 1 of model.layers is absent altogether",
+        fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-2 and set"
+        " num_hidden_layers to 3.",
+    ),
+    "packed, and more layers than the config says": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        config("qwen3", quantization_config=FP8),
+        packed,
+        codes="HF202",
+        cause="num_hidden_layers was read as 3, and 4 layers are stored.",
+        fix="Set num_hidden_layers to 4.",
+    ),
+    "packed, and another width": Case(
+        config("qwen3", quantization_config=FP8),
+        config("qwen3", intermediate_size=16, quantization_config=FP8),
+        packed,
+        cause="intermediate_size was read as 16, and 20 would fit.",
+        fix="Set intermediate_size to 20.",
+    ),
     # Contradictions, and what nobody knows
     "transposed": Case(
         LLAMA,
         spoil=transposed("mlp."),
-        cause="They are stored transposed, as [in, out], the way Conv1D and other frameworks have them",
+        cause="They are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones",
         fix="Transpose them.",
     ),
     "a resized vocabulary, and a norm lost": Case(
@@ -408,3 +472,15 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
 
 def verified(values: Json, tensors: Tensors, folder: Path) -> hfcount.Report:
     return hfcount.verify(str(Checkpoint(values, {FIRST: tensors}).write(folder / "model")))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code"), [(("HF201",), 1), (("HF301",), 1), (("HF201", "HF301"), 0)], ids=lambda value: str(value)
+)
+def test_a_cause_is_allowed_with_all_that_it_explains(
+    allowed: tuple[str, ...], code: int, run: Run, tmp_path: Path
+) -> None:
+    case = CASES["fewer experts"]
+    folder = Checkpoint(case.says or {}, {FIRST: stored(case.saved)}).write(tmp_path / "model")
+    result = run(*(part for one in allowed for part in ("--allow", one)), folder)
+    assert (result.code, result.report["findings"][0]["also"]) == (code, ["HF301"])

@@ -151,7 +151,7 @@ def half(content: bytes) -> bytes:
     return content[: len(content) // 2]
 
 
-ALIEN = raw({"lora_up.weight": ("F32", (4, 12))})
+ALIEN = raw({"lora_up.weight": ("F32", (4, 12)), NORM: ("F32", (4,))})
 
 CASES: dict[str, Case] = {
     # The files of the index
@@ -175,12 +175,19 @@ CASES: dict[str, Case] = {
     "an index of other files": Case(
         "mismatch",
         "HF005",
-        ("names 3 files, and 3 of them", *OTHER, "hold every tensor", "Write the index again from the files"),
+        ("names 3 files, and 3 of them", *OTHER, "hold every tensor", "Write the index again from them."),
         asked=3,
         spoil=other_sharding(),
     ),
     "an index of other files, and not all of these": Case(
         "mismatch", "HF005", (f"{OTHER[0]} holds 15 of the 30 tensors",), 2, spoil=other_sharding(OTHER[0])
+    ),
+    "an index of shards that became one file": Case(
+        "mismatch",
+        "HF005",
+        ("names 3 files, and 3 of them", "model.safetensors holds every tensor", "Delete the index."),
+        asked=2,
+        spoil=both(one_file_beside(), file(None, FIRST, SECOND, THIRD)),
     ),
     # No index
     "only the index is missing": Case(
@@ -265,8 +272,16 @@ CASES: dict[str, Case] = {
     "a copy that no loader takes": Case(
         "explained", "HF006", ("overlay.safetensors", EMBED), asked=5, spoil=copied("overlay.safetensors", EMBED)
     ),
+    "copies beside what language models' loaders do not take": Case(
+        "explained",
+        "HF006",
+        ("model-fp16.safetensors",),
+        asked=5,
+        make=lambda: sharded(architectures=["LlamaModel"]),
+        spoil=copied("model-fp16.safetensors", EMBED, NORM),
+    ),
     "tensors of something else": Case(
-        "explained", "HF006", ("1 tensor that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)
+        "explained", "HF006", ("2 tensors that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)
     ),
     "tensors of something else that loaders take": Case(
         "mismatch", "HF006", ("lora_up", "mlx-lm"), asked=5, spoil=also("model-lora.safetensors", ALIEN)

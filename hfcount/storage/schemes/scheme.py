@@ -58,12 +58,14 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
+        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place.
         matchers: all patterns that decide which modules are packed.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
+    renames: tuple[tuple[str, str], ...] = ()
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
@@ -98,7 +100,10 @@ class Listed(Scheme):
     def choose(self, module: Module) -> Choice:
         if self.excluded is not None and (hit := self.excluded.find(module.name)):
             return DENSE if hit == "own" else RELATIVE
-        return usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        if self.excluded is None and found.layout and module.component == "projector":
+            return found._replace(why="without a list, transformers leaves the last matrix of a model dense")
+        return found
 
     heads = True
     """Whether a head that a given list does not name is packed."""
