@@ -207,11 +207,9 @@ class Checkpoint:
         """Writes the index again, as whoever saves these shards would; a single file has none."""
         if self.index is None:
             return
-        tensors = self.tensors.values()
-        self.index["weight_map"] = {name: file for file, shard in self.shards.items() for name in shard}
-        self.index["metadata"]["total_size"] = sum(tensor.nbytes for tensor in tensors)
-        if "total_parameters" in self.index["metadata"]:
-            self.index["metadata"]["total_parameters"] = sum(tensor.numel() for tensor in tensors)
+        weight_map = {name: file for file, shard in self.shards.items() for name in shard}
+        total_size = sum(tensor.nbytes for tensor in self.tensors.values())
+        self.index = {"metadata": {"total_size": total_size}, "weight_map": weight_map}
 
     def contents(self) -> dict[str, bytes]:
         """All files, by name."""

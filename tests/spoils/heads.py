@@ -27,8 +27,11 @@ def _other_head(c: Checkpoint, rng: Random) -> tuple[str, State] | None:
             other = saved(c.config | {"architectures": [name], "tie_word_embeddings": False}, 5, 1)
         except Exception:  # transformers does not build every class of every config
             continue
-        if extra := {key: tensor for key, tensor in other.tensors.items() if key not in c.tensors}:
-            return name, extra
+        mine = {
+            key: tensor for key, tensor in other.tensors.items() if key not in c.tensors and not EMBEDDING.search(key)
+        }
+        if mine:
+            return name, mine
     return None
 
 
