@@ -1,8 +1,9 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
@@ -15,6 +16,7 @@ from hfcount.tree.nodes import Block, Component
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula
+    from hfcount.tree.spellings import Spellings
 
 LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
@@ -143,6 +145,21 @@ class Blueprint:
                 found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
         return [leaf for leaf in found.values() if leaf.counted or leaf.to]
 
+    @cached_property
+    def spellings(self) -> "Spellings":
+        """Other names and layouts that the reference takes when it loads this model."""
+        from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
+
+        known = families.conversions(self.spec)
+        within = {} if known.within is None else {f"^{escape(known.within[0])}": known.within[1]}
+        rules = Spellings(compiled({**within, **known.spellings}))
+        bare = self.spec.head == "base"
+        heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
+        alone = leaves(self.tree if bare else self._tree_with("base"))
+        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
+        prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
+        return replace(rules, prefix=prefix, bare=bare, merged=known.merged, transposed=known.transposed)
+
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))
 
@@ -183,6 +200,11 @@ class Blueprint:
 
     def _parameters(self) -> list[Leaf]:
         return [leaf for leaf in self.leaves if leaf.counted]
+
+
+def _prefix(name: str, names: list[str]) -> str:
+    """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
+    return "" if name in names else next((one.removesuffix(name) for one in names if one.endswith(f".{name}")), "")
 
 
 def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:

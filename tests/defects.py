@@ -169,6 +169,18 @@ def predicting(with_layers: bool) -> Checkpoint:
     return Checkpoint(DEEPSEEK, {FIRST: {one.name: ("BF16", tuple(map(int, one.shape))) for one in kept}})
 
 
+def with_packed_experts() -> Checkpoint:
+    """Experts as transformers holds them: in two tensors, one of gates and ups."""
+    checkpoint = sharded("qwen3_moe")
+    d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
+    checkpoint.change(lambda name, *one: None if ".experts." in name else one)
+    for number in range(3):
+        start = f"model.layers.{number}.mlp.experts."
+        checkpoint.add({f"{start}gate_up_proj": ("BF16", (experts, 2 * width, d))}, FIRST)
+        checkpoint.add({f"{start}down_proj": ("BF16", (experts, d, width))}, SECOND)
+    return checkpoint
+
+
 def zero_based() -> Checkpoint:
     return sharded(names=tuple(f"model-0000{number}-of-00003.safetensors" for number in range(3)))
 
@@ -318,6 +330,24 @@ def packed(**parts: tuple[str, tuple[int, ...]]) -> Callable[[Checkpoint], None]
 
 GPTQ = packed(qweight=("I32", (3, 12)), qzeros=("I32", (1, 3)), scales=("F16", (1, 12)), g_idx=("I32", (12,)))
 FP8 = packed(weight=("F8_E4M3", (12, 12)), weight_scale_inv=("F32", (1, 1)))
+IN_BLOCKS = {"quant_method": "fp8", "weight_block_size": [16, 16]}
+SCALE = "model.layers.1.mlp.up_proj.weight_scale_inv"
+
+
+def in_blocks(checkpoint: Checkpoint) -> None:
+    """Every projection of the layers as FP8 with a scale for each block of 16×16, as the config says."""
+    checkpoint.config["quantization_config"] = IN_BLOCKS
+    for tensors in checkpoint.shards.values():
+        for name, (_, (rows, columns)) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
+            tensors[name] = ("F8_E4M3", (rows, columns))
+            tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
+
+
+def into_one(name: str, dtype: str, shape: tuple[int, ...]) -> Callable[[Checkpoint], None]:
+    """One tensor is stored otherwise."""
+    return lambda checkpoint: checkpoint.change(lambda own, *one: (dtype, shape) if own == name else one)
+
+
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 4976698672\n"
 PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
 
@@ -534,16 +564,16 @@ CASES: dict[str, Case] = {
     ),
     "tied, and a copy of the head": Case("explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head()),
     "tied, and a copy that is not counted": Case(
-        "mismatch", "HF203 HF401", ("leaves out the tied copy",), make=tied, spoil=copy_of_the_head(counted=False)
+        "explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head(counted=False)
     ),
     "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
     "language_model. before every name": Case(
-        "explained",
-        "HF209",
-        ("language_model.",),
+        "mismatch",
+        "HF211",
+        ("the prefix language_model.",),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"language_model.{name}"),
     ),
     "model. before no name": Case(
@@ -570,7 +600,31 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.add({"score.weight": ("BF16", (2, 12))}),
     ),
     "another head instead": Case(
-        "explained", "HF210", (HEAD, "score.weight"), spoil=says(architectures=["LlamaForSequenceClassification"])
+        "mismatch",
+        "HF201 HF210",
+        (HEAD, "lacks 1 tensor", "score.weight"),
+        spoil=says(architectures=["LlamaForSequenceClassification"]),
+    ),
+    "saved from DDP": Case(
+        "mismatch",
+        "HF211",
+        ("DDP", "unwrap_model", f"module.{EMBED} for {EMBED}"),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
+    ),
+    "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),
+    "only the head of a tied pair": Case(
+        "explained",
+        "HF212",
+        (HEAD, EMBED, "whichever is there"),
+        make=tied,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: HEAD if name == EMBED else name),
+    ),
+    "half of a prediction layer": Case(
+        "mismatch",
+        "HF201",
+        ("lacks 1 tensor", "multi-token-prediction layer", "eh_proj"),
+        make=lambda: predicting(True),
+        spoil=without("model.layers.3.eh_proj"),
     ),
     # Shapes, each with the one value that would fit
     "key/value heads": Case(
@@ -692,16 +746,70 @@ CASES: dict[str, Case] = {
     ),
     # Quantised
     "GPTQ": Case(
-        "unverified",
-        "HF501",
-        ("gptq",),
+        "mismatch",
+        "HF301",
+        ("gptq", "stored 3×12"),
         spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
     ),
-    "GPTQ that the config does not announce": Case("unverified", "HF501", ("GPTQ",), spoil=GPTQ),
-    "FP8 that the config does not announce": Case("unverified", "HF501", ("FP8",), spoil=FP8),
-    "FP8 in one file": Case("unverified", "HF501", ("FP8",), make=single, spoil=FP8),
+    "VPTQ": Case(
+        "unverified", "HF501", ("vptq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "vptq"}))
+    ),
+    "GPTQ that the config does not announce": Case("mismatch", "HF501 HF504", ("GPTQ",), spoil=GPTQ),
+    "FP8 that the config does not announce": Case("mismatch", "HF501 HF504", ("FP8",), spoil=FP8),
+    "FP8 in one file": Case("mismatch", "HF501 HF504", ("FP8",), make=single, spoil=FP8),
     "GPTQ, and truncated": Case(
-        "mismatch", "HF004 HF501", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+        "mismatch", "HF004 HF501 HF504", (SECOND,), spoil=both(GPTQ, file(lambda content: content[:-2]))
+    ),
+    "FP8 in blocks": Case("verified", spoil=in_blocks),
+    "FP8 in blocks, one file": Case("verified", make=single, spoil=in_blocks),
+    "FP8 in blocks, and a scale is lost": Case("mismatch", "HF503", (SCALE,), spoil=both(in_blocks, without(SCALE))),
+    "FP8 in blocks, and all scales are lost": Case(
+        "mismatch",
+        "HF503",
+        ("21 modules", "weight_scale_inv"),
+        spoil=both(in_blocks, lambda one: one.change(lambda name, *own: None if "_scale_inv" in name else own)),
+    ),
+    "FP8 in blocks, and a scale of another shape": Case(
+        "mismatch", "HF301", (SCALE, "2×1", "3×1"), spoil=both(in_blocks, into_one(SCALE, "F32", (3, 1)))
+    ),
+    "FP8 in blocks, and a weight of integers": Case(
+        "mismatch",
+        "HF303",
+        ("I8", "F8_E4M3", "model.layers.1.mlp.up_proj.weight"),
+        spoil=both(in_blocks, into_one("model.layers.1.mlp.up_proj.weight", "I8", (20, 12))),
+    ),
+    "FP8 in blocks, and a module is dense": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is stored dense", "model.layers.1.mlp.up_proj.weight", "FP8 in blocks of 16×16"),
+        spoil=both(in_blocks, without(SCALE), into_one("model.layers.1.mlp.up_proj.weight", "BF16", (20, 12))),
+    ),
+    "FP8 in blocks, and the head is packed": Case(
+        "mismatch",
+        "HF502",
+        ("1 module is packed", HEAD, "leaves it dense"),
+        spoil=both(
+            in_blocks,
+            into_one(HEAD, "F8_E4M3", (50, 12)),
+            lambda checkpoint: checkpoint.add({f"{HEAD}_scale_inv": ("F32", (4, 1))}),
+        ),
+    ),
+    "FP8 in blocks, by a config of other blocks": Case(
+        "mismatch",
+        "HF301",
+        ("weight_scale_inv",),
+        spoil=both(in_blocks, says(quantization_config=IN_BLOCKS | {"weight_block_size": [8, 8]})),
+    ),
+    "FP8 that is announced, and all is dense": Case(
+        "mismatch", "HF504", ("quantization_config announces fp8",), spoil=says(quantization_config=IN_BLOCKS)
+    ),
+    "scales of a cache": Case(
+        "explained",
+        "HF502",
+        ("self_attn.k_scale", "kv-cache-dtype"),
+        spoil=lambda one: one.add(
+            {f"model.layers.{n}.self_attn.{k}_scale": ("F32", ()) for n in range(3) for k in "kv"}
+        ),
     ),
     # The config
     "no num_key_value_heads, and stored as is the default": Case(

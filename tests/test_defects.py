@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Result
-from defects import CASES, EMBED, FIRST, HEAD, INDEX, SECOND, THIRD, TOTAL, UNLISTED, write
+from defects import CASES, EMBED, FIRST, HEAD, INDEX, SCALE, SECOND, THIRD, TOTAL, UNLISTED, write
 from loopback import Hub
 
 import hfcount
@@ -118,11 +118,19 @@ VALUES: dict[str, dict[str, Any]] = {
     "the last layer is missing": {"expected": 30, "observed": 21, "key": "num_hidden_layers", "file": "config.json"},
     "untied, and no head": {"key": "tie_word_embeddings", "file": "config.json"},
     "tied, and a copy of the head": {"expected": EMBED, "observed": HEAD, "key": "tie_word_embeddings", "fix": None},
-    "another head instead": {"expected": ("score.weight",), "observed": (HEAD,), "key": "architectures"},
+    "another head beside": {"observed": ("score.weight",), "key": "architectures", "file": "config.json"},
+    "saved from DDP": {"expected": EMBED, "observed": f"module.{EMBED}", "key": None},
+    "only the head of a tied pair": {"expected": EMBED, "observed": HEAD},
+    "half of a prediction layer": {"expected": 30, "observed": 29, "key": None},
     "a tensor in two files": {"expected": None, "observed": (FIRST, THIRD), "file": THIRD},
     "a tensor that the index omits": {"expected": 30, "observed": 29, "file": INDEX},
     "prediction layers": {"observed": 32, "fix": None},
-    "prediction layers that are announced": {"expected": 32, "observed": 0, "fix": None},
+    "prediction layers that are announced": {
+        "expected": 32,
+        "observed": 0,
+        "key": "num_nextn_predict_layers",
+        "fix": "Set num_nextn_predict_layers to 0, or copy the layers from the base model.",
+    },
     "model. before no name": {"expected": EMBED, "observed": EMBED.removeprefix("model."), "key": None},
     "key/value heads": {"expected": (24, 12), "observed": (12, 12), "key": "num_key_value_heads"},
     "transposed": {"expected": (12, 24), "observed": (24, 12), "key": None, "file": None},
@@ -131,7 +139,9 @@ VALUES: dict[str, dict[str, Any]] = {
     "total_size is 0": {"expected": None, "observed": 0, "key": "metadata.total_size", "file": INDEX},
     "total_size is negative": {"expected": "a whole number of bytes", "observed": "-1", "key": "metadata.total_size"},
     "total_parameters is off": {"expected": TOTAL, "observed": TOTAL + 5, "key": "metadata.total_parameters"},
-    "FP8 that the config does not announce": {"expected": None, "key": None, "file": None},
+    "FP8 in blocks, and a scale is lost": {"tensors": (SCALE,), "count": 1, "parameters": 2, "bytes": None},
+    "FP8 in blocks, and a module is dense": {"expected": "FP8 in blocks of 16×16", "key": "quantization_config"},
+    "FP8 that is announced, and all is dense": {"count": 21, "key": "quantization_config", "file": "config.json"},
     "no hidden_size": {"expected": None, "observed": None, "key": "hidden_size", "file": "config.json"},
     "heads that cannot be shared": {"key": "num_key_value_heads", "fix": "Correct one of them."},
 }

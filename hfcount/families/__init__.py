@@ -1,21 +1,30 @@
 """The architectures, one file each.
 
-A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). Optionally it has
-`IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py. It may use the blueprint
-of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`.
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). It may use the blueprint of
+one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
+
+- `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
+- `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
+  are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
+  takes them too, but for those with `^`, which are of the whole name;
+- `WITHIN`: by model_type, the beginning of the names that the model has within a multimodal one, and what the reference
+  puts in its place when it loads the model alone;
+- `MERGED`: layouts that the reference converts: the end of the name of one tensor, and those of the tensors that may be
+  stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
+- `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped.
 
 The comment on MODEL_TYPES cites the implementation that the names come from; the configuration file beside it says what
 absent keys mean. A file is named after one of its model_types; its others are found by scanning all files.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Literal, Protocol, cast
+from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -104,6 +113,33 @@ def base(s: Spec) -> Block:
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
     """The tree of a tower: all its tensors are counted under it, and text tokens skip it."""
     return replace(tree(s.parts[name]), component=name, repeats=0)
+
+
+class Conversions(NamedTuple):
+    """What the reference converts when it loads a model: the SPELLINGS, WITHIN, MERGED and TRANSPOSED of its files."""
+
+    spellings: Mapping[str, str]
+    within: tuple[str, str] | None
+    merged: Mapping[str, tuple[str, ...]]
+    transposed: tuple[str, ...]
+
+
+def conversions(s: Spec) -> Conversions:
+    """What the reference converts when it loads this model."""
+    family = find(s.family)
+    spellings, merged = dict(getattr(family, "SPELLINGS", {})), dict(getattr(family, "MERGED", {}))
+    transposed = tuple(getattr(family, "TRANSPOSED", ()))
+    for one in s.parts.values():
+        if one.family != s.family:
+            inner = conversions(one)
+            spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
+            merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
+    return Conversions(spellings, getattr(family, "WITHIN", {}).get(s.family), merged, transposed)
+
+
+def around(s: Spec) -> str:
+    """The multimodal type that a language model is a part of, by the name that its own type has from it."""
+    return s.family.replace("_text", "")
 
 
 @lru_cache(256)

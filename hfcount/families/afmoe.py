@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, network, rms_norm, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("afmoe",)  # transformers 5.23: modeling_afmoe.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,10 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("aria_text",)  # transformers 5.23: modeling_aria.py
+SPELLINGS = {
+    r"mlp\.experts\.fc1\.weight$": "mlp.experts.gate_up_proj",
+    r"mlp\.experts\.fc2\.weight$": "mlp.experts.down_proj",
+}
 
 
 def spec(c: Config) -> Spec:

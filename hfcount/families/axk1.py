@@ -3,11 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, decoder, mla, network, pre_norm, rms_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("axk1",)  # transformers 5.23: modeling_axk1.py
+SPELLINGS = {r"(?<!mlp\.)post_mlp_layernorm\.": "mlp.post_mlp_layernorm."}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,6 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, embedding, mla, network, pre_norm, rms_norm, stack, with_head
+from hfcount.parts.conversions import CONVOLUTION, packed
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.sparse import shared_moe
 from hfcount.spec import MLA, DeltaNet, Layer, MoE, Spec
@@ -10,6 +11,14 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("bailing_hybrid",)  # transformers 5.23: modeling_bailing_hybrid.py
 IGNORED = ("moe_renormalize", "num_expert_group")
+SPELLINGS = {
+    r"^model\.word_embeddings\.": "model.embed_tokens.",
+    r"\.attention\.": ".self_attn.",
+    r"self_attn\.(f_proj\.|dt_bias$|A_log$)": r"self_attn.forget_gate.\1",
+    r"\.self_attn\.dense\.": ".self_attn.o_proj.",
+    r"\.mlp\.gate\.expert_bias$": ".mlp.gate.e_score_correction_bias",
+}
+MERGED = packed() | CONVOLUTION
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, network, rms_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beam",)  # transformers 5.23: modeling_beam.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

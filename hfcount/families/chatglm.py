@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Undescribed, block, buffer
+from hfcount.tree.nodes import Block, Linear, Tied, Undescribed, block, buffer
 
 MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
 IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
@@ -57,4 +57,6 @@ def blueprint(s: Spec) -> Block:
         vision=Undescribed("GLM-4V's tower is not described") if s.traits["vision"] else None,
     )
     classifier = Linear(d, s.labels, bias=True, component="other") if s.head == "sequence_classification" else None
-    return block(transformer=body, classifier_head=classifier)
+    # Some trainers give the head a second name, which then has no storage of its own.
+    second = None if s.head == "base" else Tied("transformer.output_layer.weight", (s.vocab, d), "lm_head")
+    return block(transformer=body, classifier_head=classifier, lm_head=second)

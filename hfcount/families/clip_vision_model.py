@@ -10,6 +10,7 @@ from hfcount.tree.nodes import Block, Tensor, block
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py
 MODEL_TYPES = ("clip_vision_model", "altclip_vision_model", "chinese_clip_vision_model", "clipseg_vision_model")
+SPELLINGS = {r"^vision_model\.": ""}
 
 
 def spec(c: Config) -> Spec:

@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, rms_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("cohere2_moe",)  # transformers 5.23: modeling_cohere2_moe.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

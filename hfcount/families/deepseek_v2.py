@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, mla, network, pre_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v2",)  # transformers 5.23: modeling_deepseek_v2.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,15 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
+from hfcount.parts.conversions import DEEPSEEK_V4, W_EXPERTS
 from hfcount.parts.streams import compressed, hash_moe, mixer, streamed
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
 IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
+SPELLINGS = DEEPSEEK_V4
+MERGED = W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

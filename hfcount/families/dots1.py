@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.families.glm4_moe import blueprint as blueprint
 from hfcount.mapper import Config
+from hfcount.parts.conversions import packed
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 
 MODEL_TYPES = ("dots1",)  # transformers 5.23: modeling_dots1.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,11 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, gqa, network, pre_norm, shared_moe, with_head
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("ernie4_5_moe",)  # transformers 5.23: modeling_ernie4_5_moe.py
+SPELLINGS = {r"mlp\.moe_statics\.": "mlp.gate.moe_statics."}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("exaone_moe",)  # transformers 5.23: modeling_exaone_moe.py
+SPELLINGS = {r"mlp\.e_score_correction_bias$": "mlp.gate.e_score_correction_bias"}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

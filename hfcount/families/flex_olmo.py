@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, moe, rms_norm, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("flex_olmo",)  # transformers 5.23: modeling_flex_olmo.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

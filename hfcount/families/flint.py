@@ -3,11 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("flint",)  # transformers 5.23: modeling_flint.py
+SPELLINGS = {r"self_attn\.softmax_offset$": "self_attn.sinks"}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -4,10 +4,12 @@ from hfcount import keys
 from hfcount.families.persimmon import blueprint as persimmon
 from hfcount.mapper import Config
 from hfcount.parts import lm_head
+from hfcount.parts.conversions import inside
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("fuyu",)  # transformers 5.23: modeling_fuyu.py
+SPELLINGS = inside("vision_embed_tokens")
 
 
 def spec(c: Config) -> Spec:

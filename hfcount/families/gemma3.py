@@ -4,11 +4,13 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
 IGNORED = ("mm_tokens_per_image",)
+SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.tree.nodes import Block, Undescribed, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
 IGNORED = ("vision_soft_tokens_per_image",)
+WITHIN = {"gemma3n_text": ("model.language_model.", "model.")}
 
 _BRANCHES = ("input", "post_attention", "pre_feedforward", "post_feedforward")
 

@@ -3,9 +3,11 @@
 from hfcount import keys
 from hfcount.families.deepseek_v3 import blueprint as blueprint
 from hfcount.mapper import Config
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("glm4_moe_lite",)  # transformers 5.23: modeling_glm4_moe_lite.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

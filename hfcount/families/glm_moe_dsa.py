@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("glm_moe_dsa",)  # transformers 5.23: modeling_glm_moe_dsa.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")  # transformers 5.23: modeling_gpt_neox.py
 IGNORED = ("use_parallel_residual",)
+SPELLINGS = {r"^embed_out\.": "lm_head."}
 
 _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 

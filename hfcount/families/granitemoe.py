@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, router, stacked
+from hfcount.parts.conversions import GRANITE_EXPERTS
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_granitemoe.py, modeling_granitemoeshared.py
 MODEL_TYPES = ("granitemoe", "granitemoeshared")
+SPELLINGS = GRANITE_EXPERTS
 
 
 def spec(c: Config) -> Spec:

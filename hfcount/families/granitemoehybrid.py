@@ -3,12 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, router, stacked
+from hfcount.parts.conversions import GRANITE_EXPERTS
 from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Dense, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granitemoehybrid",)  # transformers 5.23: modeling_granitemoehybrid.py
+SPELLINGS = GRANITE_EXPERTS
 
 
 def spec(c: Config) -> Spec:

@@ -7,6 +7,11 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hrm_text",)  # transformers 5.23: modeling_hrm_text.py
+SPELLINGS = {r"\.attn\.": ".self_attn."}
+MERGED = {
+    "mlp.gate_up_proj.weight": ("mlp.gate_proj.weight", "mlp.up_proj.weight"),
+    "attn.gqkv_proj.weight": tuple(f"self_attn.{part}_proj.weight" for part in ("gate", "q", "k", "v")),
+}
 
 
 def spec(c: Config) -> Spec:

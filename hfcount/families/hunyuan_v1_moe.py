@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, pre_norm, rms_norm, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("hunyuan_v1_moe",)  # transformers 5.23: modeling_hunyuan_v1_moe.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,17 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import correction_bias, decoder, experts, gqa, network, pre_norm, router, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hy_v3",)  # transformers 5.23: modeling_hy_v3.py
+SPELLINGS = {
+    r"mlp\.router\.gate\.": "mlp.gate.",
+    r"mlp\.expert_bias$": "mlp.e_score_correction_bias",
+    r"mlp\.shared_mlp\.": "mlp.shared_experts.",
+}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

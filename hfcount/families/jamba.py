@@ -3,12 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, experts, gqa, network, rms_norm, router, stack, swiglu, with_head
+from hfcount.parts.conversions import packed
 from hfcount.parts.mixers import mamba
 from hfcount.spec import SSM, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("jamba",)  # transformers 5.23: modeling_jamba.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

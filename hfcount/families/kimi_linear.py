@@ -3,6 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, mla, network, numbered_swiglu, pre_norm, shared_moe
+from hfcount.parts.conversions import BLOCK_SPARSE, CONVOLUTION, W_EXPERTS
 from hfcount.parts.mixers import kimi_delta
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
@@ -10,6 +11,8 @@ from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("kimi_linear",)  # transformers 5.23: modeling_kimi_linear.py
 IGNORED = ("moe_renormalize", "num_expert_group")
+SPELLINGS = BLOCK_SPARSE | {r"self_attn\.(f_[ab]_proj\.|dt_bias$|A_log$)": r"self_attn.forget_gate.\1"}
+MERGED = W_EXPERTS | CONVOLUTION
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,17 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import correction_bias, decoder, gqa, rms_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("kolibri1",)  # transformers 5.23: modeling_kolibri1.py
+SPELLINGS = {
+    r"moe\.router\.expert_bias$": "mlp.gate.e_score_correction_bias",
+    r"post_attn_norm\.": "post_self_attn_layernorm.",
+    r"post_ffn_norm\.": "post_mlp_layernorm.",
+}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -4,10 +4,16 @@ from hfcount import keys
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("laguna",)  # transformers 5.23: modeling_laguna.py
+SPELLINGS = {
+    r"mlp\.experts\.e_score_correction_bias$": "mlp.gate.e_score_correction_bias",
+    r"mlp\.shared_expert\.": "mlp.shared_experts.",
+}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
+from hfcount.parts.conversions import W_EXPERTS
 from hfcount.parts.mixers import short_conv
 from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("lfm2", "lfm2_moe")  # transformers 5.23: modeling_lfm2.py, modeling_lfm2_moe.py
+MERGED = W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

@@ -4,10 +4,12 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
+from hfcount.parts.conversions import CLIP
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm2_vl",)  # transformers 5.23: modeling_lfm2_vl.py
+SPELLINGS = CLIP
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm3",)  # transformers 5.23: modeling_lfm3.py
+SPELLINGS = {r"\.self_attn\.gate_proj\.": ".self_attn.g_proj."}
 
 
 def spec(c: Config) -> Spec:

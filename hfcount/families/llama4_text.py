@@ -9,6 +9,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("llama4_text",)  # transformers 5.23: modeling_llama4.py
 IGNORED = ("no_rope_layer_interval", "no_rope_layers")
+WITHIN = {"llama4_text": ("language_model.", "")}
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("llava",)  # transformers 5.23: modeling_llava.py
+SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,15 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("mimo_v2_flash",)  # transformers 5.23: modeling_mimo_v2_flash.py
 IGNORED = ("attention_chunk_size", "swa_rope_theta")
+SPELLINGS = {r"self_attn\.attention_sink_bias$": "self_attn.sinks"}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,14 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
+from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.parts.mixers import lightning
 from hfcount.spec import Layer, Lightning, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("minimax",)  # transformers 5.23: modeling_minimax.py
+SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, decoder, gqa, moe, numbered_swiglu, pre_norm
+from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("minimax_m2",)  # transformers 5.23: modeling_minimax_m2.py
+SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

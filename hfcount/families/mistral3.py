@@ -4,10 +4,12 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mistral3",)  # transformers 5.23: modeling_mistral3.py
+SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
+from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("mixtral",)  # transformers 5.23: modeling_mixtral.py
+SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

@@ -4,11 +4,13 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import inside
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("mllama", "mllama_text_model")  # transformers 5.23: modeling_mllama.py
+SPELLINGS = inside("vision_model", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,8 @@ from hfcount.spec import GQA, SSM, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
+SPELLINGS = {r"\bbackbone\.": "model."}
+MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("up", "down")}
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,18 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts.conversions import CONVOLUTION
 from hfcount.parts.mixers import unfused_delta_net
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("olmo_hybrid",)  # transformers 5.23: modeling_olmo_hybrid.py
+SPELLINGS = {
+    r"attention_layer_norm\.": "input_layernorm.",
+    r"feedforward_layer_norm\.": "post_attention_layernorm.",
+}
+MERGED = CONVOLUTION
 
 
 def spec(c: Config) -> Spec:

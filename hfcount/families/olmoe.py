@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, moe, pre_norm, rms_norm, swiglu
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("olmoe",)  # transformers 5.23: modeling_olmoe.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, experts, gqa, layer_norm, numbered_swiglu, pre_norm, with_head
+from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("phimoe",)  # transformers 5.23: modeling_phimoe.py
+SPELLINGS = BLOCK_SPARSE | {r"\.mlp\.gate\.weight$": ".mlp.router.weight"}
+MERGED = W_EXPERTS
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import inside
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen2_audio",)  # transformers 5.23: modeling_qwen2_audio.py
+SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:

@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gated_moe, gqa, network, pre_norm
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("qwen2_moe",)  # transformers 5.23: modeling_qwen2_moe.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -3,12 +3,15 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gated_moe, gqa, network, rms_norm, with_draft, with_head
+from hfcount.parts.conversions import packed
 from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+WITHIN = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), ("model.language_model.", "model."))
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

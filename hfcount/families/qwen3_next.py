@@ -3,11 +3,13 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gated_moe, gqa, network, rms_norm, with_draft
+from hfcount.parts.conversions import packed
 from hfcount.parts.mixers import gated_delta_net
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_next",)  # transformers 5.23: modeling_qwen3_next.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

@@ -8,6 +8,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")  # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
+TRANSPOSED = ("mlp.experts.gate_up_proj", "mlp.experts.down_proj")
 
 
 def spec(c: Config) -> Spec:

@@ -10,6 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py
 MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model")
+SPELLINGS = {r"^vision_model\.": ""}
 
 
 def spec(c: Config) -> Spec:

@@ -3,10 +3,12 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, pre_norm, shared_moe
+from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("solar_open",)  # transformers 5.23: modeling_solar_open.py
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:

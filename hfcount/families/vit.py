@@ -9,6 +9,13 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
+SPELLINGS = {
+    r"encoder\.layer\.": "layers.",
+    **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},
+    r"attention\.output\.dense\.": "attention.o_proj.",
+    r"intermediate\.dense\.": "mlp.fc1.",
+    r"output\.dense\.": "mlp.fc2.",
+}
 
 _HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 

@@ -3,10 +3,12 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import inside
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("voxtral",)  # transformers 5.23: modeling_voxtral.py
+SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:

@@ -236,7 +236,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
         return {}
     start, one = int(layer_count(c)), layer()
     marked = one.but(traits={**one.traits, "mtp": 1})
-    return ahead(c, [Layers(indices=Indices.of(range(start, start + more)), layer=marked)])
+    return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:

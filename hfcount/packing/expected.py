@@ -71,28 +71,28 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
 
 
-def packed(leaf: Leaf, layout: Layout, turned: frozenset[Segments] = frozenset(), biased: bool = True) -> list[Leaf]:
-    """The stored tensors of packed modules, the packed weight first.
+def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True) -> list[tuple[str, Leaf]]:
+    """The stored tensors of packed modules with their suffixes, the packed weight first.
 
     Args:
         leaf: the dense weight of the modules.
-        turned: blocks whose stacks of experts are transposed.
+        turned: whether it is a stack of transposed matrices.
         biased: whether the modules have a bias of their own.
     """
     name = module_of(leaf) or ()
     outputs, inputs = matrix(leaf, turned)
     lead = tuple(leaf.shape[:-2])
-    found = [_tensor(leaf, name, part, (*lead, *part.shape)) for part in layout.parts(outputs, inputs)]
+    parts = [part._replace(shape=(*lead, *part.shape)) for part in layout.parts(outputs, inputs)]
     if layout.bias and not biased:
-        found.append(_tensor(leaf, name, layout.bias, (*lead, outputs)))
-    return found
+        parts.append(layout.bias._replace(shape=(*lead, outputs)))
+    return [(part.suffix, _tensor(leaf, name, part)) for part in parts]
 
 
-def _tensor(leaf: Leaf, module: Segments, part: Part, shape: tuple[int, ...]) -> Leaf:
+def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
     presence: Presence = leaf.presence if part.needed else "optional"
-    whole = tuple(map(int, shape))
+    whole = tuple(map(int, part.shape))
     return replace(
         leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
     )
@@ -125,11 +125,12 @@ def expected(leaves: Iterable[Leaf], scheme: Scheme) -> Expected:
         if not any(group.choice.layout for group in found):
             tensors.append(leaf)
             continue
+        block = leaf.segments[:-1]
         for part, choice in found:
             if choice.layout is None:
                 tensors.append(part)
                 continue
-            tensors += packed(part, choice.layout, turned, leaf.segments[:-1] in biased)
+            tensors += [one for _, one in packed(part, choice.layout, block in turned, block in biased)]
             modules, logical = modules + int(part.count), logical + part.elements
     return Expected(tensors, modules, logical)
 

@@ -35,10 +35,10 @@ def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:
     )
 
 
-def matrix(leaf: Leaf, turned: frozenset[Segments]) -> tuple[int, int]:
-    """Outputs and inputs of a leaf's matrices; `turned` are the blocks with transposed stacks."""
+def matrix(leaf: Leaf, turned: bool) -> tuple[int, int]:
+    """Outputs and inputs of a leaf's matrices; `turned` says that a stack is transposed."""
     rows, columns = leaf.shape[-2:]
-    return (columns, rows) if is_stack(leaf) and leaf.segments[:-1] in turned else (rows, columns)
+    return (columns, rows) if turned and is_stack(leaf) else (rows, columns)
 
 
 def apart(leaves: Iterable[Leaf]) -> list[Leaf]:
@@ -49,7 +49,7 @@ def apart(leaves: Iterable[Leaf]) -> list[Leaf]:
     for leaf in leaves:
         biases = leaf.component == "experts" and str(leaf.segments[-1]).endswith("_proj_bias")
         if is_stack(leaf):
-            outputs, inputs = matrix(leaf, turned)
+            outputs, inputs = matrix(leaf, leaf.segments[:-1] in turned)
             found += _experts(leaf, str(leaf.segments[-1]), "weight", (outputs, inputs))
         elif biases and len(leaf.shape) == _MATRICES - 1:
             found += _experts(leaf, str(leaf.segments[-1]).removesuffix("_bias"), "bias", (leaf.shape[1],))

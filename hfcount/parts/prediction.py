@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from hfcount.parts.model import embedding, stack
+from hfcount.parts.model import stack
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
 def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
@@ -13,17 +13,17 @@ def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
 
     Source: arXiv:2412.19437, section 2.2. Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d),
     shared_head.norm (d), and with `tables` copies of the model's embedding and head, embed_tokens and shared_head.head
-    (|V|, d).
+    (|V|, d), which some writers leave out.
     """
     if not one.traits.get("mtp"):
         return layer
     d = s.hidden
     module = block(
-        embed_tokens=embedding(s.vocab, d) if tables else None,
+        embed_tokens=block(weight=Tensor((s.vocab, d), presence="spare")) if tables else None,
         enorm=rms_norm(d),
         hnorm=rms_norm(d),
         eh_proj=Linear(2 * d, d),
-        shared_head=block(norm=rms_norm(d), head=Linear(d, s.vocab) if tables else None),
+        shared_head=block(norm=rms_norm(d), head=Linear(d, s.vocab, presence="spare") if tables else None),
     )
     return Block({**module.children, **layer.children}, "mtp")
 

@@ -23,7 +23,9 @@ def compose(run: Inspection) -> Report:
     """The report of one checkpoint."""
     blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    waved = Counter(finding.rule for finding in outcome.findings if policy.waves(finding))
+    waved = Counter(
+        one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
+    )
     evidence = _evidence(run)
     seen = blueprint is not None and run.unseen is None and not blueprint.asides and run.depth != "config"
     return Report(

@@ -1,6 +1,6 @@
 """One checkpoint under inspection: what was asked, what was read, what was found."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from hfcount.plan import Blueprint
 from hfcount.report.choices import AskedDepth
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
+from hfcount.storage.schemes import Announcement
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
 
@@ -48,7 +49,7 @@ class Inspection:
     Args:
         changes: config keys that a what-if sets, with their values.
         blueprint: None if the config could not be read.
-        quant_method: the quantisation scheme that the config announces.
+        announced: what announces a quantisation, the config's first.
         index: None if it was not read.
         shards: weight files by name; None if no headers were read.
         depth: how far the run looked.
@@ -60,10 +61,16 @@ class Inspection:
     options: Options = field(default_factory=Options)
     changes: Changes = field(default_factory=dict)
     blueprint: Blueprint | None = None
-    quant_method: str | None = None
+    announced: Sequence[Announcement] = ()
+
     index: Index | None = None
     shards: Mapping[str, Shard] | None = None
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+
+    @property
+    def quant_method(self) -> str | None:
+        """The name of the quantisation scheme that is announced."""
+        return self.announced[0].name if self.announced else None

@@ -181,6 +181,11 @@ class Spec(Frozen):
         return next((count for count in (*counts, self.layer_count) if count == total and has_key(count)), total)
 
     @property
+    def count_key(self) -> str | None:
+        """The key that gives the number of layers; None if no single one does."""
+        return self.depth.source if isinstance(self.depth, Dim) and has_key(self.depth) else None
+
+    @property
     def seen(self) -> Patches:
         """The patches of a tower that is known to read images."""
         if self.patches is None:

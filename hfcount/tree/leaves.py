@@ -160,9 +160,9 @@ def _unfold(
     presence: Presence = "optional" if known == "mtp" else "required"
     part: Part = "prediction" if known == "mtp" else "model"
     common = (known, count, active)
+    if not isinstance(node, Tied) and node.presence != "required":
+        presence, part = node.presence, "model" if node.presence == "obsolete" else part
     if isinstance(node, Tensor):
-        if node.presence != "required":
-            presence, part = node.presence, "model"
         kept = (presence, part)
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")

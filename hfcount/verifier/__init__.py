@@ -1,28 +1,54 @@
 """Compares a blueprint with what was published."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
-from hfcount.verifier import checks, headers
+from hfcount.storage.schemes import Announcement
+from hfcount.verifier import accepted, checks, headers
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
+
+
+def _check_modules(c: Comparison, outcome: Outcome) -> None:
+    from hfcount.verifier import quantised  # most checkpoints are not quantised
+
+    quantised.check_modules(c, outcome)
+
+
+def _check_packed_size(c: Comparison, outcome: Outcome) -> None:
+    from hfcount.verifier import quantised
+
+    quantised.check_size(c, outcome)
+
+
+def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
+    from hfcount.verifier import quantised
+
+    quantised.check_tensors(c, outcome)
+
 
 # Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
     (checks.check_scheme, {"scheme"}),
+    (accepted.check_wrappers, {"names"}),
     (checks.check_names, {"names"}),
+    (accepted.check_spellings, {"names"}),
+    (accepted.check_layouts, {"names"}),
     (checks.check_heads, {"names"}),
     (checks.check_copies, {"names"}),
     (checks.check_auxiliary, {"names"}),
-    (checks.check_total_size, {"names", "index alone"}),
+    (_check_modules, {"packed"}),
+    (checks.check_total_size, {"dense", "names", "index alone"}),
+    (_check_packed_size, {"packed", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
+    (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
     (checks.check_config, set()),
@@ -35,19 +61,19 @@ def verify(
     blueprint: Blueprint,
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
-    scheme: str | None = None,
+    announced: Sequence[Announcement] = (),
     match: Match | None = None,
 ) -> Outcome:
     """Runs every check that there is evidence for.
 
     Args:
         shards: the files that exist, by name; None if the headers were not read.
-        scheme: the quantisation scheme that the config announces.
+        announced: what announces a quantisation, the config's first.
         match: the match of the index's names, if an earlier step has made it.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, scheme, match)
-    outcome = Outcome(match=comparison.names)
+    comparison = Comparison.of(blueprint, index, view, announced, match)
+    outcome = Outcome(match=None if comparison.packed else comparison.names)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)
@@ -60,7 +86,7 @@ def explain(
     blueprint: Blueprint,
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
-    scheme: str | None = None,
+    announced: Sequence[Announcement] = (),
 ) -> None:
     """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
 
@@ -72,5 +98,5 @@ def explain(
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)
-        comparison = Comparison.of(blueprint, index, view, scheme, outcome.match)
-        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, scheme))
+        comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
+        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, announced))

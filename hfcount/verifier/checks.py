@@ -6,7 +6,7 @@ from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
-from hfcount.tree.leaves import Label, Leaf
+from hfcount.tree.leaves import Label
 from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
@@ -16,20 +16,31 @@ TOTAL_SIZE = "metadata.total_size"
 
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
-    """HF501: packed weights, whose names and shapes are not those of the blueprint."""
+    """HF501, HF504: packed weights of a scheme that is not described, or that nothing announces."""
     count, parameters = c.blueprint.tensor_count, c.blueprint.total
     outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
+    if not c.announced:
+        outcome.report(
+            "HF504", observed=c.scheme, key="quantization_config", file=CONFIG, scheme=c.scheme, packed=True, bytes=None
+        )
 
 
 def check_names(c: Comparison, outcome: Outcome) -> None:
-    """HF201, HF202, HF209: the names of the checkpoint against those of the blueprint."""
+    """HF201, HF202: the names of the checkpoint against those of the blueprint."""
     match = c.match
     expected = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
+    scales = sum(int(leaf.count) for leaf in c.packed.lacking) if c.packed else 0
     lacking, beyond = match.missing_count, len(match.unexpected)
-    outcome.checks.append(Check("tensors", expected, expected - lacking + beyond))
+    count, text = expected - lacking + beyond, ""
+    if lacking and beyond:
+        text = f"{lacking:,} missing, {beyond:,} not described"
+    elif match.wrapped:
+        text = "under names that a wrapper has changed"
+    alike = not (text or match.unfinished)
+    outcome.checks.append(Check("tensors", expected + scales, count, text, alike))
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None
-        untied = _untied(c)
+        untied = not match.heads and _untied(c)
         outcome.report(
             "HF201",
             c.subject,
@@ -42,6 +53,7 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             parameters=match.missing_elements,
             bytes=match.missing_elements * width if width else None,
             untied=untied,
+            instead=tuple(leaf.name for leaf in match.heads) if match.heads else None,
         )
     if beyond:
         elements, size = c.view.sizes(match.unexpected) if c.view else (None, None)
@@ -55,10 +67,6 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
             parameters=elements,
             bytes=size,
         )
-    if match.renamed:
-        found, wanted = match.renamed[0]
-        rows = fold(found for found, _ in match.renamed)
-        outcome.report("HF209", c.subject, expected=wanted, observed=found, tensors=rows, count=len(match.renamed))
 
 
 def check_heads(c: Comparison, outcome: Outcome) -> None:
@@ -67,11 +75,10 @@ def check_heads(c: Comparison, outcome: Outcome) -> None:
         outcome.report(
             "HF210",
             c.subject,
-            expected=tuple(leaf.name for leaf in c.match.headless) or None,
             observed=tuple(leaf.name for leaf in c.match.heads),
             key="architectures",
             file=CONFIG,
-            **_stored(c, [(leaf, 1) for leaf in c.match.heads]),
+            **c.stored([(leaf, 1) for leaf in c.match.heads]),
         )
 
 
@@ -79,22 +86,39 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
     """HF203, HF204: harmless extra tensors, tied copies and obsolete buffers."""
     labels: dict[str, Label] = {"HF203": "tied", "HF204": "legacy"}
     for code, label in labels.items():
-        found = [(leaf, count) for leaf, count in c.match.extra(label) if c.bytes(leaf, count) != 0]
+        spare = [(leaf, count) for leaf, count in c.match.extra(label) if leaf not in c.match.stand_ins]
+        found = [(leaf, count) for leaf, count in spare if c.bytes(leaf, count) != 0]
         if found:  # by the headers, too, where they were read
             first = found[0][0]
             place: dict[str, Any] = {"key": "tie_word_embeddings", "file": CONFIG} if first.to else {}
-            outcome.report(code, expected=first.to, observed=first.name, **place, **_stored(c, found))
+            outcome.report(code, expected=first.to, observed=first.name, **place, **c.stored(found))
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
-    """HF207, HF208: multi-token-prediction layers, which are not part of the model proper."""
+    """HF201, HF207, HF208: multi-token-prediction layers, which are not part of the model proper."""
+    lacking = c.match.unfinished
+    if lacking:
+        outcome.report(
+            "HF201",
+            f"a multi-token-prediction layer of {c.subject}",
+            expected=lacking.expected,
+            observed=lacking.expected - lacking.count,
+            tensors=lacking.lacking,
+            count=lacking.count,
+            parameters=lacking.elements,
+            bytes=None,
+            begun=True,
+        )
     announced = [leaf for leaf, _ in c.match.listed if leaf.part == "prediction"]
     stored = c.match.extra("auxiliary", "auxiliary buffer")
     expected = sum(int(leaf.count) for leaf in announced) if c.blueprint.spec.announces("mtp") else None
     outcome.predicting = bool(stored)
+    if lacking:
+        return
     if stored:
-        outcome.report("HF208", expected=expected, observed=sum(count for _, count in stored), **_stored(c, stored))
+        outcome.report("HF208", expected=expected, observed=sum(count for _, count in stored), **c.stored(stored))
     elif expected:
+        key = c.blueprint.spec.parts["mtp"].count_key
         outcome.report(
             "HF207",
             expected=expected,
@@ -103,6 +127,9 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
             count=expected,
             parameters=sum(leaf.elements for leaf in announced),
             bytes=None,
+            key=key,
+            file=CONFIG if key else None,
+            fix=f"Set {key} to 0, or copy the layers from the base model." if key else "",
         )
 
 
@@ -227,7 +254,7 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
     outcome.checks.append(Check("total_size", claim, claim, text))
     own = dtypes.width(c.declared) if c.declared else reading.width
     outcome.proven = reading.width == own  # else the claim may be as wrong as the dtype
-    outcome.settled = outcome.proven and not (c.match.missing_count or c.match.unexpected)
+    outcome.settled = outcome.proven and c.match.complete
     outcome.stored, outcome.dtypes = reading.elements, reading.by_dtype
     if reading.width != own:
         outcome.report(
@@ -250,14 +277,3 @@ def _untied(c: Comparison) -> bool:
     """Whether a head is missing that the embedding may share."""
     heads = [leaf for leaf, _ in c.match.listed if leaf.component == "lm_head" and leaf.counted]
     return any(leaf.name in c.match.missing for leaf in heads) and not c.blueprint.spec.tied
-
-
-def _stored(c: Comparison, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
-    """The arguments of `report` for the given numbers of stored tensors of some leaves."""
-    known = [c.bytes(leaf, count) for leaf, count in found]
-    return {
-        "tensors": [leaf.name for leaf, _ in found],
-        "count": sum(count for _, count in found),
-        "parameters": sum(count * leaf.size for leaf, count in found),
-        "bytes": None if None in known else sum(size for size in known if size is not None),
-    }

@@ -1,21 +1,27 @@
 """The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hfcount.formats.index import Index
 from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import scheme_of_names
+from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
-Evidence = Literal["index alone", "files", "headers", "names", "scheme"]
+CACHE_SCALES = (".k_scale", ".v_scale")
+"""Ends of names of scales of attention's cache."""
+
+if TYPE_CHECKING:
+    from hfcount.verifier.packed import Packed
+
+Evidence = Literal["index alone", "files", "headers", "names", "dense", "packed", "scheme"]
 """What a check needs: an index without headers; files that were read; headers of all files or with an index; names
-that were compared with the blueprint's; or a scheme that makes that impossible."""
+that were compared with the blueprint's, of dense or of packed weights; or a scheme that makes that impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +33,12 @@ class Comparison:
         view: the merged headers; None if they were not read.
         evidence: what is available to checks.
         names: how the stored names match the blueprint's; None if they were not compared.
-        scheme: the quantisation scheme of the weights; None if there is none, or names were not read.
+        scheme: the quantisation of the weights, if it is not described; None if it is, or names were not read.
+        announced: what announces a quantisation.
+        packed: how packed modules are stored; None if nothing says that weights are packed.
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
-        spelling: stored names that differ from the blueprint's in prefix or spelling, by the blueprint's name.
+        spelling: stored names that differ from the blueprint's, by the blueprint's name.
     """
 
     blueprint: Blueprint
@@ -42,32 +50,55 @@ class Comparison:
     declared: str | None
     reading: sizes.Reading | None
     spelling: Mapping[str, str]
+    announced: Sequence[Announcement] = ()
+    packed: "Packed | None" = None
 
     @classmethod
     def of(
-        cls, blueprint: Blueprint, index: Index | None, view: HeaderView | None, scheme: str | None, match: Match | None
+        cls,
+        blueprint: Blueprint,
+        index: Index | None,
+        view: HeaderView | None,
+        announced: Sequence[Announcement],
+        match: Match | None,
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
         declared, reading = dtypes.code(blueprint.spec.dtype), None
         if index is None and (view is None or not view.complete):
             return cls(blueprint, index, view, frozenset(evidence), None, None, declared, None, {})
-        match = None if scheme else _match(blueprint, index, view, match)
-        if match and match.unexpected:
-            find = Finder(blueprint.leaves).find
-            scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
+        packed, scheme = None, None
+        if announced:
+            packed, scheme = _packed(blueprint, index, view, announced, declared)
+        else:
+            match = _match(blueprint, index, view, match)
+            if match.unexpected:
+                find = Finder(blueprint.leaves).find
+                scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
+                if scheme is None and any(name.endswith(CACHE_SCALES) for name in match.unexpected):
+                    packed, _ = _packed(blueprint, index, view, (), declared)
+        match = packed.match if packed else None if scheme else match
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
-        match = None if scheme else match
-        if match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            reading = sizes.exact(index.total_size, match.weights, match.buffers, declared, match.flags)
-        spelling = {expected: found for found, expected in match.renamed} if match else {}
-        return cls(blueprint, index, view, frozenset(evidence), match, scheme, declared, reading, spelling)
+        evidence |= {"packed" if packed else "dense"}
+        if not packed and match and index and index.total_size and not match.unexpected and not blueprint.asides:
+            weights, copies = match.weights, sum(count * leaf.size for leaf, count in match.extra("tied"))
+            for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
+                reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
+        spelling = packed.spelling if packed else match.spelling if match else {}
+        found = frozenset(evidence)
+        return cls(blueprint, index, view, found, match, scheme, declared, reading, spelling, announced, packed)
 
     @property
     def match(self) -> Match:
         """`names`, for checks that need them."""
         assert self.names is not None
         return self.names
+
+    @property
+    def packing(self) -> "Packed":
+        """`packed`, for checks that need it."""
+        assert self.packed is not None
+        return self.packed
 
     @property
     def headers(self) -> HeaderView:
@@ -92,14 +123,60 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
+    def stored(self, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
+        """The arguments of `report` for the given numbers of stored tensors of some leaves."""
+        known = [self.bytes(leaf, count) for leaf, count in found]
+        return {
+            "tensors": [leaf.name for leaf, _ in found],
+            "count": sum(count for _, count in found),
+            "parameters": sum(count * leaf.size for leaf, count in found),
+            "bytes": None if None in known else sum(size for size in known if size is not None),
+        }
+
+
+def _packed(
+    blueprint: Blueprint,
+    index: Index | None,
+    view: HeaderView | None,
+    announced: Sequence[Announcement],
+    declared: str | None,
+) -> tuple["Packed | None", str | None]:
+    """How packed weights are stored, or the name of a scheme that is not described."""
+    from hfcount.packing.reading import exact  # most checkpoints are not quantised
+    from hfcount.storage.schemes.layout import Unmodelled
+    from hfcount.storage.schemes.registry import read
+    from hfcount.verifier.packed import Dense, look
+
+    first = announced[0] if announced else None
+    try:
+        scheme = read(first, blueprint.spec.dtype) if first else Dense()
+    except Unmodelled as said:
+        assert first is not None
+        return None, f"{first.name} ({said})" if str(said) else first.name
+    names = _listed(blueprint, index, view)
+    packed = look(blueprint, names, view, scheme, first, lambda leaves, some: _matched(blueprint, leaves, some))
+    if index and index.total_size and packed.complete and not blueprint.asides:
+        packed.reading = exact(index.total_size, packed.match.listed, declared)
+    return packed, None
+
 
 def _match(blueprint: Blueprint, index: Index | None, view: HeaderView | None, match: Match | None) -> Match:
+    if match is None or (index and view and view.omitted):
+        match = _matched(blueprint, blueprint.leaves, _listed(blueprint, index, view))
+    return match
+
+
+def _listed(blueprint: Blueprint, index: Index | None, view: HeaderView | None) -> Mapping[str, object]:
+    """The names of the checkpoint: the index's, and those in headers that it omits, or all in headers."""
     listed: Mapping[str, object] = index.weight_map if index else view.entries if view else {}
     if index and view and view.omitted:
         find = Finder(blueprint.leaves).find
-        listed, match = dict(listed) | {name: None for name, _ in view.omitted if find(name)}, None
-    if match is None:
-        match = names.match(blueprint.leaves, listed, blueprint.asides)
-        if match.unexpected:
-            names.set_heads_apart(match, blueprint.head, blueprint.other_heads)
+        listed = dict(listed) | {name: None for name, _ in view.omitted if find(name)}
+    return listed
+
+
+def _matched(blueprint: Blueprint, leaves: Collection[Leaf], listed: Collection[str]) -> Match:
+    match = names.match(leaves, listed, blueprint.asides, lambda: blueprint.spellings)
+    if match.unexpected:
+        names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

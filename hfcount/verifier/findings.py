@@ -18,17 +18,21 @@ _ROWS = 100  # folded names that a report lists
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison of numbers; `text` says how the expected one was computed."""
+    """One comparison of numbers; `text` says how the expected one was computed.
+
+    `alike` is whether what was counted is the same, too, and not only the number.
+    """
 
     name: str
     expected: int
     observed: int
     text: str = ""
+    alike: bool = True
 
     @property
     def agrees(self) -> bool:
-        """Whether both numbers are the same."""
-        return self.expected == self.observed
+        """Whether both numbers are the same, and what was counted."""
+        return self.alike and self.expected == self.observed
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,17 @@
 """How the names in a checkpoint match those of the blueprint."""
 
-import re
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Label, Leaf
 from hfcount.verifier.folding import fold
 
-# Names of a norm's tensors in early checkpoints of BERT and similar models; loaders still accept them.
-_OLD_NAMES = {"gamma": "weight", "beta": "bias"}
-
-# A vision tower's prefix before transformers 5, and its prefix now.
-_INNER = ("vision_tower.vision_model.", "vision_tower.")
-
-# Prefixes that loaders add or remove: the base model's name inside another class.
-_PREFIX = re.compile(r"(?:(?:model|transformer|language_model)\.)*")
+if TYPE_CHECKING:
+    from hfcount.tree.spellings import Spellings, Swap
+    from hfcount.verifier.prediction import Unfinished
+    from hfcount.verifier.wrappers import Wrapped
 
 
 @dataclass(slots=True)
@@ -23,14 +19,17 @@ class Match:
     """How the names agree.
 
     Args:
-        listed: each leaf with the number of its tensors that the checkpoint lists.
+        listed: each leaf with the number of its tensors that the checkpoint lists, in the layout that it has them in.
         missing: names that the checkpoint lacks, folded.
         missing_count: the number of tensors that it lacks.
         missing_elements: elements of the tensors that it lacks.
         unexpected: names that the blueprint lacks.
-        renamed: names that match with another prefix or spelling, as (listed, expected).
+        renamed: names that the reference takes for others, as (listed, expected).
+        swapped: tensors in another layout, which the reference converts.
+        stand_ins: tied names that are listed in place of the one that they are tied to.
+        wrapped: what a training wrapper has added to the names; None if nothing has.
+        unfinished: what prediction layers lack that are not whole; None if all are.
         heads: leaves of other classes' heads that are listed.
-        headless: leaves of the config's own head that are missing while another head is listed.
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
@@ -39,9 +38,22 @@ class Match:
     missing_elements: int = 0
     unexpected: list[str] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)
+    swapped: "list[Swap]" = field(default_factory=list)
+    stand_ins: list[Leaf] = field(default_factory=list)
+    wrapped: "Wrapped | None" = None
+    unfinished: "Unfinished | None" = None
     heads: list[Leaf] = field(default_factory=list)
-    headless: list[Leaf] = field(default_factory=list)
     _few: dict[int, list[str]] = field(default_factory=dict)  # listed names of leaves too large to enumerate
+
+    @property
+    def complete(self) -> bool:
+        """Whether the names are those of the blueprint: nothing is missing, and nothing else is there."""
+        return not (self.missing_count or self.unexpected or self.wrapped or self.unfinished)
+
+    @property
+    def differences(self) -> int:
+        """How many tensors are missing, and how many others are there."""
+        return self.missing_count + len(self.unexpected)
 
     @property
     def weights(self) -> int:
@@ -59,6 +71,16 @@ class Match:
         """Elements of the masks and indices that are listed."""
         return sum(count * leaf.size for leaf, count in self.listed if leaf.whole)
 
+    @property
+    def spelling(self) -> dict[str, str]:
+        """The names of the checkpoint that differ from the blueprint's, by the blueprint's name."""
+        return {expected: found for found, expected in self.taken.items()}
+
+    @property
+    def taken(self) -> dict[str, str]:
+        """The blueprint's names for names of the checkpoint that differ from them."""
+        return dict(self.renamed if self.wrapped is None else [*self.renamed, *self.wrapped.pairs])
+
     def names(self, leaf: Leaf) -> list[str]:
         """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""
         few = self._few.get(id(leaf))
@@ -69,47 +91,112 @@ class Match:
         return [(leaf, count) for leaf, count in self.listed if count and leaf.label in labels]
 
 
-def match(leaves: Collection[Leaf], names: Collection[str], undescribed: tuple[str, ...] = ()) -> Match:
+def match(
+    leaves: Collection[Leaf],
+    names: Collection[str],
+    undescribed: tuple[str, ...] = (),
+    spellings: "Callable[[], Spellings] | None" = None,
+) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
     Args:
         names: a set or mapping; unexpected names keep its order.
         undescribed: prefixes of parts that are not described; names under them are ignored.
+        spellings: gives other names that the reference takes; only called if names differ.
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
     found = _match(leaves, names)
-    if found.missing_count and found.unexpected:
-        renamed = _prefixes(found)
-        if renamed:
-            spelling = dict(renamed)
-            found = _match(leaves, dict.fromkeys(spelling.get(name, name) for name in names))
-            found.renamed = renamed
+    if found.unexpected:
+        from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
+
+        known = spellings() if spellings else Spellings()
+        plain, found = found, _respelled(found, leaves, names, known)
+        if found.unexpected:
+            found = _unwrapped(plain, found, leaves, names, known)
+        if undescribed:
+            besides = tuple(map(known.common, undescribed))
+            found.unexpected = [name for name in found.unexpected if not known.common(name).startswith(besides)]
     return found
 
 
-def set_heads_apart(found: Match, head: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
+def set_heads_apart(found: Match, leaves: Collection[Leaf], other_heads: Collection[Leaf]) -> None:
     """Moves the heads of other classes of the architecture from `unexpected` to `heads`.
 
     Args:
-        head: the matched leaves that are the head of the config's class.
+        leaves: those of the config's class. What only another class has within a module of theirs is no head.
         other_heads: leaves that only other classes have.
     """
-    unexpected = set(found.unexpected)
-    found.heads = [leaf for leaf in other_heads if leaf.name in unexpected]
-    if not found.heads:
-        return
+    own, unexpected = {leaf.segments[:-1] for leaf in leaves}, set(found.unexpected)
+    found.heads = [leaf for leaf in other_heads if leaf.name in unexpected and leaf.segments[:-1] not in own]
     stored = {leaf.name for leaf in found.heads}
     found.unexpected = [name for name in found.unexpected if name not in stored]
-    # If another head replaces the named one, the weights come from another class, and nothing is missing.
-    found.headless = [leaf for leaf in head if leaf.counted and leaf.name in found.missing]
-    for leaf in found.headless:
-        found.missing.remove(leaf.name)
-        found.missing_count -= int(leaf.count)
-        found.missing_elements -= leaf.elements
 
 
-def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
+def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings") -> Match:
+    """The match with the names that the reference takes for others."""
+    from hfcount.verifier.spelling import respell
+
+    taken = respell(found.listed, names, found.unexpected, spellings)
+    if not taken.names:
+        return found
+    gone = {id(leaf) for swap in taken.swaps for leaf in swap.described}
+    stored = [leaf for leaf in leaves if id(leaf) not in gone] + [leaf for swap in taken.swaps for leaf in swap.stored]
+    result = _match(stored, dict.fromkeys(taken.names.get(name, name) for name in names))
+    result.renamed = [(name, wanted) for name, wanted in taken.names.items() if name != wanted]
+    result.swapped = taken.swaps
+    return result
+
+
+def _unwrapped(
+    plain: Match, found: Match, leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
+) -> Match:
+    """The match of the names without what wrappers have added, if that makes names of the blueprint of them.
+
+    Args:
+        plain: the match of the names as they are.
+        found: that with the names which the reference takes for others.
+    """
+    from hfcount.verifier.wrappers import Wrapped, outer, peel
+
+    wrapped, bare = peel(plain.unexpected)
+    best, own = found, set(wrapped.own)
+    if wrapped.wrappers:
+        tried = _without(wrapped, bare, leaves, names, spellings)
+        if wrapped.sure or 2 * len(tried.unexpected) <= len(plain.unexpected):
+            best = plain = tried
+    if best.missing_count and best.unexpected:
+        rest = {name: bare.get(name, name) for name in plain.unexpected if name not in own}
+        for prefix in outer(rest.values()):
+            inner = {name: one.removeprefix(prefix) for name, one in rest.items() if one.startswith(prefix)}
+            around = Wrapped(wrapped.wrappers, prefix, [], wrapped.own, wrapped.flat)
+            tried = _without(around, bare | inner, leaves, names, spellings)
+            # Most of the names must be those of tensors that would be missing otherwise.
+            if tried.differences < min(best.differences, plain.differences - len(inner)):
+                best = tried
+    return best
+
+
+def _without(
+    wrapped: "Wrapped", bare: dict[str, str], leaves: Collection[Leaf], names: Collection[str], spellings: "Spellings"
+) -> Match:
+    """The match of the names, some of them replaced by their bare form; two with the same one stay as they are."""
+    times = Counter([*bare.values(), *(name for name in names if name not in bare)])
+    bare = {name: one for name, one in bare.items() if times[one] == 1}
+    own = set(wrapped.own)
+    inner = {bare.get(name, name): name for name in names if name not in own}
+    result = _respelled(_match(leaves, inner, wrapped.flat), leaves, inner, spellings)
+    wanted = {one: name for one, name in result.renamed if inner[one] in bare}
+    unknown = set(result.unexpected)
+    wrapped.pairs = [(name, wanted.get(one, one)) for name, one in bare.items() if one not in unknown]
+    result.renamed = [pair for pair in result.renamed if pair[0] not in wanted]
+    result.unexpected = [inner[one] for one in result.unexpected]
+    result.wrapped = wrapped if wrapped.pairs or wrapped.own else None
+    return result
+
+
+def _match(leaves: Collection[Leaf], names: Collection[str], flat: tuple[str, ...] = ()) -> Match:
+    """Compares names exactly; those that begin with one of `flat` are not missing."""
     result, known = Match(), 0
     # The names of a leaf with more tensors than the checkpoint could have are not generated, but found in its list.
     few = 2 * len(names) + 1_000
@@ -121,56 +208,59 @@ def _match(leaves: Collection[Leaf], names: Collection[str]) -> Match:
             if (key := id(finder.find(name))) in large:
                 result._few[key].append(name)
     for leaf in leaves:
-        required = leaf.presence == "required"
         if id(leaf) in large:
             count = len(result._few[id(leaf)])
-            missing = [leaf.name if not count else f"{leaf.name} ({int(leaf.count) - count:,} of {leaf.count:,})"]
+            lacking = int(leaf.count) - count
+            missing = [leaf.name if not count else f"{leaf.name} ({lacking:,} of {leaf.count:,})"]
         else:
             absent = leaf.names_beyond(names)
             count = int(leaf.count) - len(absent)
-            missing = fold(absent) if absent and required else []
+            absent = [name for name in absent if not name.startswith(flat)] if flat else absent
+            lacking, missing = len(absent), fold(absent) if absent and leaf.presence == "required" else []
         known += count
         result.listed.append((leaf, count))
-        if required and count < leaf.count:
+        if leaf.presence == "required" and lacking:
             result.missing += missing
-            result.missing_count += int(leaf.count) - count
-            result.missing_elements += (int(leaf.count) - count) * leaf.size
+            result.missing_count += lacking
+            result.missing_elements += lacking * leaf.size
     if known < len(names):
         rest = set(names).difference(*result._few.values())
         for leaf in leaves:
             if id(leaf) not in large:
                 rest.difference_update(leaf.names())
         result.unexpected = [name for name in names if name in rest]
+    if result.missing_count:
+        _let_stand_in(result)
+    if any(count > 0 for leaf, count in result.listed if leaf.part == "prediction"):
+        _look_at_prediction(result, names)
     return result
 
 
-def _prefixes(found: Match) -> list[tuple[str, str]]:
-    """Pairs of a listed and an expected name that differ only in their prefix or an old spelling.
-
-    As in loaders, a part is renamed as a whole or not at all: if some of its names match, its others are not matched
-    with another prefix.
-    """
-    right = {_prefix(leaf.name) for leaf, count in found.listed if count}
-    bare: dict[tuple[str | Indices, ...], tuple[Leaf, str]] = {}
+def _let_stand_in(found: Match) -> None:
+    """A tied name stands in for the embedding that it is tied to: the reference takes whichever is there."""
+    tables = {leaf.name for leaf, _ in found.listed if leaf.component == "embedding"}
     for leaf, count in found.listed:
-        prefix = _prefix(leaf.name)
-        if not count and (not prefix or prefix not in right):
-            stripped = replace(leaf, segments=leaf.segments[prefix.count(".") :])
-            bare[stripped.segments] = stripped, prefix
-    prefixes = {id(leaf): prefix for leaf, prefix in bare.values()}
-    finder = Finder(leaf for leaf, _ in bare.values())
-    pairs = []
-    for name in found.unexpected:
-        stem = name[len(_prefix(name)) :].replace(*_INNER, 1)
-        module, _, last = stem.rpartition(".")
-        stem = f"{module}.{_OLD_NAMES[last]}" if last in _OLD_NAMES else stem
-        known = finder.find(stem)
-        if known is not None:
-            pairs.append((name, prefixes[id(known)] + stem))
-    # If two names match one tensor, they are not mere spellings of it.
-    return pairs if len({expected for _, expected in pairs}) == len(pairs) else []
+        if count and leaf.to in tables and leaf.to in found.missing:
+            found.missing.remove(leaf.to)
+            found.missing_count -= 1
+            found.missing_elements -= leaf.size
+            found.stand_ins.append(leaf)
 
 
-def _prefix(name: str) -> str:
-    found = _PREFIX.match(name)
-    return found[0] if found else ""
+def _look_at_prediction(found: Match, names: Collection[str]) -> None:
+    """Moves layers that only look like prediction layers to `unexpected`."""
+    if all(count == leaf.count for leaf, count in found.listed if leaf.part == "prediction"):
+        return
+    from hfcount.verifier.prediction import unfinished  # few checkpoints have them, and fewer in part
+
+    def listed(leaf: Leaf) -> list[str]:
+        return [name for name in found.names(leaf) if name in names]
+
+    result = unfinished([leaf for leaf, _ in found.listed], listed)
+    ordinary: Counter[int] = Counter()
+    for leaf, own in result.ordinary:
+        ordinary[id(leaf)] += len(own)
+    found.listed = [(leaf, count - ordinary[id(leaf)]) for leaf, count in found.listed]
+    found.unexpected += [name for _, names in result.ordinary for name in names]
+    if result.count:
+        found.unfinished = result

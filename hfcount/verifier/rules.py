@@ -129,7 +129,9 @@ RULES = {
             " size.",
             "Add what is missing, or correct the config.",
             "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
-            " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.]",
+            " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.][ {instead}"
+            " stands in its place: name the class of that head in architectures, or save from {subject}.][begun?"
+            " Loaders that predict with the layer fail, or take the rest at random.]",
             mends=False,
         ),
         Rule(
@@ -191,10 +193,9 @@ RULES = {
             "note",
             "The config announces multi-token-prediction layers that are not stored.",
             "transformers drops them when a model is loaded and saved.",
-            "Nothing, unless the checkpoint is meant for speculative decoding.",
+            "Announce none, or copy the layers from the base model.",
             "the config announces multi-token-prediction layers, and none is stored: {tensors}. The model proper is"
-            " complete without.",
-            mends=False,
+            " complete without, but speculative decoding with them will not work.",
         ),
         Rule(
             "HF208",
@@ -211,21 +212,48 @@ RULES = {
             "HF209",
             "name-differs",
             "note",
-            "All names of a part match but for a prefix or an old spelling that loaders accept.",
+            "Names match but for a prefix or a spelling that transformers converts when it loads.",
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
-            "Nothing, unless a loader of yours is strict about names.",
-            "{count:name} differ from what {subject} calls them in prefix or spelling alone, such as {observed:120}"
-            " for {expected}. Loaders accept both.",
-            mends=False,
+            "Rename them for loaders that do not convert names.",
+            "{count:name} {count:differs|differ} from what {subject} has in prefix or spelling alone, such as"
+            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers"
+            " takes both; vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its language model"
+            " by: name that class in architectures, if it was meant.]",
         ),
         Rule(
             "HF210",
             "other-head-stored",
             "note",
-            "A head that `architectures` does not name is stored, or the named one is not.",
+            "A head that `architectures` does not name is stored.",
             "The weights were saved from another class than the config names.",
             "Name the class whose head is meant.",
-            "{tensors} is stored[ and {expected} is not], though architectures names {subject}.",
+            "{tensors} is stored, though architectures names {subject}, which has no such head.",
+        ),
+        Rule(
+            "HF211",
+            "wrapped-names",
+            "error",
+            "Names carry what a training wrapper adds to them: torch.compile, DDP, FSDP, PEFT, TRL.",
+            "The wrapper's state_dict was saved, and not that of the model within.",
+            "Save the model within, with the call that the finding names.",
+            "[{names:name} {names:carries|carry} {title}, such as {observed:120} for"
+            " {expected}.][ {own:tensor} of the checkpoint {own:is|are} the wrapper's own, such as {own_name:120}.]"
+            "[flat? It holds all parameters of a module in one row.] Loaders look for the names of {subject}.",
+        ),
+        Rule(
+            "HF212",
+            "layout-differs",
+            "note",
+            "Tensors are stored in a layout that transformers converts when it loads.",
+            "transformers packs experts, some publishers transpose them, and of a tied pair some store only the head.",
+            "Load and save again with transformers for loaders that do not convert it.",
+            "[{count:tensor} of {parameters:element} {count:stands|stand} for {apart:tensor} of {subject}, such as"
+            " {observed:120} for {expected}. transformers 5 converts one layout to the other when it loads; earlier"
+            " versions, vLLM and others may know one alone.][{turned:tensor} of {parameters:element} {turned:has|have}"
+            " the last two dimensions swapped, such as {tensors:such}: {observed:shape} for {expected:shape}."
+            " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
+            " which the config ties to it. transformers 5 takes whichever is there; earlier versions, vLLM and others"
+            " may look for {expected} alone.]",
         ),
         Rule(
             "HF301",
@@ -235,8 +263,7 @@ RULES = {
             "A config of another size, a resized vocabulary, or weights saved in parts.",
             "Correct the config, or convert again.",
             "{count:tensor} of another shape than {subject} gives, such as {tensors:such}: expected {expected:shape},"
-            " stored {observed:shape}.[partitioned? A size of 0 is what one rank saves of weights that ZeRO-3 has"
-            " partitioned.]",
+            " stored {observed:shape}.",
             mends=False,
         ),
         Rule(
@@ -259,8 +286,8 @@ RULES = {
             "Codes of a quantisation whose scales and config were lost, or a conversion that rounded them.",
             "Convert them again from the original.",
             "{count:tensor} of {parameters:element} {count:is|are} stored as {dtypes}, and {subject} has"
-            " [floating?floating-point numbers there][whole?integers there]: {tensors}. Loaders convert them one by"
-            " one, and the model computes with whatever that gives.",
+            " [floating?floating-point numbers there][whole?integers there][{packing} there]: {tensors}. Loaders"
+            " convert them one by one, and the model computes with whatever that gives.",
         ),
         Rule(
             "HF304",
@@ -281,12 +308,14 @@ RULES = {
             "metadata.total_size is not the bytes of the tensors that are listed.",
             "An index kept after its shards changed, a config of another size, or a sum of file sizes.",
             "Write the index again from the shards.",
-            "metadata.total_size is {observed:,} bytes, and the [{elements:,} elements listed have {expected:,} bytes"
-            " at {width:byte} each][headers?tensors listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are"
-            " claimed[elements?, and no other width accounts for them][files?, which is the sum of the file sizes,"
-            " headers included][tied?, which leaves out the tied copy that is stored][, which is what {reading} would"
+            "metadata.total_size is {observed:,} bytes, and the [scheme?packed and dense tensors listed have"
+            " {expected:,}][{elements:,} elements listed have {expected:,} bytes at {width:byte} each][headers?tensors"
+            " listed have {expected:,}]: [{more:,} more][{fewer:,} fewer] are claimed[elements?, and no other width"
+            " accounts for them][files?, which is the sum of the file sizes, headers included][without?, which"
+            " leaves out {without}][, which is what {reading} would"
             " take: the weights were converted and the claim was not].[elements? Either the index is stale or the"
-            " config is of another size.]",
+            " config is of another size.][scheme? Either the index is stale, or they are packed otherwise than {scheme}"
+            " says.]",
         ),
         Rule(
             "HF402",
@@ -321,6 +350,43 @@ RULES = {
             "the weights are quantised with {observed}, which is not modelled: the parameters are counted from the"
             " config, and the stored tensors are not held against it.",
             proof="lost",
+        ),
+        Rule(
+            "HF502",
+            "packed-differently",
+            "error",
+            "A module is packed though the config excludes it, dense though it does not, or packed in another way.",
+            "A list of excluded modules that does not name what was done, or a module added or converted afterwards.",
+            "Make the list of excluded modules name what is dense, and nothing else, or convert again.",
+            "[extra?{count:tensor} {count:is|are} stored beside the model's own][dense?{count:module} {count:is|are}"
+            " stored dense, and {source} packs {count:it|them} ({wanted})][packed?{count:module} {count:is|are} packed"
+            " ({own}), and {source} leaves {count:it|them} dense][other?{count:module} {count:is|are} packed ({own}),"
+            " and {source} packs {count:it|them} otherwise ({wanted})][unlisted?{count:module} {count:is|are} stored"
+            " dense, and {source} does not say so]: {tensors}.[error? A loader builds what {source} says, and finds"
+            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That"
+            " is harmless: {why}.]",
+        ),
+        Rule(
+            "HF503",
+            "scale-missing",
+            "error",
+            "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
+            "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
+            "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
+            "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
+            " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
+        ),
+        Rule(
+            "HF504",
+            "quantization-config-stale",
+            "error",
+            "A quantisation is announced and nothing is packed, or the reverse, or two files contradict each other.",
+            "Weights that were converted back, or packed, and a config that was copied.",
+            "Make the config say what is stored.",
+            "[nothing?{source} announces {scheme}, and all {count:module} that it packs {count:is|are} stored dense,"
+            " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
+            " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
+            " each other: {first}, and {second}].",
         ),
     )
 }

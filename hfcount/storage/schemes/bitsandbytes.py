@@ -88,7 +88,8 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
             raise Unmodelled(f"bnb_4bit_quant_type {kind}")
         double = settings.get("bnb_4bit_use_double_quant") is True
         name = dtype if dtype in ("bfloat16", "float32") else "float16"
-        layout, *others = (FourBits(kind, storage, twice, name) for twice in (double, not double))
+        kinds = dict.fromkeys((kind, "nf4", "fp4"))
+        layout, *others = (FourBits(one, storage, twice, name) for one in kinds for twice in (double, not double))
     elif settings.get("load_in_8bit") is True or settings.get("_load_in_8bit") is True:
         layout, others = EightBits(), []
     else:

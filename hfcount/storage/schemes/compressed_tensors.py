@@ -79,18 +79,20 @@ class Quantized(Scales):
 
 @dataclass(frozen=True, slots=True)
 class Nvfp4(Layout):
-    """nvfp4-pack-quantized: two 4-bit floats a byte, an 8-bit scale for 16 of them, and one of all."""
+    """nvfp4-pack-quantized: two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all."""
 
     inputs_too: bool = True
+    group: int = 16
 
     @property
     def label(self) -> str:
-        return "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+        kind = "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+        return kind if self.group == 16 else f"{kind}, groups of {self.group}"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
             Part(".weight_packed", (outputs, inputs // 2), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, 16)), ("F8_E4M3",)),
+            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
             Part(".weight_global_scale", (1,), ("F32",)),
             *([Part(".input_global_scale", (1,), ("F32",))] if self.inputs_too else []),
         ]
@@ -101,15 +103,16 @@ class Mx(Layout):
     """mxfp4-pack-quantized and mxfp8-quantized: a power of two for 32 weights."""
 
     bits: int
+    group: int = 32
 
     @property
     def label(self) -> str:
-        return f"MXFP{self.bits}"
+        return f"MXFP{self.bits}" + ("" if self.group == 32 else f", groups of {self.group}")
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         weight = (".weight_packed", (outputs, inputs // 2), ("U8",)) if self.bits == 4 else None
         whole = Part(*weight) if weight else Part(".weight", (outputs, inputs), ("F8_E4M3",))
-        return [whole, Part(".weight_scale", (outputs, ceil_div(inputs, 32)), ("U8", "F8_E8M0"))]
+        return [whole, Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("U8", "F8_E8M0"))]
 
 
 class Groups(Scheme):
@@ -125,11 +128,11 @@ class Groups(Scheme):
     def layouts(self) -> Iterable[Layout]:
         own = [layout for _, _, layout in self._groups]
         # Stored names tell whether inputs have scales, too.
-        return [*own, *(Nvfp4(not layout.inputs_too) for layout in own if isinstance(layout, Nvfp4))]
+        return [*own, *(Nvfp4(not layout.inputs_too, layout.group) for layout in own if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
         if hit := self._excluded.find(module.name):
-            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+            return DENSE if hit == "own" else RELATIVE
         for targets, _, layout in self._groups:
             if targets.matches(module.name):
                 return Choice(layout)
@@ -165,15 +168,17 @@ def read(settings: Settings) -> Scheme:
             groups.append((matcher, "Linear" in targets, _layout(form, weights, table(one, "input_activations"))))
     if not groups:
         raise Unmodelled("no config_groups with weights")
-    return Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
+    scheme = Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
+    scheme.caches = bool(table(settings, "kv_cache_scheme"))
+    return scheme
 
 
 def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     kind, width = word(weights, "type", default="int"), bits(weights, "num_bits", default=8)
     if form == "nvfp4-pack-quantized":
-        return Nvfp4(bool(inputs))
+        return Nvfp4(bool(inputs), group(weights, "group_size", default=16) or 16)
     if form in ("mxfp4-pack-quantized", "mxfp8-quantized"):
-        return Mx(4 if form.startswith("mxfp4") else 8)
+        return Mx(4 if form.startswith("mxfp4") else 8, group(weights, "group_size", default=32) or 32)
     strategy = word(weights, "strategy", default="group" if weights.get("group_size") else "tensor")
     if strategy not in ("tensor", "channel", "group", "block"):
         raise Unmodelled(f"strategy {strategy}")

@@ -29,6 +29,10 @@ class Gptq(Layout):
     def bias(self) -> Part:
         return Part(".bias", (), _HALVES, False)  # zeros where the architecture has none
 
+    def alike(self, other: Layout | None) -> bool:
+        # Loaders compute an index that is not stored.
+        return isinstance(other, Gptq) and (self.bits, self.group) == (other.bits, other.group)
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups = divided(inputs, self.group)
         return [

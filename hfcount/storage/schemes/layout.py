@@ -51,6 +51,10 @@ class Layout(ABC):
         """A bias that is written even where the architecture has none, without its shape; None if there is none."""
         return None
 
+    def alike(self, other: "Layout | None") -> bool:
+        """Whether loaders take one for the other."""
+        return self == other
+
     def suffixes(self) -> tuple[frozenset[str], frozenset[str]]:
         """The suffixes that are always there, and all."""
         parts = self.parts(4096, 4096)

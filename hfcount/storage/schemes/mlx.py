@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import ROUTER, TOWERS, Choice, Module, Scheme
+from hfcount.storage.schemes.scheme import TOWERS, Choice, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, word
 
 _SHARED = ("bits", "group_size", "mode", "quant_method")
@@ -53,11 +53,11 @@ class Mlx(Scheme):
             if matcher.find(module.name):
                 return Choice(own)
         if module.component == "router":
-            return ROUTER._replace(why="a router, which the model's own rule leaves dense")
+            return Choice(None, "it is a router, which the model's own rule leaves dense", True)
         if module.inputs % self._layout.group:
-            return Choice(None, False, "its rows are no whole number of groups")
-        firm = module.component not in TOWERS
-        return Choice(self._layout, firm, "" if firm else "a tower, which some converters leave dense")
+            return Choice(None, "its rows are no whole number of groups")
+        tower = module.component in TOWERS
+        return Choice(self._layout, "it belongs to a tower, which some converters leave dense" if tower else "")
 
 
 def read(settings: Settings) -> Scheme:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, RELATIVE, TOWERS, Choice, Module, Scheme, usual
-from hfcount.storage.schemes.settings import Settings, number, table, texts, word
+from hfcount.storage.schemes.scheme import DENSE, RELATIVE, TOWER, TOWERS, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.settings import Settings, group, number, table, texts, word
 
 _SCALAR = ("F32", "BF16")
 
@@ -45,19 +45,21 @@ class Fp8Blocks(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Nvfp4(Layout):
-    """Two 4-bit floats a byte, an 8-bit scale for 16 of them, and one of all."""
+    """Two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all."""
 
     inputs_too: bool = True
     smoothed: bool = False
+    group: int = 16
 
     @property
     def label(self) -> str:
-        return "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+        kind = "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
+        return kind if self.group == 16 else f"{kind}, groups of {self.group}"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
             Part(".weight", (outputs, inputs // 2), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, 16)), ("F8_E4M3",)),
+            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
             Part(".weight_scale_2", (), _SCALAR),
             *([Part(".input_scale", (), _SCALAR)] if self.inputs_too else []),
             *([Part(".pre_quant_scale", (inputs,), (), False)] if self.smoothed else []),
@@ -118,7 +120,10 @@ class ModelOpt(Scheme):
 
     name = "modelopt"
 
-    def __init__(self, layout: Layout | None, layers: list[tuple[Matcher, Layout]], excluded: Matcher) -> None:
+    def __init__(
+        self, layout: Layout | None, layers: list[tuple[Matcher, Layout]], excluded: Matcher, caches: bool
+    ) -> None:
+        self.caches = caches
         self._layout, self._layers, self._excluded = layout, layers, excluded
         self.matchers = (excluded, *(matcher for matcher, _ in layers))
 
@@ -134,11 +139,11 @@ class ModelOpt(Scheme):
             if matcher.find(module.name):
                 return Choice(layout)
         if hit := self._excluded.find(module.name):
-            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+            return DENSE if hit == "own" else RELATIVE
         if self._layout is None:
             return DENSE
         if module.component in TOWERS:
-            return Choice(None, False, "a tower beside the language model, which the export left alone")
+            return TOWER
         return usual(module, self._layout)
 
 
@@ -151,6 +156,7 @@ def read(settings: Settings) -> Scheme:
     settings = table(settings, "quantization") or settings
     algorithm = word(settings, "quant_algo")
     excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
+    caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
     if algorithm == "mixed_precision":
         named: dict[Layout, list[str]] = {}
         for name, one in table(settings, "quantized_layers").items():
@@ -158,11 +164,12 @@ def read(settings: Settings) -> Scheme:
             named.setdefault(_layout(word(one, "quant_algo"), one), []).append(name)
         if not named:
             raise Unmodelled("MIXED_PRECISION without quantized_layers")
-        return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded)
-    return ModelOpt(_layout(algorithm, settings), [], excluded)
+        return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded, caches)
+    return ModelOpt(_layout(algorithm, settings), [], excluded, caches)
 
 
 def _layout(algorithm: str, settings: Settings) -> Layout:
+    size = group(settings, "group_size", default=16) or 16
     match algorithm:
         case "fp8":
             return Fp8()
@@ -171,11 +178,11 @@ def _layout(algorithm: str, settings: Settings) -> Layout:
         case "fp8_pb_wo" | "fp8_pb_real":
             return Fp8Blocks()
         case "nvfp4" | "nvfp4_fp4":
-            return Nvfp4()
+            return Nvfp4(group=size)
         case "nvfp4_awq":
-            return Nvfp4(smoothed=True)
+            return Nvfp4(smoothed=True, group=size)
         case "w4a16_nvfp4":
-            return Nvfp4(False)
+            return Nvfp4(False, group=size)
         case "mxfp4" | "mxfp8":
             return Mx(int(algorithm[-1]))
         case "w4a16_awq" | "int4_awq":

@@ -34,21 +34,21 @@ class Choice(NamedTuple):
 
     Args:
         layout: None for dense.
-        firm: whether the settings leave no doubt, so that another way of storing it is an error.
-        why: why the other way is harmless, for the note; empty if it is firm.
+        why: why another way of storing it is harmless; empty if it is an error.
+        noted: whether the settings, read strictly, say otherwise, which is worth a note.
     """
 
     layout: Layout | None
-    firm: bool = True
     why: str = ""
+    noted: bool = False
 
 
 DENSE = Choice(None)
 
-ROUTER = Choice(None, False, "a router, which a packer packs only where the architecture has it as a linear map")
-PREDICTION = Choice(None, False, "a prediction layer's own projection, which publishers leave dense without saying so")
-TOWER = Choice(None, False, "a tower beside the decoder, whose layers alone this scheme packs")
-RELATIVE = "the list names it without the prefix of the language model"
+ROUTER = Choice(None, "it is a router, which is packed only where the architecture has it as a linear map")
+PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a word", True)
+TOWER = Choice(None, "it belongs to a tower beside the decoder, whose layers alone this scheme packs")
+RELATIVE = Choice(None, "the list names it without the prefix of its model", True)
 
 
 class Scheme(ABC):
@@ -56,12 +56,14 @@ class Scheme(ABC):
 
     Args:
         name: as it is announced.
-        matchers: all patterns that decide which modules are packed.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
+        caches: whether scales for an 8-bit cache of keys and values are announced.
+        matchers: all patterns that decide which modules are packed.
     """
 
     name: str = ""
     packs_experts = True
+    caches = False
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
@@ -95,7 +97,7 @@ class Listed(Scheme):
 
     def choose(self, module: Module) -> Choice:
         if self.excluded is not None and (hit := self.excluded.find(module.name)):
-            return DENSE if hit == "own" else Choice(None, False, RELATIVE)
+            return DENSE if hit == "own" else RELATIVE
         return usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
 
     heads = True

@@ -9,6 +9,7 @@ from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import lost, renumbered, stripped
+from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.rows import contradicting, transposed
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.switches import switched, typed
@@ -16,6 +17,8 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
 
 CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
+    partitioned,
+    divided,
     of_sizes,
     switched,
     renumbered,

@@ -61,13 +61,13 @@ class Case:
         """What is stored, by the blueprint's names."""
         c, match = self.comparison, self.comparison.match
         listed = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        spelling = dict(match.renamed)
-        heads = {leaf.name for leaf in match.heads}
+        spelling, others = match.taken, {leaf.name for leaf in match.heads}
+        others.update(match.wrapped.own if match.wrapped else ())
         entries = c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
         for name in listed:
             own = spelling.get(name, name)
-            if own not in heads and not own.startswith(self.blueprint.asides):
+            if own not in others and not own.startswith(self.blueprint.asides):
                 shapes[own] = entries[name].shape if name in entries else None
         return Stored.of(shapes)
 

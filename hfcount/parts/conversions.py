@@ -1,0 +1,76 @@
+"""What the reference converts when it loads models of several families: SPELLINGS and MERGED of families/__init__.py.
+
+Source: transformers 5.23, conversion_mapping.py.
+"""
+
+from collections.abc import Mapping
+
+
+def packed(gate: str = "gate_proj", up: str = "up_proj", down: str = "down_proj") -> dict[str, tuple[str, ...]]:
+    """Routed experts in two tensors, the first of gate and up; the names are those of one expert's projections."""
+    return {
+        "experts.gate_up_proj": (f"experts.*.{gate}.weight", f"experts.*.{up}.weight"),
+        "experts.down_proj": (f"experts.*.{down}.weight",),
+    }
+
+
+W_EXPERTS = packed("w1", "w3", "w2")
+"""Experts named as in Mixtral."""
+
+BLOCK_SPARSE = {r"\.block_sparse_moe\.": ".mlp."}
+"""Mixtral's name of the experts with their router."""
+
+CONVOLUTION = {"conv1d.weight": ("q_conv1d.weight", "k_conv1d.weight", "v_conv1d.weight")}
+"""Short convolutions of queries, keys and values in one tensor."""
+
+CLIP = {r"(?<=vision_tower\.)vision_model\.": ""}
+"""CLIP's and SigLIP's transformer within its wrapper, before transformers 5."""
+
+
+def inside(*senses: str) -> Mapping[str, str]:
+    """LLaVA's names before transformers 4.52 and since: all but the head stand under `model`."""
+    return {
+        r"^language_model\.lm_head\.": "lm_head.",
+        r"^language_model\.(?:model\.)?": "model.language_model.",
+        rf"^({'|'.join(senses)})\.": r"model.\1.",
+        **CLIP,
+    }
+
+
+LLAVA = inside("vision_tower", "multi_modal_projector")
+"""LLaVA's names, and those of models built like it."""
+
+GRANITE_EXPERTS = {
+    r"block_sparse_moe\.input_linear\.weight$": "block_sparse_moe.experts.gate_up_proj",
+    r"block_sparse_moe\.output_linear\.weight$": "block_sparse_moe.experts.down_proj",
+    r"block_sparse_moe\.router\.layer\.": "block_sparse_moe.router.",
+}
+"""Granite's names of packed experts and their router."""
+
+DEEPSEEK_V4 = {
+    r"\.attn\.": ".self_attn.",
+    r"\.ffn\.": ".mlp.",
+    r"\.indexer\.compressor\.": ".compressor.indexer.",
+    r"\.indexer\.(wq_b|weights_proj)\.": r".compressor.indexer.\1.",
+    r"\.indexer\.weights_proj\.": ".indexer.scorer.weights_proj.",
+    r"^embed\.": "embed_tokens.",
+    r"^head\.": "lm_head.",
+    r"^hc_head_(fn|base|scale)$": r"hc_head.hc_\1",
+    r"\.attn_norm\.": ".input_layernorm.",
+    r"\.ffn_norm\.": ".post_attention_layernorm.",
+    r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
+    r"\.attn_sink$": ".sinks",
+    r"(?<!model)\.norm\.": ".kv_norm.",
+    r"\.ape$": ".position_bias",
+    r"\.wq_a\.": ".q_a_proj.",
+    r"\.wq_b\.": ".q_b_proj.",
+    r"\.wkv\.": ".kv_proj.",
+    r"\.wgate\.": ".gate_proj.",
+    r"\.wo_([ab])\.": r".o_\1_proj.",
+    r"\.q_norm\.": ".q_a_norm.",
+    r"\.gate\.bias$": ".gate.e_score_correction_bias",
+    r"\.shared_experts\.w1\.": ".shared_experts.gate_proj.",
+    r"\.shared_experts\.w2\.": ".shared_experts.down_proj.",
+    r"\.shared_experts\.w3\.": ".shared_experts.up_proj.",
+}
+"""DeepSeek's own names in its fourth version."""

@@ -1,0 +1,74 @@
+"""Checks of names and layouts that are not the blueprint's: those that the reference takes, and what wrappers left."""
+
+from hfcount import families
+from hfcount.fetcher.interface import CONFIG
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
+
+
+def check_spellings(c: Comparison, outcome: Outcome) -> None:
+    """HF209: names that the reference takes for those of the blueprint."""
+    if not c.match.renamed:
+        return
+    found, wanted = c.match.renamed[0]
+    within = families.conversions(c.blueprint.spec).within
+    inside = within is not None and found.startswith(within[0])
+    outcome.report(
+        "HF209",
+        c.subject,
+        expected=wanted,
+        observed=found,
+        tensors=fold(found for found, _ in c.match.renamed),
+        count=len(c.match.renamed),
+        key="architectures" if inside else None,
+        file=CONFIG if inside else None,
+        old=found.endswith((".gamma", ".beta")),
+        within=within[0] if within and inside else None,
+        around=families.around(c.blueprint.spec) if inside else None,
+    )
+
+
+def check_wrappers(c: Comparison, outcome: Outcome) -> None:
+    """HF211: what training wrappers have added to the names."""
+    wrapped = c.match.wrapped
+    if wrapped is None:
+        return
+    found, wanted = wrapped.pairs[0] if wrapped.pairs else (wrapped.own[0], None)
+    names = [*(name for name, _ in wrapped.pairs), *wrapped.own]
+    elements, size = c.view.sizes(names) if c.view else (None, None)
+    outcome.report(
+        "HF211",
+        c.subject,
+        expected=wanted,
+        observed=found,
+        tensors=fold(names),
+        count=len(names),
+        parameters=elements,
+        bytes=size,
+        fix=wrapped.cure,
+        title=wrapped.title,
+        own=len(wrapped.own) or None,
+        own_name=wrapped.own[0] if wrapped.own else "",
+        names=len(wrapped.pairs) or None,
+        flat=bool(wrapped.flat),
+    )
+
+
+def check_layouts(c: Comparison, outcome: Outcome) -> None:
+    """HF212: layouts that the reference converts when it loads; transposed ones are found with the shapes."""
+    swapped = c.match.swapped
+    if swapped:
+        stored = [leaf for swap in swapped for leaf in swap.stored]
+        known = [(leaf, count) for leaf, count in c.match.listed if any(leaf is one for one in stored)]
+        outcome.report(
+            "HF212",
+            c.subject,
+            expected=swapped[0].described[0].name,
+            observed=stored[0].name,
+            **c.stored(known),
+            apart=sum(int(leaf.count) for swap in swapped for leaf in swap.described),
+        )
+    for leaf in c.match.stand_ins:
+        facts = c.stored([(leaf, 1)])
+        outcome.report("HF212", c.subject, expected=leaf.to, observed=leaf.name, **facts, alone=leaf.name)

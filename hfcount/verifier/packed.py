@@ -1,0 +1,189 @@
+"""Packed weights: the names of a checkpoint as modules, matched with the blueprint, and how each module is stored."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hfcount.packing.expected import module_of
+from hfcount.packing.reading import PackedReading
+from hfcount.packing.stacks import apart, is_stack, together
+from hfcount.packing.suffixes import Collected, Suffixes
+from hfcount.packing.survey import Found, Survey, survey
+from hfcount.plan import Blueprint
+from hfcount.storage.schemes import Announcement
+from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
+from hfcount.tree.indices import Indices
+from hfcount.tree.leaves import Finder, Leaf, split
+from hfcount.verifier.header_view import HeaderView
+from hfcount.verifier.names import Match
+
+_CACHE_DTYPES = ("F32", "BF16", "F16")
+
+Matching = Callable[[Collection[Leaf], Collection[str]], Match]
+"""Matches names with leaves."""
+
+
+@dataclass(slots=True)
+class Packed:
+    """How a checkpoint of packed weights is stored.
+
+    Args:
+        announced: what announces the scheme; None if nothing does.
+        scheme: the scheme of the settings.
+        match: how the names match, with the leaves as they are stored.
+        spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
+        modules: how modules are stored.
+        lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
+        reading: dtypes that make total_size come out exactly; None if none do.
+    """
+
+    announced: Announcement | None
+    scheme: Scheme
+    match: Match
+    spelling: Mapping[str, str]
+    modules: Sequence[Found]
+    lacking: Sequence[Leaf]
+    biases: Sequence[Leaf]
+    cache: Sequence[Leaf]
+    reading: PackedReading | None = None
+
+    @property
+    def name(self) -> str:
+        """The scheme, for messages."""
+        return self.announced.name if self.announced else self.scheme.name
+
+    @property
+    def packed(self) -> list[Found]:
+        """The modules that are packed."""
+        return [found for found in self.modules if found.layout]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every name is known, and every module has what it needs."""
+        return not (self.match.missing_count or self.match.unexpected or self.lacking)
+
+
+class Dense(Scheme):
+    """No scheme: only a cache's scales are told apart."""
+
+    name = "no scheme"
+    layouts = ()
+
+    def choose(self, module: Module) -> Choice:
+        """Dense."""
+        return DENSE
+
+
+def look(
+    blueprint: Blueprint,
+    listed: Iterable[str],
+    view: HeaderView | None,
+    scheme: Scheme,
+    announced: Announcement | None,
+    matching: Matching,
+) -> Packed:
+    """How each module of a checkpoint is stored."""
+    leaves = blueprint.leaves
+    finder = Finder(leaves)
+    last = {str(leaf.segments[-1]) for leaf in leaves}
+    collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
+    match = matching(_forms(leaves, collected.dense), collected.dense)
+    spelling = match.spelling
+    entries = view.entries if view else {}
+
+    def dtype_of(name: str) -> str | None:
+        entry = entries.get(name)
+        return entry.dtype if entry else None
+
+    found = survey(match.listed, scheme, collected, spelling, dtype_of if view else None)
+    cache, unknown = _cache(collected.cache, leaves)
+    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
+    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
+    return Packed(
+        announced,
+        scheme,
+        replace(match, listed=stored, unexpected=unexpected),
+        spelling | _spelt(match.taken.items(), collected),
+        found.modules,
+        found.lacking,
+        found.biases,
+        cache,
+    )
+
+
+def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
+    """The leaves with experts in one stack or one by one, whichever the names have."""
+    if any(map(is_stack, leaves)) and any(".experts.0." in name for name in names):
+        return apart(leaves)
+    return together(leaves) if any(".switch_mlp." in name for name in names) else leaves
+
+
+def _spelt(renamed: Iterable[tuple[str, str]], collected: Collected) -> dict[str, str]:
+    """The checkpoint's names of what stands beside weights that it spells otherwise."""
+    suffixes = collected.suffixes
+    return {
+        suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
+        for found, expected in renamed
+        if (bits := collected.beside.get(found))
+        for suffix in suffixes.of(bits)
+    }
+
+
+def _unexpected(match: Match, collected: Collected, asides: tuple[str, ...]) -> list[str]:
+    """The stored names that belong to no module of the blueprint."""
+    weights = [*match.unexpected, *(name for name in collected.beside if name not in collected.dense)]
+    found: list[str] = []
+    for weight in weights:
+        if asides and weight.startswith(asides):
+            continue
+        beside = collected.suffixes.of(collected.beside.get(weight, 0))
+        names = [collected.suffixes.stored(weight, suffix) for suffix in sorted(beside)]
+        own = collected.dense.get(weight)
+        found += [own, *(name for name in names if name != own)] if own else names
+    return found
+
+
+def _strange(found: Survey, collected: Collected, spelling: Mapping[str, str]) -> list[str]:
+    """The stored names beside modules that no layout of theirs has."""
+    return [
+        collected.suffixes.stored(spelling.get(name, name), suffix)
+        for module in found.modules
+        if module.strange
+        for name in module.leaf.names()
+        for suffix in sorted(module.strange)
+    ]
+
+
+def _cache(names: Sequence[str], leaves: Iterable[Leaf]) -> tuple[list[Leaf], list[str]]:
+    """Leaves for scales of a cache that stand in modules or blocks of the blueprint, and the names that do not."""
+    if not names:
+        return [], []
+    ends = {end for leaf in leaves if module_of(leaf) for end in _ends(leaf)}
+    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+    unknown: list[str] = []
+    for name in names:
+        text, numbers = split(name)
+        if text[-1].rpartition(".")[0] in ends:
+            groups.setdefault(text, []).append(numbers)
+        else:
+            unknown.append(name)
+    return [leaf for text, places in groups.items() for leaf in _scalars(text, places)], unknown
+
+
+def _ends(leaf: Leaf) -> list[str]:
+    """What follows the last number in the names of a leaf's module and of the block around it."""
+    module = split(".".join(one if isinstance(one, str) else "0" for one in leaf.segments[:-1]))[0][-1]
+    return [module, module.rpartition(".")[0]]
+
+
+def _scalars(text: tuple[str, ...], places: Sequence[tuple[int, ...]]) -> list[Leaf]:
+    """Leaves for scalars whose names have these texts and numbers: one if there is one number in each name."""
+    whole = [[Indices.of(number for (number,) in places)]] if len(places[0]) == 1 else None
+    found = []
+    for some in whole or [[Indices.of((number,)) for number in place] for place in places]:
+        segments: tuple[str | Indices, ...] = tuple(text[0][1:].split("."))
+        for own, rest in zip(some, text[1:], strict=True):
+            segments += (own, *rest[1:].split("."))
+        count = some[0].count if whole else 1
+        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="optional", dtypes=_CACHE_DTYPES)
+        found.append(leaf)
+    return found

@@ -1,0 +1,252 @@
+"""Checks of packed weights: whether names, settings, sizes and headers agree on how each module is stored."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hfcount.fetcher.interface import INDEX
+from hfcount.packing.amounts import amount
+from hfcount.packing.survey import FLOATING, Found
+from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
+from hfcount.storage.schemes.registry import read
+from hfcount.text import plural
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.folding import fold
+from hfcount.verifier.packed import Packed
+
+_CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
+_ZEROS = "the tools of this scheme write a bias for every module, and where the architecture has none it is zero"
+
+
+def check_modules(c: Comparison, outcome: Outcome) -> None:
+    """HF502, HF503, HF504: how each module is stored, against what the settings say."""
+    packed = c.packing
+    _report_contradiction(c, packed, outcome)
+    if packed.announced and packed.modules and not packed.packed:
+        wanted = [found for found in packed.modules if found.choice.layout]
+        _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
+    else:
+        groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
+        for found in packed.modules:
+            same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
+            if not same or found.choice.noted:
+                key = found.choice.layout, found.layout, found.choice.why
+                groups.setdefault(key, []).append(found)
+        for (said, own, why), some in groups.items():
+            _report_modules(c, packed, said, own, why, some, outcome)
+    if packed.lacking:
+        _report_lacking(packed, outcome)
+    for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
+        if leaves and not (why == _CACHE and packed.scheme.caches):
+            facts = _sums(leaves)
+            outcome.report("HF502", severity="note", fix=None, **facts, **_where(packed), extra=True, why=why)
+
+
+def check_size(c: Comparison, outcome: Outcome) -> None:
+    """HF401, HF402 at depth index: the bytes that the index claims, against those of packed tensors."""
+    packed, claim = c.packing, c.index.total_size if c.index else None
+    if not claim:
+        report_no_total_size(claim, outcome)
+        return
+    if c.blueprint.asides:
+        return  # the claim includes parts of unknown size
+    stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
+    reading = packed.reading
+    if reading is None:
+        outcome.proven = packed.complete
+        listed = f"{plural(stored.tensors, 'tensor')} listed"
+        outcome.checks.append(Check("total_size", stored.bytes, claim, listed))
+        if packed.complete:
+            facts: dict[str, Any] = difference(claim, stored.bytes) | {"bytes": abs(claim - stored.bytes)}
+            outcome.report(
+                "HF401",
+                expected=stored.bytes,
+                observed=claim,
+                key=TOTAL_SIZE,
+                file=INDEX,
+                fix=None,
+                scheme=packed.name,
+                **facts,
+            )
+        return
+    outcome.proven = not reading.window
+    outcome.settled = packed.complete and not reading.window and not reading.without
+    outcome.dtypes = reading.elements
+    outcome.stored = sum(stored.dtypes.values())
+    text = reading.text
+    if reading.window:
+        text += (
+            f"; the text that says how weights are packed may take up to {reading.window:,} bytes less, by its digits"
+        )
+    outcome.checks.append(Check("total_size", claim, claim, text))
+    if reading.without:
+        later = sum(count * leaf.size for leaf, count in c.match.listed if leaf.part == "prediction")
+        outcome.report(
+            "HF401",
+            severity="note",
+            expected=stored.bytes,
+            observed=claim,
+            key=TOTAL_SIZE,
+            file=INDEX,
+            parameters=later,
+            bytes=abs(stored.bytes - claim),
+            headers=True,
+            without=reading.without,
+            **difference(claim, stored.bytes),
+        )
+
+
+def check_tensors(c: Comparison, outcome: Outcome) -> None:
+    """HF301, HF303: stored shapes and dtypes of packed tensors against those of their scheme."""
+    entries, spell = c.headers.entries, c.spelling
+    misshapen: list[str] = []
+    first: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    retyped: dict[tuple[str, ...], list[str]] = {}
+    for leaf, count in c.match.listed:
+        if not count or leaf.dtypes is None:
+            continue
+        shape, allowed = tuple(map(int, leaf.shape)), leaf.dtypes or FLOATING
+        part = Part("", shape, leaf.dtypes, slack=leaf.slack)
+        for name in c.match.names(leaf):
+            entry = entries.get(spell.get(name, name) if spell else name)
+            if entry is None:
+                continue
+            if entry[1] != shape and not part.fits(entry[1]):
+                misshapen.append(name)
+                first = first or (shape, entry[1])
+            if entry[0] not in allowed:
+                retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
+    subject = f"{c.packing.name} of {c.subject}"
+    if first:
+        stored = [spell.get(name, name) for name in misshapen]
+        elements, size = c.headers.sizes(stored)
+        outcome.report(
+            "HF301",
+            subject,
+            expected=first[0],
+            observed=first[1],
+            tensors=fold(misshapen),
+            count=len(misshapen),
+            parameters=elements,
+            bytes=size,
+            partitioned=False,
+        )
+    for dtypes, names in retyped.items():
+        stored = [spell.get(name, name) for name in names]
+        found = sorted({entries[name].dtype for name in stored})
+        elements, size = c.headers.sizes(stored)
+        outcome.report(
+            "HF303",
+            subject,
+            expected=dtypes[0],
+            observed=found[0] if len(found) == 1 else tuple(found),
+            tensors=fold(names),
+            count=len(names),
+            parameters=elements,
+            bytes=size,
+            dtypes=", ".join(found),
+            packing=" or ".join(dtypes),
+        )
+
+
+def _report_modules(
+    c: Comparison,
+    packed: Packed,
+    said: Layout | None,
+    own: Layout | None,
+    why: str,
+    some: Sequence[Found],
+    outcome: Outcome,
+) -> None:
+    facts: dict[str, Any] = {"wanted": said.label if said else None, "own": own.label if own else None}
+    kind = "unlisted" if said == own else "dense" if own is None else "other" if said else "packed"
+    unseen = kind == "dense" and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
+    facts |= {kind: True, "error": not why, "why": why or None, "unseen": unseen and not why}
+    outcome.report(
+        "HF502",
+        severity="note" if why else "error",
+        expected=facts["wanted"],
+        observed=facts["own"],
+        fix=None if why else "",
+        **_sums([found.leaf for found in some]),
+        **_where(packed),
+        **facts,
+    )
+
+
+def _report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
+    """Nothing is packed of all that should be."""
+    outcome.report(
+        "HF504",
+        fix=f"Remove {packed.announced.key or packed.announced.file} if the weights were converted back."
+        if packed.announced
+        else "",
+        expected=packed.name,
+        **_sums([found.leaf for found in wanted]),
+        **_where(packed),
+        nothing=True,
+        scheme=packed.name,
+    )
+
+
+def _report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
+    """Two files that announce different ways of packing."""
+    own = next(iter(packed.scheme.layouts), None)
+    for other in c.announced[1:]:
+        try:
+            second = next(iter(read(other, c.blueprint.spec.dtype).layouts), None)
+        except Unmodelled:
+            continue
+        if own and second and own != second:
+            outcome.report(
+                "HF504",
+                expected=own.label,
+                observed=second.label,
+                **_where(packed),
+                contradiction=True,
+                other=other.file,
+                first=own.label,
+                second=second.label,
+            )
+
+
+def _report_lacking(packed: Packed, outcome: Outcome) -> None:
+    """Packed modules without what they need."""
+    some = [found for found in packed.packed if found.lacking]
+    labels = dict.fromkeys(found.layout.label for found in some if found.layout)
+    outcome.report(
+        "HF503",
+        **_sums(packed.lacking),
+        modules=sum(int(found.leaf.count) for found in some),
+        layout=", ".join(labels),
+    )
+
+
+def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:
+    """The arguments of `report` for all tensors of some leaves."""
+    some = list(leaves)
+    names = [leaf.name for leaf in some] if len(some) > 100 else fold(name for leaf in some for name in leaf.names())
+    return {
+        "tensors": names,
+        "count": sum(int(leaf.count) for leaf in some),
+        "parameters": sum(leaf.elements for leaf in some),
+        "bytes": None,
+    }
+
+
+def _where(packed: Packed) -> dict[str, Any]:
+    """The settings' place, for a finding and its message."""
+    if packed.announced is None:
+        return {"source": "the config"}
+    key, file = packed.announced.key, packed.announced.file
+    return {"key": key or None, "file": file, "source": key or file}
+
+
+def _times(leaf: Leaf, count: int) -> Leaf:
+    """The leaf, counted only as often as it is there."""
+    if count == leaf.count:
+        return leaf
+    return replace(leaf, count=count)

@@ -1,0 +1,160 @@
+"""What training wrappers add to the names of the module that they hold, and the call that undoes it."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """One wrapper.
+
+    Args:
+        adds: a pattern for what it adds to a name.
+        cure: the call that undoes it.
+        stays: what stands for that in the name of the module's own.
+        owns: a pattern for tensors of its own.
+        sure: whether nobody else uses such names.
+    """
+
+    name: str
+    adds: str
+    cure: str
+    stays: str = ""
+    owns: str = ""
+    sure: bool = True
+
+
+_PEFT = "Call model.merge_and_unload() and save what it returns, or save the adapter alone."
+_PRUNE = "Call torch.nn.utils.prune.remove on each module and save again."
+
+WRAPPERS = (
+    Wrapper("torch.compile", r"(^|\.)_orig_mod\.", "Save model._orig_mod in place of the compiled model.", r"\1"),
+    Wrapper(
+        "FSDP",
+        r"(^|\.)(?:_fsdp_wrapped_module|_fpw_module)\.",
+        "Save with StateDictType.FULL_STATE_DICT, which gathers each parameter under its own name.",
+        r"\1",
+        owns=r"(?:^|\.)_?flat_param(?:_\d+)?$",
+    ),
+    Wrapper(
+        "activation checkpointing",
+        r"(^|\.)_checkpoint_wrapped_module\.",
+        "Save the model as it was before checkpoint_wrapper, or strip _checkpoint_wrapped_module. from the names.",
+        r"\1",
+    ),
+    Wrapper("Lightning Fabric", r"(^|\.)_forward_module\.", "Save the module that the wrapper holds.", r"\1"),
+    Wrapper("Opacus", r"^_module\.", "Save model._module in place of the GradSampleModule."),
+    Wrapper(
+        "DDP, DataParallel or DeepSpeed",
+        r"^(?:module\.)+",
+        "Save accelerator.unwrap_model(model), or model.module, in place of the wrapper.",
+        sure=False,
+    ),
+    Wrapper("PEFT", r"(^|\.)base_model\.model\.", _PEFT, r"\1"),
+    Wrapper(
+        "PEFT",
+        r"\.(?:base_layer|modules_to_save\.[^.]+)\.",
+        _PEFT,
+        ".",
+        owns=r"\.(?:lora_[A-Za-z_]+|vera_lambda_[bd]|ia3_l|ranknum|hada_[wt][12](?:_[ab])?|lokr_\w+|oft_[RS]"
+        r"|boft_[RS]|original_module|token_adapter|prompt_encoder)(?:\.|$)",
+    ),
+    Wrapper("TRL", r"^pretrained_model\.", "Save model.pretrained_model, without the value head.", owns=r"^v_head\."),
+    Wrapper(
+        "torch.nn.utils.parametrize",
+        r"\.parametrizations\.(\w+)\.original$",
+        "Call torch.nn.utils.parametrize.remove_parametrizations on each module and save again.",
+        r".\1",
+    ),
+    Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$"),
+)
+
+_AROUND = "Rename them, or save the model itself; if a model around it was meant, name its class in architectures."
+
+_ADDS = [(wrapper, re.compile(wrapper.adds)) for wrapper in WRAPPERS]
+_OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns]
+_FLAT = re.compile(r"_?flat_param(?:_\d+)?$")
+
+_TRIED = 8  # prefixes of a module around the model, the most frequent first
+_FEWEST = 3  # tensors of such a module
+
+
+@dataclass(slots=True)
+class Wrapped:
+    """What wrappers have added to the names.
+
+    Args:
+        wrappers: what they are, the outermost first.
+        outer: the prefix of another module around the model; "" if there is none.
+        pairs: names with what was added, and the blueprint's names for them.
+        own: names of tensors that are the wrappers' own.
+        flat: prefixes of modules whose parameters are flattened into one tensor.
+    """
+
+    wrappers: list[Wrapper] = field(default_factory=list)
+    outer: str = ""
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+    flat: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What the names carry."""
+        names = list(dict.fromkeys(wrapper.name for wrapper in self.wrappers))
+        said = [f"what {' and '.join(names)} {'add' if len(names) > 1 else 'adds'}"] if names else []
+        if self.outer:
+            found, wanted = self.pairs[0]
+            own = wanted[: -len(found.removeprefix(self.outer))]
+            said.append(f"the prefix {self.outer}" + (f" in place of {own}" if own and not names else ""))
+        return " and ".join(said)
+
+    @property
+    def cure(self) -> str:
+        """The calls that undo it."""
+        return " ".join(dict.fromkeys(wrapper.cure for wrapper in self.wrappers)) or _AROUND
+
+    @property
+    def sure(self) -> bool:
+        """Whether nobody else uses such names."""
+        return bool(self.own) or any(wrapper.sure for wrapper in self.wrappers)
+
+
+def peel(names: Iterable[str]) -> tuple[Wrapped, dict[str, str]]:
+    """What wrappers have added to the names, and the names without, for those that they changed."""
+    found, bare = Wrapped(), dict[str, str]()
+    for name in names:
+        rest, used = _peeled(name)
+        owner = next((wrapper for wrapper, owns in _OWNS if owns.search(name)), None)
+        if owner is not None:
+            found.own.append(name)
+            if _FLAT.search(rest):
+                found.flat += (_FLAT.sub("", rest),)
+        elif used:
+            bare[name] = rest
+        found.wrappers += [one for one in [*used, owner] if one is not None and one not in found.wrappers]
+    return found, bare
+
+
+def _peeled(name: str) -> tuple[str, list[Wrapper]]:
+    """The name without what wrappers have added, and the wrappers."""
+    used: list[Wrapper] = []
+    while True:
+        before = name
+        for wrapper, adds in _ADDS:
+            if (rest := adds.sub(wrapper.stays, name)) != name:
+                name = rest
+                used.append(wrapper)
+        if name == before:
+            return name, used
+
+
+def outer(names: Collection[str]) -> list[str]:
+    """Prefixes, up to three segments long, that a module around the model may have given these names."""
+    counts = Counter(
+        ".".join(segments[:length]) + "."
+        for segments in (name.split(".") for name in names)
+        for length in range(1, min(4, len(segments) - 1))
+    )
+    return [prefix for prefix, count in counts.most_common(_TRIED) if count >= _FEWEST]
