@@ -128,7 +128,7 @@ class Judge:
         if found is None or found.broken or found.ignored:
             return
         for said in red:  # a config that builds a model which cannot run is inconsistent
-            if set(said.codes) != {"HF103"} or runs(found.model):
+            if "HF103" not in said.codes or runs(found.model):
                 yield Fault("false alarm", name, "none", done, said, said.messages[0])
 
     def greens(
