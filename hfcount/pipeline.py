@@ -10,9 +10,10 @@ from typing import get_args
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, label
-from hfcount.fetcher.missing import SINGLE, config_alone, nothing_to_compare, without_index
+from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare
 from hfcount.fetcher.names import understood
+from hfcount.fetcher.weights import Weights, recorded_sizes, weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.mapper import Config
@@ -28,6 +29,9 @@ from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
 
 __all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
+
+
+_UNLISTED = "the endpoint does not list the files of the repo"
 
 
 def verify(
@@ -85,9 +89,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         with _no_collection():
             _look(run)
     finally:
-        finish(request, run.documents, run.shards)
+        finish(request, run.documents, run.headers)
         if run.options.save is not None:
-            record(run.documents, run.shards, run.options.save)
+            sizes = recorded_sizes(run.documents, run.weights or Weights())
+            record(run.documents, run.headers, sizes, run.options.save)
     return compose(run)
 
 
@@ -149,7 +154,7 @@ def _look(run: Inspection) -> None:
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
-        explain(run.outcome, given, run.blueprint, run.index, run.shards, run.announced)
+        explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -174,46 +179,62 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         return
     if documents.index is not None:
         run.index, run.depth = read_index(documents.index), "index"
-        run.outcome = compare(blueprint, run.index, announced=run.announced)
-    need = _need_of_headers(run)
+    run.weights = found = weights(documents, run.index)
+    run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
+    need = _need_of_headers(run, found)
     if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
         run.depth_reason = need
-        _look_at_the_headers(run, blueprint)
+        _look_at_the_headers(run, blueprint, found)
     elif run.index is None:
-        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents))
+        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents, found))
+    elif (doubt := _doubt(run)) and not any(finding.severity == "error" for finding in run.outcome.findings):
+        run.unseen = Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.")
+    if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
+        run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
 
 
-def _need_of_headers(run: Inspection) -> str | None:
-    """Why headers are needed; None if the index settles it."""
+def _need_of_headers(run: Inspection, found: Weights) -> str | None:
+    """Why headers are needed; None if the index and the sizes of its files settle it."""
     if run.index is None:
         return "there is no index"
+    if found.whole and not found.there and not found.beside:
+        return None  # there are none
     if run.documents.source == "hub" and run.documents.sizes is None:
-        return "the endpoint does not list the files of the repo"
+        return _UNLISTED
     if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
         return "the weights are quantised"
-    return None if run.outcome.settled else "the index alone does not add up"
+    return run.outcome.doubt if run.outcome.settled else "the index alone does not add up"
 
 
-def _look_at_the_headers(run: Inspection, blueprint: Blueprint) -> None:
-    reader, asked = run.documents.shards, run.options.depth == "headers"
-    wanted = run.index.shards if run.index else without_index(run.documents)
+def _doubt(run: Inspection) -> str | None:
+    """What only headers would tell of the files that the index names."""
+    return _UNLISTED if run.documents.source == "hub" and run.documents.sizes is None else run.outcome.doubt
+
+
+def _look_at_the_headers(run: Inspection, blueprint: Blueprint, found: Weights) -> None:
+    documents, wanted = run.documents, [*found.there, *found.beside]
     try:
-        shards = reader.read(sorted(wanted), run.options.progress(len(wanted)))
+        run.headers = documents.shards.read(wanted, run.options.progress(len(wanted))) or None
     except FetchError as error:  # the result from the index stays
         run.unseen = Failure(kind=error.kind, message=str(error))
         return
-    if not shards and (reader.local or run.index is None):
+    unread = _unread(run, found)
+    if unread and found.sizes is not None and (run.headers or run.options.depth == "headers" or run.outcome.doubt):
+        run.unseen = Failure(kind="NoHeaders", message=not_read(documents, found, unread))
+    if run.headers is None:
         run.depth_reason = None
-        if asked or run.index is None:
-            run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(run.documents, asked))
+        if run.index is None:
+            run.unseen = Failure(kind="NoHeaders", message=nothing_to_compare(documents, found))
         return
+    shards = {name: one for name, one in run.headers.items() if name in found.named}
+    beside = {name: one for name, one in run.headers.items() if name not in found.named}
+    match = run.outcome.match
+    if not shards and found.whole:  # the index is of other files than those that are there
+        match, shards, beside, run.stale = None, beside, {}, True
     run.shards, run.depth = shards, "headers"
-    run.outcome = compare(blueprint, run.index, shards, run.announced, run.outcome.match)
-    if run.index is None and wanted != {SINGLE}:
-        run.outcome.report(
-            "HF001",
-            file=INDEX,
-            fix="Write the index.",
-            said=f"{label(run.documents.model, run.documents.revision)} has {len(wanted):,} weight files and no {INDEX}"
-            " to say which tensor is where.",
-        )
+    run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside)
+
+
+def _unread(run: Inspection, found: Weights) -> list[str]:
+    """The files of the model that may be there, and whose headers were not read."""
+    return [name for name in found.there if name not in (run.headers or ())]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -69,6 +70,7 @@ class Blueprint:
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    `token_ids` are the ids that the config names.
     """
 
     spec: Spec
@@ -76,6 +78,7 @@ class Blueprint:
     unread: tuple[str, ...] = ()
     taken: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigError, ...] = ()
+    token_ids: tuple[TokenId, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -150,15 +153,19 @@ class Blueprint:
         """Other names and layouts that the reference takes when it loads this model."""
         from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
-        known = families.conversions(self.spec)
-        within = {} if known.within is None else {f"^{escape(known.within[0])}": known.within[1]}
+        known, bare = families.conversions(self.spec), self.spec.head == "base"
+        # A model with another name inside a larger one has its prefix there in place of its own.
+        whole_name = known.within is not None and not known.within[1]
+        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and not (whole_name and bare) else {}
         rules = Spellings(compiled({**within, **known.spellings}))
-        bare = self.spec.head == "base"
         heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
         whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
         prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
-        return replace(rules, prefix=prefix, bare=bare, merged=known.merged, transposed=known.transposed)
+        if whole_name and not bare:
+            prefix = ""
+        nested = bool(self.spec.parts.keys() - {"mtp"})
+        return replace(rules, prefix=prefix, bare=bare, nested=nested, merged=known.merged, transposed=known.transposed)
 
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))
@@ -238,4 +245,4 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
     spec = families.read(config)
-    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems)
+    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems, config.token_ids)

@@ -102,6 +102,15 @@ def save(folder: Path, values: Json | bytes, listed: Json | bytes | None = None)
 def save_tiny(folder: Path, family: str = "llama", **changes: Any) -> Path:
     """A checkpoint's folder that holds exactly what its tiny config says."""
     values = config(family, **changes)
+    save(folder, values, listed := index(values))
+    (name,) = set(listed["weight_map"].values())
+    (folder / name).write_bytes(shard({one.name: one.shape for one in hfcount.blueprint(values).tensors()}))
+    return folder
+
+
+def record_tiny(folder: Path, family: str = "llama", **changes: Any) -> Path:
+    """The same as a recording, without the weights."""
+    values = config(family, **changes)
     return save(folder, values, index(values))
 
 

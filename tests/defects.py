@@ -31,6 +31,7 @@ class Checkpoint:
         weight_map: the index's, made from the shards when None; `{}` stands for no index.
         metadata: the index's; total_size is added unless it is there, and left out when it is None.
         damage: what becomes of a file's bytes on their way to the disk; None leaves the file out.
+        others: further files, by their names.
     """
 
     config: Json
@@ -38,6 +39,7 @@ class Checkpoint:
     weight_map: dict[str, str] | None = None
     metadata: Json = field(default_factory=dict)
     damage: dict[str, Callable[[bytes], bytes] | None] = field(default_factory=dict)
+    others: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def tensors(self) -> Tensors:
@@ -81,6 +83,7 @@ class Checkpoint:
             metadata = {key: value for key, value in metadata.items() if value is not None}
             files[INDEX] = json.dumps({"metadata": metadata, "weight_map": self.map()}).encode()
         files["config.json"] = json.dumps(self.config).encode()
+        files |= self.others
         for name, content in files.items():
             damage = self.damage.get(name, bytes)
             if damage is not None:
@@ -367,6 +370,34 @@ def stale_files(checkpoint: Checkpoint) -> None:
     checkpoint.shards |= sharded(intermediate_size=99, names=UNLISTED).shards
 
 
+def beside(name: str, content: bytes = b"{}") -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.others.update({name: content})
+
+
+def one_file_beside(*without: str, **changes: Any) -> Callable[[Checkpoint], None]:
+    """The same model in one file beside its shards, less some tensors, or of another config."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        other = sharded(**changes).tensors if changes else checkpoint.tensors
+        tensors = {name: one for name, one in other.items() if name not in without}
+        checkpoint.others[SINGLE] = raw(tensors)
+
+    return spoil
+
+
+def embedding(*without: str) -> Callable[[Checkpoint], None]:
+    """What sentence-transformers saves around a model, less some files."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    files = {"modules.json": json.dumps(modules).encode(), "1_Pooling/config.json": b"{}"}
+    files |= {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": raw({"linear.weight": ("F32", (4, 12))})}
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.others |= {name: content for name, content in files.items() if not name.startswith(without)}
+
+    return spoil
+
+
 NEOX: Json = {
     "architectures": ["GPTNeoXForCausalLM"],
     "model_type": "gpt_neox",
@@ -422,7 +453,6 @@ CASES: dict[str, Case] = {
     "a header padded to 64 kB": Case(
         "verified", spoil=file(lambda content: with_header(content, header_of(content).ljust(70_000)))
     ),
-    "two sets of shards": Case("verified", spoil=stale_files, unlisted=UNLISTED),
     "a key that nobody reads": Case("verified", "HF102", ("num_towers",), spoil=says(num_towers=3)),
     # Files
     "truncated": Case(
@@ -523,7 +553,26 @@ CASES: dict[str, Case] = {
     "a file outside the repo": Case(
         "mismatch", "HF002", ("Nothing was requested",), spoil=index_says(NORM, "../../api/whoami-v2?.safetensors")
     ),
-    "several files without an index": Case("mismatch", "HF001", (INDEX,), spoil=file(None, INDEX)),
+    "several files without an index": Case(
+        "mismatch", "HF007", (INDEX, "Only the index is missing"), spoil=file(None, INDEX)
+    ),
+    # Other files
+    "two sets of shards": Case(
+        "mismatch",
+        "HF006",
+        (*UNLISTED, "30 tensors under names that the model has elsewhere", "mlx-lm"),
+        spoil=stale_files,
+        unlisted=UNLISTED,
+    ),
+    "an adapter beside": Case(
+        "explained", "HF010", ("adapter_config.json is there beside the model",), spoil=beside("adapter_config.json")
+    ),
+    "one file beside the shards": Case(
+        "mismatch", "HF008", ("It lacks 1 tensor of theirs",), spoil=one_file_beside(NORM), unlisted=(SINGLE,)
+    ),
+    "a module of sentence-transformers without its folder": Case(
+        "mismatch", "HF009", ("4 modules", "2_Dense is not there"), make=single, spoil=embedding("2_Dense")
+    ),
     # Names
     "a tensor is missing": Case("mismatch", "HF201", (NORM, "1 tensor"), spoil=without(NORM)),
     "a tensor is missing, and counted": Case(
@@ -820,6 +869,7 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),

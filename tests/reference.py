@@ -4,7 +4,7 @@ It writes hfcount/mapper/reference.json, one line per class, by model_type or, w
 the class's name: the declared default of each key (`keys`), further names of keys (`names`), and of each nested config
 (`parts`) its class, whether a model_type of its own overrides that, what it holds where it is absent, and true if it
 holds that, too, where keys are absent. Left out are keys of every class, and keys that bear neither on shapes nor on
-how others are read.
+how others are read, but for token ids.
 """
 
 import json
@@ -27,6 +27,9 @@ NO_SHAPE = re.compile(
 )
 
 
+IDS = re.compile(r"_token_(id|index)$")
+
+
 def recorded() -> Json:
     """What the file holds: the version of transformers, and its classes."""
     import transformers
@@ -37,7 +40,10 @@ def recorded() -> Json:
     common = {field.name for field in fields(transformers.PreTrainedConfig)}
 
     def plain(values: Json) -> Json:
-        found = {key: value for key, value in values.items() if key not in common and not NO_SHAPE.search(key)}
+        kept = {
+            key for key, value in values.items() if not NO_SHAPE.search(key) or (type(value) is int and IDS.search(key))
+        }
+        found = {key: value for key, value in values.items() if key in kept - common}
         return json.loads(json.dumps(found))
 
     def named(kind: Any) -> str:

@@ -237,9 +237,10 @@ def test_a_recording_is_replayed(command: Command) -> None:
     assert (again.code, again.out) == (first.code, first.out)
 
 
-def test_a_local_folder_and_a_subfolder(command: Command) -> None:
-    assert command("./fixtures/org/verified").code == 0
-    assert command("fixtures/org", "--subfolder", "verified").code == 0
+def test_a_local_folder_and_a_subfolder(command: Command, tmp_path: Path) -> None:
+    save_tiny(tmp_path / "org" / "whole")
+    assert command("./org/whole").code == 0
+    assert command("org", "--subfolder", "whole").code == 0
     assert command(*FIXTURES, "org", "--subfolder", "verified").code == 0
 
 

@@ -68,7 +68,9 @@ def test_imports_of_a_family_are_seen_in_every_form(text: str, tmp_path: Path) -
     assert _taken(tmp_path / "one.py")[0][0] == "llama"
 
 
-SOURCES = {name: re.findall(r"# transformers [\d.]+: (.+)", path.read_text()) for name, path in FILES.items()}
+SOURCES = {
+    name: re.findall(r"# transformers [\d.]+: (.+(?:(?<=,)\n# .+)*)", path.read_text()) for name, path in FILES.items()
+}
 
 
 def test_every_family_cites_the_implementation_that_its_names_are_from() -> None:
@@ -82,7 +84,7 @@ def test_every_file_of_the_reference_that_a_family_cites_exists() -> None:
         pytest.skip("transformers, whose files are looked for, is not installed: pip install '.[oracle]'")
     folder = Path(found.origin).parent / "models"
     known = {path.name for path in folder.glob("*/*.py")}
-    cited = {name: sources[0].split(", ") for name, sources in SOURCES.items() if sources}
+    cited = {name: re.split(r",\s(?:# )?", sources[0]) for name, sources in SOURCES.items() if sources}
     assert {name: files for name, files in cited.items() if not known.issuperset(files)} == {}
 
 

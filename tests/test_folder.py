@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build import COMMIT, TINY, config, index, raw, save, save_tiny, shard
+from build import COMMIT, TINY, index, raw, save, save_tiny, shard
 from huggingface_hub import constants
 
 import hfcount
@@ -16,6 +16,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
+from hfcount.report.choices import AskedDepth
 
 CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
 
@@ -193,7 +194,10 @@ def test_a_shard_that_cannot_be_read(tmp_path: Path, put: Callable[[Path], None]
     put(tmp_path / name)
     put(tmp_path / "beside.safetensors")
     report = hfcount.verify(str(tmp_path), depth="headers")
-    assert (report.verdict, report.error and report.error.kind) == ("unverified", "UnreadableFile")
+    too_small = (tmp_path / name).is_file()
+    assert report.verdict == ("mismatch" if too_small else "unverified")
+    assert report.error is not None
+    assert report.error.kind == "UnreadableFile"
     assert report.error is not None
     assert name in report.error.message
 
@@ -258,10 +262,13 @@ def test_no_fixtures(tmp_path: Path, folder: str, kind: str) -> None:
     assert raised.value.kind == kind
 
 
-def _cached(home: Path, revision: str = "main", commit: str = COMMIT) -> None:
+def _cached(home: Path, revision: str = "main", commit: str = COMMIT, weights: bool = True) -> None:
     """org/name in the layout of the standard cache."""
     repo = home / "models--org--name"
+    shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(TINY["llama"]).tensors()}
     documents = {CONFIG: raw(TINY["llama"]), INDEX: raw(index(TINY["llama"]))}
+    if weights:
+        documents["model-00001-of-00001.safetensors"] = shard(shapes)
     snapshot = repo / "snapshots" / commit
     for folder in (repo / "blobs", snapshot, (repo / "refs" / revision).parent):
         folder.mkdir(parents=True, exist_ok=True)
@@ -287,6 +294,15 @@ def test_the_cache_offline(cache: Path, recorded: str, asked: str | None) -> Non
     documents = fetch(Request("org/name", revision=asked, offline=True))
     assert (documents.source, documents.revision, documents.config.raw) == ("cache", COMMIT, raw(TINY["llama"]))
     assert hfcount.verify("org/name", revision=asked, offline=True).verdict == "verified"
+
+
+@pytest.mark.parametrize("depth", ["auto", "index", "headers"])
+def test_what_is_not_cached_may_be_there_and_is_not_verified(cache: Path, depth: AskedDepth) -> None:
+    _cached(cache, weights=False)
+    report = hfcount.verify("org/name", offline=True, depth=depth)
+    assert (report.verdict, report.findings, report.exit_code) == ("unverified", (), 3)
+    assert report.error is not None
+    assert "1 of the 1 weight file of org/name@0123456 are not in the cache" in report.error.message
 
 
 @pytest.mark.parametrize(
@@ -322,9 +338,5 @@ def test_a_broken_reference_is_not_cached(cache: Path, commit: str) -> None:
 
 
 def test_where_headers_cost_nothing_they_are_read(tmp_path: Path) -> None:
-    save_tiny(tmp_path)
-    shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(config("llama")).tensors()}
-    assert hfcount.verify(str(tmp_path)).depth == "index"
-    (tmp_path / "model-00001-of-00001.safetensors").write_bytes(shard(shapes))
-    report = hfcount.verify(str(tmp_path))
+    report = hfcount.verify(str(save_tiny(tmp_path)))
     assert (report.depth, report.verdict) == ("headers", "verified")

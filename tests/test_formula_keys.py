@@ -31,10 +31,12 @@ LAYERS = re.compile(r"(all layers|layers? \d.*)")
 
 
 def _value(config: Mapping[str, Any], key: str) -> int | float:
-    """What the config has under a dotted key; of names their number."""
+    """What the config has under a dotted key; of names their number, of equal sides one."""
     found: Any = config
     for name in key.split("."):
         found = found[name]
+    if isinstance(found, list) and len(set(found)) == 1:
+        return found[0]
     return len(found) if isinstance(found, dict) else found
 
 

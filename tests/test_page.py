@@ -552,7 +552,7 @@ def _poison(value: Any, text: str) -> Any:
             or "kind" in value
             or "component" in value
         )
-        known = field or set(value) & {"total", "weights", "parts", "message", "tensors", "per_token"}
+        known = field or set(value) & {"opened", "total", "weights", "parts", "message", "tensors", "per_token"}
         return {
             key if known else f"{text}{number}": one if key in _CHOSEN else _poison(one, text)
             for number, (key, one) in enumerate(value.items())

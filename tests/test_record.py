@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from build import COMMIT, TINY, config, index, raw, save, save_tiny, shard
+from build import COMMIT, TINY, config, index, raw, record_tiny, save, shard
 
 import hfcount
 from hfcount import Report
@@ -27,7 +27,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _bare(folder: Path) -> None:
-    save_tiny(folder)
+    record_tiny(folder)
 
 
 def _without_index(folder: Path) -> None:
@@ -43,12 +43,12 @@ def _malformed(folder: Path) -> None:
 
 
 def _recorded(folder: Path) -> None:
-    save_tiny(folder)
+    record_tiny(folder)
     (folder / HEADERS).write_text(json.dumps({"revision": COMMIT}))
 
 
 def _weights(folder: Path) -> None:
-    save_tiny(folder)
+    record_tiny(folder)
     shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(TINY["llama"]).tensors()}
     (folder / "model-00001-of-00001.safetensors").write_bytes(shard(shapes))
 
@@ -82,14 +82,14 @@ def test_the_documents_are_recorded_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_a_local_folder_is_recorded_under_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_tiny(tmp_path / "models" / "mine")
+    record_tiny(tmp_path / "models" / "mine")
     monkeypatch.chdir(tmp_path / "models" / "mine")
     _record(".", tmp_path / "saved")
     assert [path.name for path in (tmp_path / "saved").iterdir()] == ["mine"]
 
 
 def test_a_recording_may_be_read_by_others(tmp_path: Path) -> None:
-    _record("m", tmp_path / "saved", save_tiny(tmp_path / "m").parent)
+    _record("m", tmp_path / "saved", record_tiny(tmp_path / "m").parent)
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "saved" / "m").iterdir()} == {0o644}
 
 
@@ -108,7 +108,7 @@ def _not_saved(tmp_path: Path) -> str:
 
 
 def test_an_earlier_recording_of_other_files_is_not_mixed_with_this_one(tmp_path: Path) -> None:
-    save_tiny(tmp_path / "saved" / "m", "qwen2")
+    record_tiny(tmp_path / "saved" / "m", "qwen2")
     before = _files(tmp_path / "saved" / "m")
     save(tmp_path / "m", TINY["llama"])
     assert INDEX in _not_saved(tmp_path)
@@ -116,17 +116,17 @@ def test_an_earlier_recording_of_other_files_is_not_mixed_with_this_one(tmp_path
 
 
 def test_recording_again_replaces_what_is_of_the_same_kind(tmp_path: Path) -> None:
-    save_tiny(tmp_path / "m", "qwen2")
+    record_tiny(tmp_path / "m", "qwen2")
     _record("m", tmp_path / "saved", tmp_path)
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     _record("m", tmp_path / "saved", tmp_path)
     assert (tmp_path / "saved" / "m" / CONFIG).read_bytes() == raw(TINY["llama"])
 
 
 def test_an_earlier_file_is_replaced_and_not_written_over(tmp_path: Path) -> None:
-    save_tiny(tmp_path / "saved" / "m", "qwen2")
+    record_tiny(tmp_path / "saved" / "m", "qwen2")
     (tmp_path / "reader").hardlink_to(tmp_path / "saved" / "m" / CONFIG)
-    _record("m", tmp_path / "saved", save_tiny(tmp_path / "m").parent)
+    _record("m", tmp_path / "saved", record_tiny(tmp_path / "m").parent)
     assert (tmp_path / "reader").read_bytes() == raw(TINY["qwen2"])
 
 
@@ -143,7 +143,7 @@ def _full_disk(after: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("after", [0, 100, 1000], ids=["at-once", "in-the-config", "in-the-index"])
 def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, after: int) -> None:
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     whole = _files(tmp_path / "m")
     with _full_disk(after):
         message = _not_saved(tmp_path)
@@ -154,9 +154,9 @@ def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, after: int) -> Non
 
 @pytest.mark.parametrize("after", [0, 100, 1000], ids=["at-once", "in-the-config", "in-the-index"])
 def test_a_full_disk_leaves_each_file_of_an_earlier_recording_whole(tmp_path: Path, after: int) -> None:
-    save_tiny(tmp_path / "saved" / "m", "qwen2")
+    record_tiny(tmp_path / "saved" / "m", "qwen2")
     earlier = _files(tmp_path / "saved" / "m")
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     later = _files(tmp_path / "m")
     with _full_disk(after):
         _not_saved(tmp_path)
@@ -167,21 +167,21 @@ def test_a_full_disk_leaves_each_file_of_an_earlier_recording_whole(tmp_path: Pa
 
 @pytest.mark.parametrize("name", [CONFIG, HEADERS])
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path, name: str) -> None:
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     (tmp_path / "saved" / "m" / name).mkdir(parents=True)
     assert "cannot record" in _not_saved(tmp_path)
     assert [path for path in (tmp_path / "saved" / "m").iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_file_in_the_place_of_the_folder_is_said(tmp_path: Path) -> None:
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     (tmp_path / "saved").touch()
     assert "cannot record" in _not_saved(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"revision": 5}', '{"files": []}', '{"files": {"a": 1}}', "{"])
 def test_a_recording_that_is_none_is_unreadable(tmp_path: Path, content: str) -> None:
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     (tmp_path / "m" / HEADERS).write_text(content)
     with pytest.raises(FetchError) as raised:
         hfcount.verify("m", fixtures=tmp_path)
@@ -204,7 +204,7 @@ def test_a_recording_that_is_none_is_unreadable(tmp_path: Path, content: str) ->
     ids=lambda file: json.dumps(file)[:60],
 )
 def test_a_recorded_header_is_trusted_no_more_than_a_published_one(tmp_path: Path, file: dict[str, object]) -> None:
-    save_tiny(tmp_path / "m")
+    record_tiny(tmp_path / "m")
     content = {"revision": None, "files": {"model-00001-of-00001.safetensors": file}}
     (tmp_path / "m" / HEADERS).write_text(json.dumps(content))
     assert hfcount.verify("m", fixtures=tmp_path).verdict == "mismatch"

@@ -25,7 +25,7 @@ INNER = {
     "parameters": "total active active_without_embedding stored",
     "components": "name total active",
     "auxiliary": "mtp",
-    "evidence": "total_size total_parameters tensors shards dtypes unlisted",
+    "evidence": "total_size total_parameters tensors shards dtypes unlisted files",
     "checks": "name expected observed agrees text",
     "findings": "code name severity message tensors count parameters bytes expected observed key file fix",
     "allowed": "code name count",
@@ -133,6 +133,7 @@ def test_values(tmp_path: Path) -> None:
             "shards": 1,
             "dtypes": {"BF16": 4740},
             "unlisted": [],
+            "files": {"named": 1, "found": None, "sized": 0, "opened": 0, "apart": {}},
         },
         "checks": [
             {"name": "tensors", "expected": 30, "observed": 30, "agrees": True, "text": ""},

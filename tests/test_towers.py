@@ -119,8 +119,8 @@ def test_keys_of_a_part_that_nobody_reads_are_named_with_the_way_to_them() -> No
 
 
 def test_a_class_that_the_tower_does_not_have_is_unknown_alone_and_does_not_matter_within() -> None:
-    named = {"architectures": ["CLIPVisionModelWithProjection"]}
-    with pytest.raises(hfcount.UnknownArchitecture, match="CLIPVisionModelWithProjection"):
+    named = {"architectures": ["CLIPVisionModelWithRegisters"]}
+    with pytest.raises(hfcount.UnknownArchitecture, match="CLIPVisionModelWithRegisters"):
         hfcount.blueprint(recorded("clip_vision_model") | named)
     values = recorded("llava")
     assert hfcount.blueprint(values | {"vision_config": values["vision_config"] | named}).total

@@ -11,7 +11,9 @@ one other file, its parent: `from hfcount.families.llama import blueprint as blu
   puts in its place when it loads the model alone;
 - `MERGED`: layouts that the reference converts: the end of the name of one tensor, and those of the tensors that may be
   stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
-- `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped.
+- `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped;
+- `REPLACES_PLACEHOLDERS`: whether the reference puts another id in the place of an image's, video's or audio's before
+  it looks up the embedding, which then needs no row for it.
 
 The comment on MODEL_TYPES cites the implementation that the names come from; the configuration file beside it says what
 absent keys mean. A file is named after one of its model_types; its others are found by scanning all files.
@@ -135,6 +137,11 @@ def conversions(s: Spec) -> Conversions:
             spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
             merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
     return Conversions(spellings, getattr(family, "WITHIN", {}).get(s.family), merged, transposed)
+
+
+def replaces_placeholders(s: Spec) -> bool:
+    """Whether ids that stand for images, videos and audio need no row of the embedding."""
+    return bool(getattr(find(s.family), "REPLACES_PLACEHOLDERS", False))
 
 
 def around(s: Spec) -> str:

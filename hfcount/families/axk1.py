@@ -9,7 +9,7 @@ from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("axk1",)  # transformers 5.23: modeling_axk1.py
-SPELLINGS = {r"(?<!mlp\.)post_mlp_layernorm\.": "mlp.post_mlp_layernorm."}
+SPELLINGS = {r"post_mlp_layernorm\.": "mlp.post_mlp_layernorm."}
 MERGED = packed()
 
 

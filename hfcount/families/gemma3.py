@@ -11,6 +11,7 @@ from hfcount.tree.nodes import Block, Tensor, block
 MODEL_TYPES = ("gemma3",)  # transformers 5.23: modeling_gemma3.py
 IGNORED = ("mm_tokens_per_image",)
 SPELLINGS = LLAVA
+REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:

@@ -11,6 +11,7 @@ from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("gemma4",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("vision_soft_tokens_per_image",)
+REPLACES_PLACEHOLDERS = True
 
 _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 

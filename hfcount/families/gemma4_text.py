@@ -7,10 +7,12 @@ from hfcount.parts.gemma import experts_beside, lending_attention, per_layer_inp
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.tree.nodes import Block, block, buffer
 
-MODEL_TYPES = ("gemma4_text",)  # transformers 5.23: modeling_gemma4.py
+# transformers 5.23: modeling_gemma4.py, modeling_gemma4_unified.py
+MODEL_TYPES = ("gemma4_text", "gemma4_unified_text")
 
 
 def spec(c: Config) -> Spec:
+    unified = c.family == "gemma4_unified_text"
     bias, same = c.bool("attention_bias", default=False), c.bool("attention_k_eq_v", default=False)
     near = keys.attention(c, bias=bias, qk_norm=True, head_dim=256)
     heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
@@ -21,11 +23,13 @@ def spec(c: Config) -> Spec:
     other = one.but(mixer=far, traits={"values": int(not same)})
     placed = keys.local_and_global(c, period=6)
     layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
-    traits = {"per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=256, minimum=0))}
+    traits = {
+        "per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=0 if unified else 256, minimum=0))
+    }
     if traits["per_layer"]:
         traits["per_layer_vocab"] = keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144))
     lent = keys.shares_kv(c, layers, default=0, ffn=wide)
-    size = keys.extent(c, "sliding_window", default=512)
+    size = keys.extent(c, "sliding_window", default=1024 if unified else 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
     whole = keys.decoder_spec(c, lent, tied=True, traits=traits, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole

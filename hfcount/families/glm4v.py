@@ -7,7 +7,11 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("glm4v",)  # transformers 5.23: modeling_glm4v.py
+MODEL_TYPES = (
+    "glm4v",
+    "glm46v",
+    "glmga",
+)  # transformers 5.23: modeling_glm4v.py, modeling_glm46v.py, modular_glmga.py
 
 
 def spec(c: Config) -> Spec:

@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("laguna",)  # transformers 5.23: modeling_laguna.py
 SPELLINGS = {
     r"mlp\.experts\.e_score_correction_bias$": "mlp.gate.e_score_correction_bias",
-    r"mlp\.shared_expert\.": "mlp.shared_experts.",
+    r"mlp\.shared_expert.": "mlp.shared_experts.",
 }
 MERGED = packed()
 

@@ -1,14 +1,16 @@
-"""LLaVA: a vision tower and two projections before any language model (arXiv:2310.03744)."""
+"""LLaVA and its later versions: a vision tower and two projections before any language model (arXiv:2310.03744)."""
 
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-MODEL_TYPES = ("llava",)  # transformers 5.23: modeling_llava.py
-SPELLINGS = LLAVA
+# transformers 5.23: modeling_llava.py, modeling_llava_next.py, modeling_llava_next_video.py,
+# modeling_llava_onevision.py
+MODEL_TYPES = ("llava", "llava_next", "llava_next_video", "llava_onevision")
+SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 def spec(c: Config) -> Spec:
@@ -33,4 +35,7 @@ def blueprint(s: Spec) -> Block:
         linear_1=Linear(seen, s.hidden, bias),
         linear_2=Linear(s.hidden, s.hidden, bias),
     )
-    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)
+    senses: dict[str, Node] = {"vision_tower": families.tower(s, "vision"), "multi_modal_projector": projector}
+    if s.family != "llava":  # marks the end of a row of patches
+        senses["image_newline"] = Tensor((s.hidden,), component="projector")
+    return llava(s, families.base(s), **senses)

@@ -9,6 +9,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("paligemma",)  # transformers 5.23: modeling_paligemma.py
 SPELLINGS = LLAVA
+REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:

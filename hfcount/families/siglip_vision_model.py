@@ -8,8 +8,10 @@ from hfcount.parts.vision import clip_layer, patch_convolution, patch_projection
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# transformers 5.23: modeling_siglip.py, modeling_siglip2.py
-MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model")
+# transformers 5.23: modeling_siglip.py, modeling_siglip2.py, modeling_idefics2.py, modeling_idefics3.py,
+# modeling_smolvlm.py
+_HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision")
+MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model", "idefics2_vision", "idefics3_vision", "smolvlm_vision")
 SPELLINGS = {r"^vision_model\.": ""}
 
 
@@ -17,8 +19,9 @@ def spec(c: Config) -> Spec:
     second = c.family == "siglip2_vision_model"
     # SigLIP 2 counts its patches where SigLIP gives the image's size.
     rows = c.int("num_patches") if second else keys.squares(c)
-    pooled = c.bool("vision_use_head", default=True)
-    return keys.tower(c, patches=keys.patches(c), positions=rows, traits={"vision_use_head": pooled, "flat": second})
+    pooled = c.family not in _HEADLESS and c.bool("vision_use_head", default=True)
+    further, traits = keys.named(VisionTransformer="base"), {"vision_use_head": pooled, "flat": second}
+    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

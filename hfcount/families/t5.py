@@ -1,4 +1,4 @@
-"""T5 and its version 1.1, with a gated feed-forward network and an untied head (arXiv:1910.10683)."""
+"""T5, its version 1.1 with gated networks, mT5, and umT5, whose layers have a table each (arXiv:1910.10683)."""
 
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
@@ -10,7 +10,7 @@ from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tied, block
 
-MODEL_TYPES = ("t5",)  # transformers 5.23: modeling_t5.py
+MODEL_TYPES = ("t5", "mt5", "umt5")  # transformers 5.23: modeling_t5.py, modeling_mt5.py, modeling_umt5.py
 
 _CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 _HEADS = keys.named(("ForConditionalGeneration", *_CLASSES), EncoderModel="encoder")
@@ -21,15 +21,16 @@ def spec(c: Config) -> Spec:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
-    activation = c.str("feed_forward_proj", default="relu")
-    first, gated = Indices.below(1), c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    activation = c.str("feed_forward_proj", default="relu" if c.family == "t5" else "gated-gelu")
+    gated = c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
+    tables = MAX_LAYERS if c.family == "umt5" else 1
 
     def layers(count: int) -> tuple[Layers, ...]:
         def kind(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        later = Indices.of(range(1, count))
+        first, later = Indices.below(min(tables, count)), Indices.of(range(tables, count))
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)

@@ -39,19 +39,22 @@ class Denied(Exception):
     Args:
         status: of the answer; code: the Hub's own word for it, such as `GatedRepo`, or empty.
         said: the Hub's message, safe to print; commit: of the repo, where the answer names it.
-        server: who answered, without secrets; own: whether it is the endpoint.
+        server: who answered, without secrets; own: whether it is the endpoint; signed: whether it was sent a token.
     """
 
-    def __init__(self, status: int, code: str, said: str, commit: str, server: str, own: bool) -> None:
+    def __init__(self, status: int, code: str, said: str, commit: str, server: str, own: bool, signed: bool) -> None:
         super().__init__(f"{server} answered {status}")
-        self.status, self.code, self.said, self.commit, self.server, self.own = status, code, said, commit, server, own
+        self.status, self.code, self.said, self.commit = status, code, said, commit
+        self.server, self.own, self.signed = server, own, signed
 
     def error(self, what: str) -> FetchError:
         """What to say of it where the Hub's own word for it says no more."""
         if self.code == "GatedRepo":
-            return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms, and set HF_TOKEN.")
+            then = "with the account of the token that was sent (HF_TOKEN)" if self.signed else "and set HF_TOKEN"
+            return FetchError("GatedRepo", f"{what} is gated on {self.server}: accept its terms {then}.")
         said = f" ({self.said})" if self.said else ""
-        hint = " Check HF_TOKEN." if self.status in (401, 403) and self.own else ""
+        hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."
+        hint = hint if self.status in (401, 403) and self.own else ""
         hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
         return FetchError("HubError", f"{self.server} answered {self.status} for {what}{said}{hint}")
 
@@ -164,7 +167,7 @@ class Client:
                     raise _Refused("the signed address was refused (403)")
                 said = printable(response.headers.get("X-Error-Message", ""), 160)
                 code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
-                raise Denied(status, code, said, commit, where(current), own)
+                raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
 
     def _ask(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:

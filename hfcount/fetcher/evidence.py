@@ -16,12 +16,25 @@ from zlib import crc32
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.fixtures import RecordedShards
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Request, Shards, SourceName, label, top_level
+from hfcount.fetcher.interface import (
+    COMPANIONS,
+    CONFIG,
+    HEADERS,
+    INDEX,
+    Documents,
+    Request,
+    Shards,
+    SourceName,
+    companions,
+    label,
+    top_level,
+)
 from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
 
 _SUMS = "checksums.json"
+_KEPT = (CONFIG, INDEX, *COMPANIONS, HEADERS)
 MOST = 1 << 30
 """Bytes that are kept in all; beyond, what was used longest ago goes."""
 
@@ -35,11 +48,11 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
     try:
         place = _repo(request, endpoint) / commit
         named, folder = label(request.path, commit), place / (request.subfolder or "")
-        found = {name: files.read(folder / name, f"{named} {name}") for name in (CONFIG, INDEX, HEADERS)}
+        found = {name: files.read(folder / name, f"{named} {name}") for name in _KEPT}
         sums = files.read(folder / _SUMS)
         if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
             return None
-        config, index, headers = found.values()
+        config, index, headers = (found.pop(name) for name in (CONFIG, INDEX, HEADERS))
         kept = read_recording(headers) if headers else None
         os.utime(place)  # so that it counts as used
     except (FetchError, DocumentError, OSError, ValueError):
@@ -48,7 +61,11 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
         return None
     shards = RecordedShards(kept.files or {}, kept.sizes, otherwise)
     source: SourceName = "cache" if otherwise is None else "hub"
-    return Documents(request.path, source, commit, config, index, shards, top_level(kept.sizes or ()), sizes=kept.sizes)
+    others = {name: one for name, one in found.items() if one}
+    if any(name not in others for name in companions(kept.sizes or ())):
+        return None
+    names = top_level(kept.sizes or ())
+    return Documents(request.path, source, commit, config, index, shards, names, sizes=kept.sizes, companions=others)
 
 
 def commit_of(request: Request, endpoint: str) -> str | None:
@@ -74,9 +91,9 @@ def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[
             return  # all of it was here before
         known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        read = {CONFIG: documents.config.raw, INDEX: documents.index.raw if documents.index else None}
-        read[HEADERS] = recording(commit, shards, (), documents.sizes)
-        whole = {name: raw for name, raw in read.items() if raw is not None}
+        read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
+        whole = {name: one.raw for name in _KEPT if (one := read.get(name))}
+        whole[HEADERS] = recording(commit, shards, (), documents.sizes)
         for name, raw in (*whole.items(), (_SUMS, _sums(whole))):  # last, so that what is half written is not believed
             files.write(folder / name, raw)
         if not known:

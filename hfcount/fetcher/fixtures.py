@@ -9,7 +9,18 @@ from typing import Any
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
-from hfcount.fetcher.interface import CONFIG, HEADERS, INDEX, Documents, Progress, Request, Shards, label, top_level
+from hfcount.fetcher.interface import (
+    COMPANIONS,
+    CONFIG,
+    HEADERS,
+    INDEX,
+    Documents,
+    Progress,
+    Request,
+    Shards,
+    label,
+    top_level,
+)
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
@@ -43,11 +54,12 @@ def read(request: Request) -> Documents:
         raise FetchError("UnreadableFile", str(error)) from None
     # Messages name a recorded document as the run did that recorded it.
     documents = read_folder(folder, model, "fixtures", recorded.revision, label(model, recorded.revision))
-    known = recorded.files is not None or recorded.sizes is not None
+    if recorded.files is None and recorded.sizes is None:
+        return replace(documents, files=[*documents.files, *recorded.others])
     return replace(
         documents,
-        shards=RecordedShards(recorded.files or {}, recorded.sizes) if known else documents.shards,
-        files=[*documents.files, *recorded.others],
+        shards=RecordedShards(recorded.files or {}, recorded.sizes),
+        files=[*documents.files, *recorded.others, *top_level(recorded.sizes or ())],
         sizes=recorded.sizes,
     )
 
@@ -79,9 +91,13 @@ class RecordedShards:
         otherwise: Shards | None = None,
     ) -> None:
         self._recorded, self._otherwise = recorded, otherwise
-        self.asked, self.local = False, otherwise is None
-        named = recorded if sizes is None else sizes
-        self.names: Collection[str] | None = [name for name in top_level(named) if name.endswith(".safetensors")]
+        self.asked, self.local, self.whole = False, otherwise is None, True
+        self._sizes = {name: one.get("bytes") for name, one in recorded.items()} if sizes is None else sizes
+        self.names: Collection[str] | None = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """Bytes of those of the files that were there."""
+        return {name: self._sizes[name] for name in wanted if name in self._sizes}
 
     def close(self) -> None:
         """Ends all connections."""
@@ -104,19 +120,26 @@ class RecordedShards:
         return found
 
 
-def record(documents: Documents, shards: Mapping[str, Shard] | None, root: Path) -> Path:
+def record(
+    documents: Documents, shards: Mapping[str, Shard] | None, sizes: Mapping[str, int | None] | None, root: Path
+) -> Path:
     """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
+
+    Args:
+        shards: headers by file; None if none were read.
+        sizes: bytes of the files that are there, by name; None where they were not listed.
 
     Raises:
         FetchError: NotSaved, when a file cannot be written or an earlier recording of other files is in the way.
     """
     from_folder = documents.source == "folder"
     folder = root / (local_path(documents.model).resolve().name if from_folder else documents.model)
-    others = documents.files if documents.source == "hub" and documents.index is None and not shards else ()
+    others = documents.files if documents.source == "hub" and not (documents.index or shards or sizes) else ()
     recorded = {
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
-        HEADERS: recording(documents.revision, shards, others, documents.sizes),
+        **{name: one.raw if (one := documents.companions.get(name)) else None for name in COMPANIONS},
+        HEADERS: recording(documents.revision, shards, others, sizes),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

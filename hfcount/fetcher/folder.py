@@ -2,11 +2,24 @@
 
 import os
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Progress, Request, SourceName
+from hfcount.fetcher.interface import (
+    ADAPTER,
+    CONFIG,
+    INDEX,
+    MODULES,
+    Documents,
+    Progress,
+    Request,
+    SourceName,
+    companions,
+    top_level,
+)
 from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
@@ -31,7 +44,9 @@ def read(request: Request) -> Documents:
     config = files.read(path)
     if config is None:
         raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
-    return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, []), alone=True)
+    return Documents(
+        request.model, "folder", None, config, None, FolderShards(path.parent, (), whole=False), alone=True
+    )
 
 
 def local_path(model: str) -> Path:
@@ -75,24 +90,51 @@ def read_folder(
         )
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if _is_file(entry))
+        sizes = _listed(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
+    names = top_level(sizes)
     if config is None:
-        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{without_config(names)}.")
-    shards = FolderShards(folder, [name for name in names if name.endswith(".safetensors")])
-    return Documents(model, source, revision, config, index, shards, names)
+        instead = without_config(names, files.read(folder / ADAPTER))
+        raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
+    weights = [name for name in names if name.endswith(".safetensors")]
+    # The cache has what was asked for before, and a recording need not have any weights.
+    whole = source == "folder" or (source == "fixtures" and bool(weights))
+    others = {name: files.read(folder / name, label and f"{label} {name}") for name in companions(names)}
+    return Documents(
+        model,
+        source,
+        revision,
+        config,
+        index,
+        FolderShards(folder, weights, whole),
+        names,
+        sizes=sizes if whole else None,
+        companions={name: document for name, document in others.items() if document},
+    )
 
 
 class FolderShards:
-    """Weight files of a folder."""
+    """Weight files of a folder; `whole` says whether that has all there are."""
 
     local = True
 
-    def __init__(self, folder: Path, names: Collection[str]) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, names: Collection[str], whole: bool) -> None:
+        self._folder, self.whole = folder, whole
         self.names: Collection[str] | None = names
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """Bytes of those of the files that are there; None for the size of what is no file."""
+        found: dict[str, int | None] = {}
+        for name in wanted:
+            try:
+                facts = os.stat(self._folder / name)
+                found[name] = facts.st_size if S_ISREG(facts.st_mode) else None
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError):
+                found[name] = None
+        return found
 
     def close(self) -> None:
         """Nothing is open."""
@@ -114,6 +156,27 @@ class FolderShards:
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
             return read_shard(name, size, first + rest)
+
+
+def _listed(folder: Path) -> dict[str, int | None]:
+    """Bytes of the files of a folder, by name; with those of its folders where modules.json names some."""
+    found = _files(folder)
+    if MODULES in found:
+        with os.scandir(folder) as entries:
+            below = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+        for name in below:
+            with suppress(OSError):
+                found |= {f"{name}/{inner}": size for inner, size in _files(folder / name).items()}
+    return found
+
+
+def _files(folder: Path) -> dict[str, int | None]:
+    with os.scandir(folder) as entries:
+        return {entry.name: entry.stat().st_size for entry in sorted(entries, key=_name) if _is_file(entry)}
+
+
+def _name(entry: "os.DirEntry[str]") -> str:
+    return entry.name
 
 
 def _is_file(entry: "os.DirEntry[str]") -> bool:

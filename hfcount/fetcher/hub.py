@@ -9,7 +9,18 @@ from hfcount.fetcher import evidence
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied
-from hfcount.fetcher.interface import CAPS, CONFIG, INDEX, Documents, Progress, Request, label, top_level
+from hfcount.fetcher.interface import (
+    ADAPTER,
+    CAPS,
+    CONFIG,
+    INDEX,
+    Documents,
+    Progress,
+    Request,
+    companions,
+    label,
+    top_level,
+)
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.ranges import read_headers
@@ -68,9 +79,11 @@ class _Repo:
         with ThreadPoolExecutor(2) as pool:
             wanted = self.sizes is None or INDEX in self.sizes
             indexed = pool.submit(self._document, INDEX) if wanted else None
+            others = {name: pool.submit(self._document, name) for name in companions(self.sizes or ())}
             try:
                 config = config or self._document(CONFIG)
                 index = indexed.result() if indexed else None
+                beside = {name: one for name, read in others.items() if (one := read.result())}
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the other one
                 raise
@@ -78,7 +91,9 @@ class _Repo:
             name = INDEX if config else CONFIG
             raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         names = top_level(self.sizes or ())
-        return Documents(self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes)
+        return Documents(
+            self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes, companions=beside
+        )
 
     def url(self, name: str) -> str:
         """Where a file is, at the commit once that is known."""
@@ -165,7 +180,7 @@ class _Repo:
 
     def _document(self, name: str) -> Document | None:
         """A document of the repo; None where there is none."""
-        what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS[name]
+        what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS.get(name, CAPS[CONFIG])
         if size is not None and size > cap:
             raise FetchError("UnreadableFile", f"{what} has {size:,} bytes; at most {cap:,} are read.")
         try:
@@ -189,17 +204,21 @@ class _Repo:
             self.commit = commit
 
     def _no_config(self) -> FetchError:
-        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(self.sizes or ())}.")
+        names = self.sizes or ()
+        adapter = self._document(ADAPTER) if ADAPTER in names else None
+        return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(names, adapter)}.")
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""
-        code, where = denied.code, self.place.shown
+        code, where, page = denied.code, self.place.shown, f"{self.place.shown}/{printable(self.model)}"
         if code == "GatedRepo":
-            return FetchError(
-                "GatedRepo",
-                f"{self.label} is gated. Accept its terms on {where}/{printable(self.model)}, then `hf auth login` or"
-                " set HF_TOKEN.",
-            )
+            said = f"{self.label} is gated. Accept its terms on {page}, then `hf auth login` or set HF_TOKEN."
+            if denied.signed:
+                said = (
+                    f"{self.label} is gated, and the account of the token that was sent has no access. Accept its terms"
+                    f" on {page} with that account, or send another token."
+                )
+            return FetchError("GatedRepo", said)
         if code == "RevisionNotFound":
             return FetchError(
                 "NoSuchRevision",
@@ -208,9 +227,10 @@ class _Repo:
             )
         hidden = denied.status == 401 and not code and not denied.said.startswith("Invalid credentials")
         if denied.own and (code == "RepoNotFound" or hidden):
+            hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
             return FetchError(
                 "NoSuchRepo",
-                f"no repo {printable(self.model)} on {where}, or it is private: check the name, or set HF_TOKEN. Nor is"
+                f"no repo {printable(self.model)} on {where}, or it is private: check the name, or {hint}. Nor is"
                 " there a local folder of that name.",
             )
         if denied.said == "Access to this resource is disabled.":
@@ -225,7 +245,7 @@ class HubShards:
         sizes: bytes of all files of the repo by their names; None where they could not be listed.
     """
 
-    local = False
+    local, whole = False, True
 
     def __init__(self, repo: _Repo, sizes: Mapping[str, int | None] | None) -> None:
         self._repo = repo
@@ -233,7 +253,11 @@ class HubShards:
         self.names: Collection[str] | None = (
             None if named is None else [name for name in named if name.endswith(".safetensors")]
         )
-        self.sizes = sizes
+        self._sizes = sizes
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """Bytes of those of the files that are listed; None where nothing is."""
+        return None if self._sizes is None else {name: self._sizes[name] for name in wanted if name in self._sizes}
 
     def close(self) -> None:
         """Ends all connections."""
@@ -245,7 +269,7 @@ class HubShards:
         Raises:
             FetchError: a server could not be reached, refused, or does not serve ranges.
         """
-        there = [name for name in wanted if self.sizes is None or name in self.sizes]
+        there = [name for name in wanted if self._sizes is None or name in self._sizes]
         for _ in range(len(wanted) - len(there)):
             done()
         repo = self._repo

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -16,8 +16,14 @@ SourceName = Literal["hub", "cache", "folder", "fixtures"]
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 HEADERS = "headers.json"
+ADAPTER = "adapter_config.json"
+MODULES = "modules.json"
+BIN_INDEX = "pytorch_model.bin.index.json"
 
-CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, HEADERS: 128_000_000}
+COMPANIONS = (MODULES, BIN_INDEX)
+"""Further documents, which are read where they bear on the verdict."""
+
+CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
 LONGEST = 1_000_000
@@ -77,11 +83,15 @@ class Shards(Protocol):
     """Reads the headers of a checkpoint's weight files.
 
     `local` says that reading sends no request, so that a run may as well look; `names` are the files that are there,
-    None where a request would be needed to list them.
+    None where a request would be needed to list them; `whole` says that a file which is not found here is nowhere.
     """
 
     local: bool
     names: Collection[str] | None
+    whole: bool
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        """Bytes of those of the files that are there, None for an unknown size; None where no file is known."""
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """The shards of those names; a file that does not exist is left out.
@@ -102,7 +112,9 @@ class Documents:
         shards: reads the headers of the weight files.
         files: names of the other files in the same folder, where they were listed.
         alone: whether MODEL is the config's own file, so that nothing else was looked for.
-        sizes: bytes of all files by their names, where they were listed with their sizes.
+        sizes: bytes of all files by their names, those in folders below included, where they were listed with their
+            sizes.
+        companions: further documents by name, of COMPANIONS.
     """
 
     model: str
@@ -114,6 +126,7 @@ class Documents:
     files: Collection[str] = ()
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
+    companions: Mapping[str, Document] = field(default_factory=dict)
 
 
 class Source(Protocol):
@@ -145,3 +158,9 @@ def is_commit(revision: str) -> bool:
 def top_level(names: Iterable[str]) -> list[str]:
     """The names of files that are in no folder below: what is there belongs to other models."""
     return [name for name in names if "/" not in name]
+
+
+def companions(names: Collection[str]) -> list[str]:
+    """The further documents to read of a checkpoint with these files."""
+    pickled = not any(name.endswith(".safetensors") for name in top_level(names))
+    return [name for name in COMPANIONS if name in names and (name != BIN_INDEX or pickled)]

@@ -1,17 +1,26 @@
-"""What stands for an index or a config where there is none, and what to say where nothing does."""
+"""What to say where there is no config, or nothing to compare it with."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from hfcount.fetcher.interface import INDEX, Documents, label
-from hfcount.text import printable
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import ADAPTER, INDEX, Documents, label
+from hfcount.fetcher.weights import SINGLE, Weights
+from hfcount.formats.json import Document, parse_object
+from hfcount.text import plural, printable
 
-SINGLE = "model.safetensors"
 
+def without_config(files: Collection[str], adapter: Document | None = None) -> str:
+    """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown.
 
-def without_config(files: Collection[str]) -> str:
-    """What a folder with these files has in place of a config.json, as the end of a sentence; empty if unknown."""
+    Args:
+        adapter: the adapter's own config, where there is one.
+    """
+    if adapter is not None:
+        return (
+            f", only an adapter ({ADAPTER}) of {_base(adapter)}: whether the modules that it adapts exist, the base"
+            " model's config says. Verify that model"
+        )
     for name, what in (
-        ("adapter_config.json", "only an adapter ({}): count the base model it names"),
         ("model_index.json", "but a pipeline of several models ({}): name one with --subfolder"),
         ("params.json", "but weights in their author's own layout ({})"),
     ):
@@ -20,12 +29,12 @@ def without_config(files: Collection[str]) -> str:
     return ""
 
 
-def without_index(documents: Documents) -> Collection[str]:
-    """The weight files of the model where no index names them."""
-    names = documents.shards.names
-    if names is None or SINGLE in names:
-        return {SINGLE}
-    return {name for name in names if not name.startswith(("adapter_", "consolidated"))}
+def _base(adapter: Document) -> str:
+    try:
+        name = parse_object(adapter).get("base_model_name_or_path")
+    except DocumentError:
+        name = None
+    return printable(name) if isinstance(name, str) and name else "a base model that it does not name"
 
 
 def config_alone(documents: Documents) -> str:
@@ -36,15 +45,45 @@ def config_alone(documents: Documents) -> str:
     )
 
 
-def nothing_to_compare(documents: Documents, asked: bool = False) -> str:
-    """Why there is nothing to compare the config with; `asked` says whether headers were asked for."""
-    files = documents.files
-    text = f"{label(documents.model, documents.revision)} has "
-    text += "no safetensors files" if asked and documents.index else f"neither {INDEX} nor {SINGLE}"
+def nothing_to_compare(documents: Documents, weights: Weights) -> str:
+    """Why there is nothing to compare the config with, where there is no index and no header was read."""
+    files, where = documents.files, label(documents.model, documents.revision)
+    if found := [name for name in weights.there if name in (weights.sizes or ())]:
+        return (
+            f"{where} has no {INDEX}, and the headers of {named(found)} were not read, so there is nothing to compare"
+            " its config with. --depth headers reads them."
+        )
+    if documents.source == "cache" and not weights.whole:
+        return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
+    text = f"{where} has neither {INDEX} nor {SINGLE}"
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
         return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
-    if "adapter_model.safetensors" in files:
-        return f"{text}, only an adapter (adapter_model.safetensors): verify the base model it names."
+    if weights.apart:
+        name, why = next(iter(weights.apart.items()))
+        base = ": verify the base model it names" if why == "an adapter" else ""
+        return f"{text}, only {printable(name)}, which is {why}{base}."
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
-    return f"{text}, so there are no headers to read." if asked else f"{text}: nothing to compare its config with."
+    return f"{text}: nothing to compare its config with."
+
+
+def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> str:
+    """Why the headers of files of the model could not be read."""
+    where = label(documents.model, documents.revision)
+    many = f"{len(unread):,} of the {plural(len(weights.named), 'weight file')}"
+    if documents.source == "cache":
+        return (
+            f"{many} of {where} are not in the cache ({named(unread)}), so whether they are there and whole cannot be"
+            " told. Run once without --offline (and without HF_HUB_OFFLINE)."
+        )
+    if documents.source == "hub":
+        return f"{many} of {where} are listed and cannot be found ({named(unread)}). Try again."
+    if not documents.shards.names and not weights.sizes:
+        return f"{where} has no safetensors files beside its index, so there are no headers to read."
+    return f"the headers of {many} of {where} are not recorded ({named(unread)}). Record them with --depth headers."
+
+
+def named(files: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(files) - 3:,} more" if len(files) > 3 else ""
+    return ", ".join(printable(name, 100) for name in files[:3]) + more

@@ -79,6 +79,19 @@ def read_index(document: Document) -> Index:
     )
 
 
+def bin_shards(document: Document) -> frozenset[str]:
+    """The files that pytorch_model.bin.index.json names.
+
+    Raises:
+        DocumentError: HF001, it is malformed.
+    """
+    weight_map = parse_object(document).get("weight_map")
+    files = weight_map.values() if isinstance(weight_map, dict) else ()
+    if not files or not all(isinstance(file, str) for file in files):
+        raise DocumentError(f"{document.where} has no weight_map of file names.", key="weight_map")
+    return frozenset(files)
+
+
 def is_safe(shard: str) -> bool:
     """Whether a shard's name refers to a file inside the repo, on every system and in every URL."""
     return (

@@ -11,10 +11,10 @@ from hfcount.keys.layers import (
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
-    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, mtp, named,
+    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence, tied_anywhere,
 )
-from hfcount.keys.sizes import divides, layer_count, sized
+from hfcount.keys.sizes import divides, inverse, layer_count, sized
 from hfcount.keys.towers import encoding, patches, squares, tower
 from hfcount.keys.windows import (
     all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,

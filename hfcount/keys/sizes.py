@@ -17,6 +17,11 @@ def sized(symbol: str, value: int) -> Dim:
     return Dim.named(symbol, value)
 
 
+def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
+    """How often the fraction that the key gives goes into 1."""
+    return Dim.named(symbol, int(1 / c.share(key, default=default)), f"1 / {key}" if c.given(key) else "")
+
+
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 

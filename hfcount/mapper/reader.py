@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.shapeless import is_shapeless
+from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
@@ -119,9 +120,10 @@ class Config:
             raise self._misfit(name, value, "a text", "HF001")
         return cast(Str, value)
 
-    def strs(self, *names: Str) -> list[Str]:
-        """A list of strings, empty if absent."""
-        return self._list(names, str, "texts")
+    def strs(self, *names: Str, parted: Str = "") -> list[Str]:
+        """A list of strings, empty if absent; `parted` is what a single string is parted by."""
+        value = self._find(names, None)[0] if parted else None
+        return value.split(parted) if isinstance(value, str) else self._list(names, str, "texts")
 
     def ints(self, *names: Str, default: Iterable[Int] = (), alone: Bool = False) -> list[Int]:
         """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
@@ -225,6 +227,11 @@ class Config:
         ]
         below = {*self.ignored, *ignored}
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    @property
+    def token_ids(self) -> tuple[TokenId, ...]:
+        """The token ids that it names, here and in nested configs."""
+        return tuple(token_ids(self._values, self.kind, self._path))
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:

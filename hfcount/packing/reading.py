@@ -1,13 +1,14 @@
 """Bytes by names: which dtypes of the listed tensors make metadata.total_size come out exactly."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from hfcount.storage.dtypes import BITS, width
 from hfcount.tree.leaves import Leaf
 
 _WIDTHS = (2, 4)  # bytes of a dense element; 8-bit ones would be packed
+_WHOLE = ("I64", "BOOL")
 _ONLY = {1: None, 2: None, 4: "F32", 8: "F64"}
 
 
@@ -20,12 +21,29 @@ class PackedReading:
         text: the sum.
         window: by how many bytes it may be less; 0 for an exact sum.
         without: what was left out to make it exact; empty for nothing.
+        dense, buffer: bytes of an element of dense tensors and of buffers.
+        wide: the component whose dense tensors are F32; empty for none.
+        picked: the dtype of tensors that may be of several.
     """
 
     elements: dict[str, int] | None
     text: str
     window: int = 0
     without: str = ""
+    dense: int = 0
+    buffer: int = 0
+    wide: str = ""
+    picked: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+
+    def bits(self, leaf: Leaf) -> int:
+        """Bits of one element of a leaf's tensors."""
+        if leaf.dtypes and len(leaf.dtypes) == 1:
+            return BITS[leaf.dtypes[0]]
+        if leaf.dtypes or leaf.whole:
+            return BITS[self.picked[leaf.dtypes or _WHOLE]]
+        if leaf.kind == "buffer":
+            return 8 * self.buffer
+        return 32 if leaf.component == self.wide else 8 * self.dense
 
 
 def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
@@ -56,7 +74,7 @@ def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | 
         if leaf.dtypes and len(leaf.dtypes) == 1:
             fixed[leaf.dtypes[0]] = fixed.get(leaf.dtypes[0], 0) + elements
         elif leaf.dtypes or leaf.whole:
-            some = leaf.dtypes or ("I64", "BOOL")
+            some = leaf.dtypes or _WHOLE
             chosen[some] = chosen.get(some, 0) + elements
         elif leaf.kind == "buffer":
             buffers += elements
@@ -125,4 +143,5 @@ def _reading(
         if elements
     )
     ordered = {dtype: sums[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
-    return PackedReading(ordered if known and not window else None, text, window)
+    elements_of = ordered if known and not window else None
+    return PackedReading(elements_of, text, window, "", own, buffer, wide, picked)

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
+from hfcount.fetcher.weights import Weights
 from hfcount.plan import Blueprint, Row
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import Allowed, Evidence, Extra, Report, ReportedCheck, ReportedFinding, Verdict
+from hfcount.report.model import Allowed, Evidence, Extra, Files, Report, ReportedCheck, ReportedFinding, Verdict
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
@@ -64,6 +65,18 @@ def _evidence(run: Inspection) -> Evidence | None:
         shards=len(named),
         dtypes=run.outcome.dtypes,
         unlisted=tuple(printable(name) for name in sorted(visible) if name not in named) if index and visible else (),
+        files=_files(run, run.weights) if run.weights else None,
+    )
+
+
+def _files(run: Inspection, weights: Weights) -> Files:
+    known = weights.sizes is not None and (weights.whole or len(weights.sizes) >= len(weights.named))
+    return Files(
+        named=len(weights.named),
+        found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
+        sized=run.outcome.sized,
+        opened=len(run.shards or ()),
+        apart={printable(name): why for name, why in sorted(weights.apart.items())},
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.whatif import Changes
@@ -51,7 +52,10 @@ class Inspection:
         blueprint: None if the config could not be read.
         announced: what announces a quantisation, the config's first.
         index: None if it was not read.
-        shards: weight files by name; None if no headers were read.
+        weights: which weight files are there; None if that was not looked for.
+        headers: all weight files that were read, by name; None if none were.
+        shards: those of them that are the model.
+        stale: whether the index names none of the files that are there.
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
@@ -64,11 +68,19 @@ class Inspection:
     announced: Sequence[Announcement] = ()
 
     index: Index | None = None
+    weights: Weights | None = None
+    headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
+    stale: bool = False
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+
+    @property
+    def fitting_index(self) -> Index | None:
+        """The index, unless it is of other files."""
+        return None if self.stale else self.index
 
     @property
     def quant_method(self) -> str | None:

@@ -21,11 +21,28 @@ Extra = Literal["tensors", "formula", "layers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Files(Part):
+    """How far a run looked at the weight files.
+
+    Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
+    that is not known; `sized`, whose size was held against their tensors; `opened`, whose headers were read. `apart`
+    are files that were not opened, since no loader takes them by itself, and why.
+    """
+
+    named: int
+    found: int | None = None
+    sized: int = 0
+    opened: int = 0
+    apart: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Part):
     """What was published.
 
     `total_size` (bytes) and `total_parameters` (elements) are the index's own claims, `tensors` and `shards` numbers of
-    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name.
+    names and files, `dtypes` elements by dtype. `unlisted` are weight files that the index does not name, and `files`
+    says how far those that it names were looked at.
     """
 
     total_size: int | None = None
@@ -34,6 +51,7 @@ class Evidence(Part):
     shards: int | None = None
     dtypes: dict[str, int] | None = None
     unlisted: tuple[str, ...] = ()
+    files: Files | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

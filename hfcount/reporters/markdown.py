@@ -7,7 +7,7 @@ from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
 
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 # GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
@@ -53,6 +53,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"### {code(report.label)}"
     yield ""
     yield f"{_MARKS[report.verdict]} **{escape(verdict(report))}**"
+    if looked(report):
+        yield ""
+        yield escape(looked(report))
     if origin(report):
         yield ""
         yield escape(origin(report))

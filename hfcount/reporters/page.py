@@ -20,7 +20,7 @@ from hfcount.report.counts import ComponentCount, LayerKind
 from hfcount.report.model import Report
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
-from hfcount.reporters.words import binary, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import binary, looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural, printable
 
 ROWS = 500
@@ -102,8 +102,8 @@ def _environment() -> Environment:
         "symbols": _SYMBOL.findall,
     }
     environment.globals |= {
-        "verdict": verdict, "origin": origin, "remarks": remarks, "share": share, "serving": serving, "bar": _bar,
-        "ROWS": ROWS,
+        "verdict": verdict, "looked": looked, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
+        "bar": _bar, "ROWS": ROWS,
     }  # fmt: skip
     return environment
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural
 
 _COLOURS = {
@@ -46,6 +46,8 @@ def render(reports: Sequence[Report]) -> str:
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
     """Everything about one checkpoint, the verdict last, in `width` columns."""
     yield Text(report.label, "bold")
+    if looked(report):
+        yield Text(looked(report))
     if origin(report):
         yield Text(origin(report), "dim")
     if report.components:

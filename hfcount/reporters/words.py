@@ -150,6 +150,38 @@ def origin(report: Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def looked(report: Report) -> str:
+    """How far the run looked, and what it did not open; empty where it could not look at all."""
+    files = report.evidence.files if report.evidence else None
+    if files is None:
+        return "config.json alone" if report.family else ""
+    checked = {check.name for check in report.checks}
+    seen = ["names"] if "tensors" in checked else []
+    if report.depth == "headers":
+        seen += ["shapes", "dtypes"] if seen else ["layout"]
+    seen += ["bytes of total_size"] if "total_size" in checked else []
+    if report.depth == "headers":
+        said = f"{_listed([*seen, 'sizes'])} of {_of(files.opened, files.named)} by their headers; data was not read"
+    else:
+        seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
+        unknown = f"the {plural(files.named, 'file')} themselves were not seen"
+        closed = "their headers were not opened (--depth headers reads them)"
+        closed = closed if files.found else "none of its files is there"
+        said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
+    apart = ", ".join(f"{name} ({why})" for name, why in files.apart.items())
+    return f"{said}; not opened: {apart}" if apart else said
+
+
+def _listed(words: Sequence[str]) -> str:
+    """`names, sizes and dtypes`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _of(some: int, files: int) -> str:
+    """`14 files`, `2 of 14 files`."""
+    return plural(files, "file") if some == files else f"{some:,} of {plural(files, 'file')}"
+
+
 def annotation(finding: ReportedFinding) -> str:
     """A finding in one line, as compilers write theirs: `config.json: error HF301 shape-differs: ...`.
 
@@ -171,14 +203,10 @@ def inert(text: str) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """Remarks besides the findings: why headers were read, and files that the index does not name."""
+    """Remarks besides the findings: why headers were read."""
     found = []
     if report.depth == "headers" and report.depth_reason:
         found.append(f"The headers were read, since {report.depth_reason}.")
-    unlisted = report.evidence.unlisted if report.evidence else ()
-    if unlisted:
-        shown = ", ".join(unlisted[:3]) + (f" and {len(unlisted) - 3:,} more" if len(unlisted) > 3 else "")
-        found.append(f"Beside the index there is {plural(len(unlisted), 'file')} that it does not name: {shown}.")
     return found
 
 

@@ -113,6 +113,8 @@ Head = Literal[
     "reward",
     "encoder",
     "masked_image",
+    "projection",
+    "ctc",
 ]
 
 

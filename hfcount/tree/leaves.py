@@ -4,7 +4,7 @@ A leaf stands for all tensors that differ only in layer or expert numbers, so an
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain
@@ -110,6 +110,12 @@ class Leaf:
         """Every name that is not among the known. Built one by one, so that each is looked up while it is cached."""
         starts, ends = self._halves()
         return [name for start in starts for end in ends if (name := start + end) not in known]
+
+    def places(self, files: Mapping[str, str]) -> list[str | None]:
+        """The file of each name, None where there is none. Built one by one, as above."""
+        starts, ends = self._halves()
+        get = files.get
+        return [get(start + end) for start in starts for end in ends]
 
     def _halves(self) -> tuple[list[str], list[str]]:
         """Beginnings and ends of its names: each combination of the two is a name."""

@@ -1,17 +1,20 @@
 """Compares a blueprint with what was published."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, headers
+from hfcount.verifier import accepted, checks, headers, presence, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
+from hfcount.verifier.token_ids import check_token_ids
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
@@ -34,6 +37,7 @@ def _check_packed_tensors(c: Comparison, outcome: Outcome) -> None:
 
 # Each check with the evidence it needs; findings are reported in this order: files, names, copies, bytes, claims, keys.
 CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] = (
+    (presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
     (checks.check_scheme, {"scheme"}),
@@ -47,13 +51,23 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (_check_modules, {"packed"}),
     (checks.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),
+    (presence.check_sizes, {"listing", "names", "index alone"}),
+    (unlisted.check_beside, {"listing", "index alone"}),
     (headers.check_tensors, {"names", "headers"}),
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
     (checks.check_config, set()),
+    (check_token_ids, set()),
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
+    # By then it is known what else is wrong.
+    (unlisted.check_single, {"listing"}),
+    (unlisted.check_unlisted, {"listing", "files"}),
+    (presence.check_parts, {"listing"}),
+    (presence.check_pickled, {"listing"}),
+    (presence.check_modules, {"listing"}),
+    (presence.check_adapter, {"listing"}),
 )
 
 
@@ -63,6 +77,8 @@ def verify(
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
     match: Match | None = None,
+    weights: Weights | None = None,
+    beside: Mapping[str, Shard] = MappingProxyType({}),
 ) -> Outcome:
     """Runs every check that there is evidence for.
 
@@ -70,9 +86,11 @@ def verify(
         shards: the files that exist, by name; None if the headers were not read.
         announced: what announces a quantisation, the config's first.
         match: the match of the index's names, if an earlier step has made it.
+        weights: which weight files are there, where that is known.
+        beside: files that were read and that the index does not name, by name.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, announced, match)
+    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside)
     outcome = Outcome(match=None if comparison.packed else comparison.names)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:

@@ -1,10 +1,13 @@
 """The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
+from hfcount.formats.safetensors import Shard
 from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.storage.schemes import Announcement, scheme_of_names
@@ -19,9 +22,10 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 if TYPE_CHECKING:
     from hfcount.verifier.packed import Packed
 
-Evidence = Literal["index alone", "files", "headers", "names", "dense", "packed", "scheme"]
-"""What a check needs: an index without headers; files that were read; headers of all files or with an index; names
-that were compared with the blueprint's, of dense or of packed weights; or a scheme that makes that impossible."""
+Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
+"""What a check needs: which weight files are there; an index without headers; files that were read; headers of all
+files or with an index; names that were compared with the blueprint's, of dense or of packed weights; or a scheme that
+makes that impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Comparison:
         declared: the config's dtype by the format's name; None if it declares none.
         reading: dtypes that make the index's total_size come out exactly; None if there are none.
         spelling: stored names that differ from the blueprint's, by the blueprint's name.
+        weights: which weight files are there, and the index that was read: `index` is None if it is of other files.
+        beside: files that were read and that the index does not name.
     """
 
     blueprint: Blueprint
@@ -52,6 +58,8 @@ class Comparison:
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
     packed: "Packed | None" = None
+    weights: Weights = field(default_factory=Weights)
+    beside: Mapping[str, Shard] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -61,17 +69,23 @@ class Comparison:
         view: HeaderView | None,
         announced: Sequence[Announcement],
         match: Match | None,
+        listing: Weights | None = None,
+        beside: Mapping[str, Shard] = MappingProxyType({}),
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
+        evidence |= set() if listing is None else {"listing"}
+        there = listing or Weights()
         declared, reading = dtypes.code(blueprint.spec.dtype), None
         if index is None and (view is None or not view.complete):
-            return cls(blueprint, index, view, frozenset(evidence), None, None, declared, None, {})
+            found = frozenset(evidence)
+            return cls(blueprint, index, view, found, None, None, declared, None, {}, (), None, there, beside)
         packed, scheme = None, None
         if announced:
             packed, scheme = _packed(blueprint, index, view, announced, declared)
         else:
-            match = _match(blueprint, index, view, match)
+            sized = view is None and there.whole and there.sizes is not None
+            match = _match(blueprint, index, view, match, sized)
             if match.unexpected:
                 find = Finder(blueprint.leaves).find
                 scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
@@ -86,7 +100,21 @@ class Comparison:
                 reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
         spelling = packed.spelling if packed else match.spelling if match else {}
         found = frozenset(evidence)
-        return cls(blueprint, index, view, found, match, scheme, declared, reading, spelling, announced, packed)
+        return cls(
+            blueprint,
+            index,
+            view,
+            found,
+            match,
+            scheme,
+            declared,
+            reading,
+            spelling,
+            announced,
+            packed,
+            there,
+            beside,
+        )
 
     @property
     def match(self) -> Match:
@@ -110,6 +138,10 @@ class Comparison:
     def subject(self) -> str:
         """The class or family that the blueprint describes, for messages."""
         return self.blueprint.spec.architecture or self.blueprint.spec.family
+
+    def matched(self, listed: Collection[str]) -> Match:
+        """How other names match the blueprint's."""
+        return _matched(self.blueprint, self.blueprint.leaves, listed)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
         """Bytes of `count` tensors of a leaf; None if their dtype is unknown."""
@@ -160,9 +192,12 @@ def _packed(
     return packed, None
 
 
-def _match(blueprint: Blueprint, index: Index | None, view: HeaderView | None, match: Match | None) -> Match:
+def _match(
+    blueprint: Blueprint, index: Index | None, view: HeaderView | None, match: Match | None, sized: bool
+) -> Match:
     if match is None or (index and view and view.omitted):
-        match = _matched(blueprint, blueprint.leaves, _listed(blueprint, index, view))
+        files = index.weight_map if index and sized else None
+        match = _matched(blueprint, blueprint.leaves, _listed(blueprint, index, view), files)
     return match
 
 
@@ -175,8 +210,10 @@ def _listed(blueprint: Blueprint, index: Index | None, view: HeaderView | None) 
     return listed
 
 
-def _matched(blueprint: Blueprint, leaves: Collection[Leaf], listed: Collection[str]) -> Match:
-    match = names.match(leaves, listed, blueprint.asides, lambda: blueprint.spellings)
+def _matched(
+    blueprint: Blueprint, leaves: Collection[Leaf], listed: Collection[str], files: Mapping[str, str] | None = None
+) -> Match:
+    match = names.match(leaves, listed, blueprint.asides, lambda: blueprint.spellings, files)
     if match.unexpected:
         names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

@@ -110,6 +110,8 @@ class Outcome:
         dtypes: elements in the checkpoint by dtype; None if unknown.
         proven: whether the bytes were compared with an exact number.
         settled: whether names and bytes agree exactly, so that headers need not be read.
+        doubt: why headers have to be read all the same.
+        sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
     """
@@ -120,6 +122,8 @@ class Outcome:
     dtypes: dict[str, int] | None = None
     proven: bool = False
     settled: bool = False
+    doubt: str | None = None
+    sized: int = 0
     match: Match | None = None
     predicting: bool = False
 

@@ -5,6 +5,8 @@ from math import prod
 from typing import Any
 
 from hfcount.fetcher.interface import INDEX
+from hfcount.fetcher.missing import named
+from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
@@ -18,41 +20,20 @@ from hfcount.verifier.retyping import Retyped, report_dtypes
 
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
-    """HF003, HF004, HF005: every file exists, is complete and has a valid header."""
+    """HF003, HF004: every file is complete and has a valid header."""
     shards = [shard for _, shard in sorted(c.headers.shards.items())]
     if broken := [shard for shard in shards if shard.problem is not None]:
         _report_broken(c, broken, outcome)
     for shard in shards:
         if shard.header and shard.size is not None and shard.size != shard.header.file_bytes:
             _report_size(shard, shard.size, outcome)
-    absent = c.headers.absent
-    if absent and c.index:
-        gone, listed = set(absent), len(c.index.shards)
-        lost = [name for name, file in c.index.weight_map.items() if file in gone]
-        outcome.report(
-            "HF005",
-            expected=listed,
-            observed=listed - len(absent),
-            file=absent[0],
-            tensors=fold(lost),
-            count=len(lost),
-            parameters=None,
-            bytes=None,
-            listed=listed,
-            absent=len(absent),
-            files=absent,
-        )
 
 
 def check_layout(c: Comparison, outcome: Outcome) -> None:
     """HF205, HF206: the index against the headers, both ways, and tensors in two files."""
     view, index = c.headers, c.index
     if view.twice:
-        name, one, other = view.twice[0]
-        twice = [name for name, _, _ in view.twice]
-        outcome.report(
-            "HF206", observed=(one, other), file=other, **_stored(view, twice), name=name, one=one, other=other
-        )
+        _report_twice(view, index, outcome)
     doubled = {name for name, _, _ in view.twice}
     omitted = [(name, file) for name, file in view.omitted if name not in doubled]
     names = [*view.gone, *(name for name, _, _ in view.moved), *(name for name, _ in omitted)]
@@ -68,6 +49,27 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
         facts |= {"omitted": len(omitted), "omitted_name": omitted[0][0], "omitted_file": omitted[0][1]}
     stored, listed = len(view.entries), len(index.weight_map)
     outcome.report("HF205", expected=stored, observed=listed, file=INDEX, **_stored(view, names), **facts)
+
+
+def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
+    name, one, other = view.twice[0]
+    means = index.weight_map if index else {}
+    # Of each, the file that the index does not mean; of all, where it means one of the two.
+    left = {first if means.get(name) == second else second for name, first, second in view.twice}
+    known = all(means.get(name) in pair for name, *pair in view.twice)
+    outcome.report(
+        "HF206",
+        observed=(one, other),
+        file=sorted(left)[0] if known else other,
+        **_stored(view, [name for name, _, _ in view.twice]),
+        fix=f"Save {named(sorted(left))} again without them." if known else "",
+        name=name,
+        one=one,
+        other=other,
+        meant=means.get(name) if known else None,
+        left=named(sorted(left)) if known else None,
+        several=len(left),
+    )
 
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
@@ -215,6 +217,7 @@ def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
         bytes=abs(size - expected),
         header=header.length,
         data=header.data,
+        past=len(past) or None,
         **difference(size, expected),
     )
 

@@ -1,7 +1,7 @@
 """How the names in a checkpoint match those of the blueprint."""
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ class Match:
 
     Args:
         listed: each leaf with the number of its tensors that the checkpoint lists, in the layout that it has them in.
+        files: for each of `listed` how many of its tensors are in which file, where that was asked for.
         missing: names that the checkpoint lacks, folded.
         missing_count: the number of tensors that it lacks.
         missing_elements: elements of the tensors that it lacks.
@@ -33,6 +34,7 @@ class Match:
     """
 
     listed: list[tuple[Leaf, int]] = field(default_factory=list)
+    files: list[Mapping[str | None, int]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     missing_count: int = 0
     missing_elements: int = 0
@@ -96,6 +98,7 @@ def match(
     names: Collection[str],
     undescribed: tuple[str, ...] = (),
     spellings: "Callable[[], Spellings] | None" = None,
+    files: Mapping[str, str] | None = None,
 ) -> Match:
     """Compares the names of a checkpoint with a blueprint's leaves.
 
@@ -103,10 +106,11 @@ def match(
         names: a set or mapping; unexpected names keep its order.
         undescribed: prefixes of parts that are not described; names under them are ignored.
         spellings: gives other names that the reference takes; only called if names differ.
+        files: the file of each name, to be counted while names are looked up, which costs little then.
     """
     if undescribed:
         names = dict.fromkeys(name for name in names if not name.startswith(undescribed))
-    found = _match(leaves, names)
+    found = _match(leaves, names, files=files)
     if found.unexpected:
         from hfcount.tree.spellings import Spellings  # most checkpoints have the blueprint's names
 
@@ -195,7 +199,12 @@ def _without(
     return result
 
 
-def _match(leaves: Collection[Leaf], names: Collection[str], flat: tuple[str, ...] = ()) -> Match:
+def _match(
+    leaves: Collection[Leaf],
+    names: Collection[str],
+    flat: tuple[str, ...] = (),
+    files: Mapping[str, str] | None = None,
+) -> Match:
     """Compares names exactly; those that begin with one of `flat` are not missing."""
     result, known = Match(), 0
     # The names of a leaf with more tensors than the checkpoint could have are not generated, but found in its list.
@@ -213,7 +222,10 @@ def _match(leaves: Collection[Leaf], names: Collection[str], flat: tuple[str, ..
             lacking = int(leaf.count) - count
             missing = [leaf.name if not count else f"{leaf.name} ({lacking:,} of {leaf.count:,})"]
         else:
-            absent = leaf.names_beyond(names)
+            if files is not None and not large:
+                result.files.append(Counter(leaf.places(files)))
+            all_there = result.files and None not in result.files[-1]
+            absent = [] if all_there else leaf.names_beyond(names)
             count = int(leaf.count) - len(absent)
             absent = [name for name in absent if not name.startswith(flat)] if flat else absent
             lacking, missing = len(absent), fold(absent) if absent and leaf.presence == "required" else []

@@ -4,84 +4,15 @@ The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtype
 phrased to follow --allow.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from hfcount.verifier.file_rules import FILE_RULES
+from hfcount.verifier.rule import Proof, Rule, Severity
 
-Severity = Literal["error", "note"]
-Proof = Literal["kept", "weakened", "lost"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: `what` it reports, `why` that happens, what to `do`.
-
-    Args:
-        says: template of the message, for messages.py; "" if each finding brings its own message.
-        mends: whether the message ends with what to `do`, as the finding's fix.
-        neutral: whether a finding does not affect the verdict, and stays a note under --strict.
-        proof: whether the bytes are still proven despite a finding: kept; weakened, not by the index; lost, by nothing.
-    """
-
-    code: str
-    name: str
-    severity: Severity
-    what: str
-    why: str
-    do: str
-    says: str = ""
-    mends: bool = True
-    neutral: bool = False
-    proof: Proof = "kept"
-
+__all__ = ["RULES", "Proof", "Rule", "Severity", "lookup"]
 
 RULES = {
     rule.code: rule
     for rule in (
-        Rule(
-            "HF001",
-            "malformed-document",
-            "error",
-            "config.json or the index is not the JSON it must be.",
-            "An interrupted download, a merge by hand, an error page saved as a file, a value of the wrong type.",
-            "Download or write the file again.",
-        ),
-        Rule(
-            "HF002",
-            "unsafe-shard-name",
-            "error",
-            "A value of weight_map is not a plain .safetensors file name inside the repo.",
-            "A hostile or broken index: such a name could reach outside the folder. Nothing is requested for it.",
-            "Write the index again with plain names.",
-        ),
-        Rule(
-            "HF003",
-            "invalid-header",
-            "error",
-            "A safetensors header breaks the format.",
-            "A broken writer, a Git LFS pointer or an error page in place of the file.",
-            "Write or download the shard again.",
-        ),
-        Rule(
-            "HF004",
-            "truncated-shard",
-            "error",
-            "A shard's size is not 8 + header + data.",
-            "An interrupted upload or download.",
-            "Upload or download it again.",
-            "{file} has {observed:,} bytes and should have {expected:,} (8 + {header:,} of header + {data:,} of"
-            " data): [{more:,} too many][{fewer:,} are missing, and {count:tensor} {count:lies|lie} past the end:"
-            " {tensors}].",
-        ),
-        Rule(
-            "HF005",
-            "missing-shard",
-            "error",
-            "The index names a file that is not there.",
-            "A partial upload, or an index from another conversion.",
-            "Upload what is missing, or write the index again.",
-            "the index names {listed:file}, and {absent:file} of them {absent:is|are} not there: {files}, with"
-            " {count:tensor}.",
-        ),
+        *FILE_RULES,
         Rule(
             "HF101",
             "missing-key",
@@ -108,6 +39,15 @@ RULES = {
             "Values of config.json contradict each other, or are out of range.",
             "A config edited by hand or taken from another model.",
             "Correct the value that is wrong.",
+        ),
+        Rule(
+            "HF104",
+            "id-beyond-vocabulary",
+            "error",
+            "A token id of config.json has no row in the embedding; an error where it is sure to be looked up.",
+            "Tokens were added and the embedding was not resized, or the config is of another tokenizer.",
+            "Correct the id, or resize the embedding and set vocab_size.",
+            "{ids}, and {table} has {rows:row}: an input with such a token fails when the model runs.",
         ),
         Rule(
             "HF106",
@@ -185,7 +125,8 @@ RULES = {
             "One tensor is in two shards.",
             "Shards of two conversions in one repo.",
             "Delete the files that are out of date.",
-            "{count:tensor} in two files, such as {name:120} in {one} and {other}: loaders take either.",
+            "{count:tensor} in two files, such as {name:120} in {one} and {other}.[ The index means the one in {meant},"
+            " and what {left} {several:holds|hold} of them is left over.] Loaders that read every file take either.",
         ),
         Rule(
             "HF207",

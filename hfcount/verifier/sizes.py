@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from hfcount.storage import dtypes
+from hfcount.tree.leaves import Leaf
 
 _WIDTHS = (2, 4, 1, 8)  # bytes of one element, the most common in checkpoints first
 
@@ -23,6 +24,12 @@ class Reading:
     buffer_dtype: str | None
     flags: int = 0
     flag_bits: int = 8
+
+    def bits(self, leaf: Leaf) -> int:
+        """Bits of one element of a leaf's tensors; a mask takes a byte, even where a sum counts a bit."""
+        if leaf.whole:
+            return max(self.flag_bits, 8)
+        return 8 * (self.buffer_width if leaf.kind == "buffer" else self.width)
 
     @property
     def elements(self) -> int:

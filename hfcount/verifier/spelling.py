@@ -38,12 +38,13 @@ def respell(
         one, old = renamed(leaf, spellings.common)
         known[id(one)] = one, leaf, old
     finder = Finder([one for one, _, _ in known.values()])
-    prefix, settled = spellings.prefix, _settled(listed, spellings)
+    settled = _settled(listed, spellings)
     pairs: dict[str, list[str]] = {}
     used: set[int] = set()
     for name in unexpected:
         common = spellings.common(name)
-        for form in [common] if settled else [common, *_forms(common, prefix, spellings.bare)]:
+        forms = dict.fromkeys([common, *([] if settled else _forms(common, spellings)), name])
+        for form in forms:
             found = finder.find(form)
             if found is not None:
                 _, leaf, old = known[id(found)]
@@ -60,14 +61,13 @@ def respell(
     return Respelled(chosen, swapped)
 
 
-def _forms(name: str, prefix: str, bare: bool) -> list[str]:
+def _forms(name: str, spellings: Spellings) -> list[str]:
     """The name with the base model's prefix added or removed."""
-    if not prefix:
-        return []
+    prefix = spellings.prefix
     inner = name.removeprefix(prefix)
-    if bare:
+    if not prefix or spellings.bare:
         return [inner]
-    return [prefix + name, *([inner] if inner != name and inner.startswith(prefix) else [])]
+    return [prefix + name, *([inner] if name.startswith(2 * prefix) and not spellings.nested else [])]
 
 
 def _settled(listed: Collection[tuple[Leaf, int]], spellings: Spellings) -> bool:

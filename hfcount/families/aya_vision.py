@@ -1,0 +1,35 @@
+"""Aya Vision and Command A Vision: patches in squares, a gated projection, Cohere's model (arXiv:2505.08751)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import joined, llava
+from hfcount.parts.conversions import LLAVA
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("aya_vision", "cohere2_vision")  # transformers 5.23: modeling_aya_vision.py, modeling_cohere2_vision.py
+SPELLINGS = LLAVA
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    default = text.hidden if c.family == "aya_vision" else 36864
+    traits = {
+        "downsample_factor": keys.sized("m", c.int("downsample_factor", default=2)),
+        "alignment_intermediate_size": keys.sized("d_p", c.int("alignment_intermediate_size", default=default)),
+    }
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    side, wide = s.traits["downsample_factor"], s.traits["alignment_intermediate_size"]
+    first, seen = s.family == "aya_vision", side * side * s.parts["vision"].hidden
+    projector = block(
+        "projector",
+        layernorm=layer_norm(seen) if first else None,
+        linear_1=Linear(seen, wide, True),
+        linear_2=Linear(wide // 2, s.hidden, True),
+    )
+    named = llava if first else joined
+    return named(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

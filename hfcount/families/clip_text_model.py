@@ -1,0 +1,47 @@
+"""CLIP's text tower, and those built like it; SigLIP's ends in a projection (arXiv:2103.00020, arXiv:2303.15343)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import clip_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_clip.py, modeling_clipseg.py, modeling_x_clip.py, modeling_metaclip_2.py,
+# modeling_siglip.py, modeling_siglip2.py
+_SIGLIP = ("siglip_text_model", "siglip2_text_model")
+MODEL_TYPES = (
+    "clip_text_model",
+    "clipseg_text_model",
+    "xclip_text_model",
+    "metaclip_2_text_model",
+    "siglip_text_model",
+    "siglip2_text_model",
+)
+IGNORED = ("projection_dim",)
+SPELLINGS = {r"^text_model\.": ""}
+
+_HEADS = keys.named(("Model",), ModelWithProjection="projection")
+
+
+def spec(c: Config) -> Spec:
+    d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
+    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows).but(causal=False)
+    if c.family in _SIGLIP:
+        return whole.but(out=c.int("projection_size", default=d), traits={"head": 1})
+    return whole.but(out=c.int("projection_dim")) if whole.head == "projection" else whole
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    body = block(
+        embeddings=block(token_embedding=embedding(s.vocab, d), position_embedding=positions(s)),
+        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        final_layer_norm=layer_norm(d),
+        head=Linear(d, s.out or d, True, "projector") if s.traits.get("head") else None,
+    )
+    if s.head == "base":
+        return body
+    return block(text_model=body, text_projection=Linear(d, s.out or d, component="projector"))

@@ -1,0 +1,23 @@
+"""ColPali: PaliGemma with a projection of each token, for the retrieval of pages (arXiv:2407.01449)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.composite import rebased
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("colpali", "colqwen2")  # transformers 5.23: modeling_colpali.py, modeling_colqwen2.py
+
+_HEADS = keys.named(ForRetrieval="base")
+
+
+def spec(c: Config) -> Spec:
+    inner = families.part(c, "vlm_config")
+    whole = inner.but(family=c.family, heads=("base",), head="base", architecture=keys.head_of(c, _HEADS)[0])
+    out = c.int("embedding_dim", default=128)
+    return whole.but(parts={"text": inner.but(head="base")}, out=out, dtype=c.dtype() or inner.dtype)
+
+
+def blueprint(s: Spec) -> Block:
+    inner = families.base(s)
+    return block(vlm=rebased(inner, "vlm"), embedding_proj_layer=Linear(s.hidden, s.out or s.hidden, True, "projector"))

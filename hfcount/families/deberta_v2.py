@@ -1,0 +1,63 @@
+"""DeBERTa, versions 2 and 3: contents and relative positions apart (arXiv:2006.03654, arXiv:2111.09543)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, embedding, layer_norm, stack
+from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("deberta-v2",)  # transformers 5.23: modeling_deberta_v2.py
+IGNORED = ("pooler_hidden_size", "legacy")
+
+_HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
+
+
+def spec(c: Config) -> Spec:
+    d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
+    relative, shared = c.bool("relative_attention", default=False), c.bool("share_att_key", default=False)
+    far = c.int("max_relative_positions", default=-1, minimum=-1)
+    near = c.int("position_buckets", default=-1, minimum=-1)
+    kinds = c.strs("pos_att_type", parted="|") if relative and not shared else []
+    traits = {
+        "type_vocab_size": c.int("type_vocab_size", default=0, minimum=0),
+        "embedding_size": c.int("embedding_size", default=d),
+        "conv_kernel_size": c.int("conv_kernel_size", default=0, minimum=0),
+        "conv_groups": c.int("conv_groups", default=1),
+        "distances": keys.sized("n_r", near if near > 0 else far if far > 0 else rows) if relative else 0,
+        "norm_rel_ebd": "layer_norm" in c.str("norm_rel_ebd", default="none"),
+        **{kind: kind in kinds for kind in ("c2p", "p2c")},
+    }
+    keys.divides(c, "conv_groups", traits["conv_groups"], "hidden_size", d)
+    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits)
+    return whole.but(causal=False, positions=rows if c.bool("position_biased_input", default=True) else None)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, width = s.hidden, s.traits, s.traits["embedding_size"]
+    square, norm = Linear(d, d, True), layer_norm(d)
+    more = {"pos_key_proj": square if of["c2p"] else None, "pos_query_proj": square if of["p2c"] else None}
+    own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
+    attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
+
+    def layer(one: Layer) -> Block:
+        return altered(bert_layer(d, one.but(traits={"add_cross_attention": 0})), attention=attention)
+
+    wider = None if width == d else Linear(width, d, component="embedding")
+    tables = bert_embeddings(s, width, norm=False, types=of["type_vocab_size"] > 0)
+    kernel = Tensor((d, d // of["conv_groups"], of["conv_kernel_size"]))
+    convolution = block("other", conv=block(weight=kernel, bias=Tensor((d,))), LayerNorm=norm)
+    encoder = block(
+        layer=stack(s.layers, layer),
+        rel_embeddings=embedding(2 * of["distances"], d) if of["distances"] else None,
+        LayerNorm=norm if of["norm_rel_ebd"] else None,
+        conv=convolution if of["conv_kernel_size"] else None,
+    )
+    body = block(embeddings=altered(tables, LayerNorm=norm, embed_proj=wider), encoder=encoder)
+    words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
+    pooled = block(pooler=block("other", dense=square))
+    labels = Linear(d, s.labels, True, "other")
+    classes = {"sequence_classification": block(**pooled.children, classifier=labels)}
+    choice = block(**pooled.children, classifier=Linear(d, 1, True, "other"))
+    return bert_heads(s, "deberta", body, words, multiple_choice=choice, **classes)

@@ -1,0 +1,40 @@
+"""GTE: a multilingual encoder with rotary positions and gated networks, for embeddings (arXiv:2407.19669)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, fused_attention, headed
+from hfcount.parts.encoders import bert_embeddings, pooler
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("gte",)  # transformers 5.23: modeling_gte.py
+
+_HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
+
+
+def spec(c: Config) -> Spec:
+    d, traits = c.int("hidden_size"), {"type_vocab_size": c.int("type_vocab_size", default=0, minimum=0)}
+    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c))
+    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        return block(
+            attention=fused_attention(d, a, "qkv_proj", "o_proj"),
+            attn_ln=layer_norm(d),
+            mlp=block("mlp", up_gate_proj=Linear(d, 2 * width), down_proj=Linear(width, d, True)),
+            mlp_ln=layer_norm(d),
+        )
+
+    pooled = pooler(s, heads=("sequence_classification",))
+    tables = bert_embeddings(s, types=s.traits["type_vocab_size"] > 0)
+    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer)), pooler=pooled)
+    decoder = lm_head(s, "gte.embeddings.word_embeddings.weight", True)
+    words = block(lm_head=block("lm_head", dense=Linear(d, d, True), norm=layer_norm(d), decoder=decoder))
+    labels = block(classifier=classifier(s))
+    return headed(s, "gte", body, masked_lm=words, sequence_classification=labels, token_classification=labels)

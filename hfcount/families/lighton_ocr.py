@@ -1,0 +1,32 @@
+"""LightOnOCR: Mistral 3's way to read images with Pixtral's tower, before Qwen3 (arXiv:2601.14251)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import lm_head, rms_norm
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("lighton_ocr",)  # transformers 5.23: modeling_lighton_ocr.py
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    traits = {"spatial_merge_size": keys.sized("m", c.int("spatial_merge_size", default=2))}
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen, side = s.hidden, s.parts["vision"].hidden, s.traits["spatial_merge_size"]
+    projection = block(
+        "projector",
+        norm=rms_norm(seen),
+        patch_merger=block(merging_layer=Linear(side * side * seen, seen)),
+        linear_1=Linear(seen, d),
+        linear_2=Linear(d, d),
+    )
+    projection = Block(projection.children, "projector", repeats=0)
+    tower = families.tower(s, "vision")
+    inner = block(vision_encoder=tower, vision_projection=projection, language_model=families.base(s))
+    if s.head == "base":
+        return inner
+    return block(model=inner, lm_head=lm_head(s, "model.language_model.embed_tokens.weight"))

@@ -1,0 +1,29 @@
+"""Longformer: attention within a window, and to chosen tokens by projections of their own (arXiv:2004.05150)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, layer_norm
+from hfcount.parts.encoders import bert_base, bert_layer, pooler, roberta_heads
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("longformer",)  # transformers 5.23: modeling_longformer.py
+IGNORED = ("attention_window", "onnx_export", "sep_token_id")
+
+_HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
+
+
+def spec(c: Config) -> Spec:
+    return keys.encoder(c, heads=_HEADS).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, square = s.hidden, Linear(s.hidden, s.hidden, True)
+    near = block("attention", query=square, key=square, value=square)
+    chosen = block("attention", query_global=square, key_global=square, value_global=square)
+
+    def layer(one: Layer) -> Block:
+        output = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        return altered(bert_layer(d, one), attention=block(self=altered(near, **chosen.children), output=output))
+
+    return roberta_heads(s, "longformer", bert_base(s, layer, pooler=pooler(s, heads=("base", "multiple_choice"))))

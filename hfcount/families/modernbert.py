@@ -1,0 +1,52 @@
+"""ModernBERT: rotary positions, gated networks, no norm before the first attention (arXiv:2412.13663)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.classic import classifier, fused_attention, headed
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("modernbert",)  # transformers 5.23: modeling_modernbert.py
+IGNORED = ("global_attn_every_n_layers", "local_attention", "repad_logits_with_grad", "sparse_pred_ignore_index")
+
+_HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
+
+
+def spec(c: Config) -> Spec:
+    d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
+    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
+
+    def layer(normed: bool) -> Layer:
+        return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
+
+    later = Indices.of(range(1, count))
+    layers = keys.split(c, (first, lambda: layer(False)), (later, lambda: layer(True)))
+    switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
+    traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, norm = s.hidden, layer_norm(s.hidden, bool(s.traits["norm_bias"]))
+
+    def layer(one: Layer) -> Block:
+        width, bias = one.dense.width, one.dense.bias
+        return block(
+            attn_norm=norm if one.traits["attn_norm"] else None,
+            attn=fused_attention(d, one.attention, "Wqkv", "Wo"),
+            mlp_norm=norm,
+            mlp=block("mlp", Wi=Linear(d, 2 * width, bias), Wo=Linear(width, d, bias)),
+        )
+
+    embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
+    body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
+    dense, table = Linear(d, d, bool(s.traits["classifier_bias"])), "model.embeddings.tok_embeddings.weight"
+    words = lm_head(s, table, bool(s.traits["decoder_bias"]))
+    labels = block(head=block("other", dense=dense, norm=norm), classifier=classifier(s))
+    classes = ("sequence_classification", "token_classification", "question_answering")
+    choice = Block({**labels.children, "classifier": Linear(d, 1, True, "other")})
+    causal = block(head=block("lm_head", dense=dense, norm=norm), decoder=words)
+    return headed(s, "model", body, masked_lm=causal, multiple_choice=choice, **dict.fromkeys(classes, labels))

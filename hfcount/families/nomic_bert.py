@@ -1,0 +1,46 @@
+"""Nomic BERT: BERT with rotary positions and gated networks, no biases in layers (arXiv:2402.01613)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import classifier, fused_attention, headed
+from hfcount.parts.encoders import decoder_over, pooler
+from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("nomic_bert",)  # transformers 5.23: modeling_nomic_bert.py
+
+_CLASSES = ("ForSequenceClassification", "ForTokenClassification")
+_HEADS = ("ForMaskedLM", "Model", *_CLASSES)
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("hidden_size", "n_embd"), c.int("num_attention_heads", "n_head")
+    width = c.int("head_dim", default=None) or keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=width)
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", "n_inner")))
+    layers = keys.alike(layer, c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS))
+    traits = {"type_vocab_size": c.int("type_vocab_size")}
+    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        network = block("mlp", fc11=Linear(d, width), fc12=Linear(d, width), fc2=Linear(width, d))
+        attention = fused_attention(d, a, "Wqkv", "out_proj")
+        return block(attn=attention, norm1=layer_norm(d), mlp=network, norm2=layer_norm(d))
+
+    tables = block(
+        word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.traits["type_vocab_size"], d)
+    )
+    pooled = pooler(s, heads=("sequence_classification",))
+    encoder = block(layers=stack(s.layers, layer))
+    body = block(embeddings=tables, emb_ln=layer_norm(d), encoder=encoder, pooler=pooled)
+    transform = block(dense=Linear(d, d, True), layer_norm=layer_norm(d))
+    decoder = decoder_over(s, "nomic_bert.embeddings.word_embeddings.weight")
+    words = block(cls=block(predictions=Block({"transform": transform, **decoder.children}, "lm_head")))
+    labels = block(classifier=classifier(s))
+    return headed(s, "nomic_bert", body, masked_lm=words, sequence_classification=labels, token_classification=labels)

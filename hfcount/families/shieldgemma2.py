@@ -1,0 +1,20 @@
+"""ShieldGemma 2: Gemma 3 that judges images by the likelihood of yes and no (arXiv:2504.01081)."""
+
+from hfcount import families, keys
+from hfcount.families.gemma3 import blueprint as gemma3
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("shieldgemma2",)  # transformers 5.23: modeling_shieldgemma2.py
+IGNORED = ("mm_tokens_per_image", "yes_token_index", "no_token_index")
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    return keys.around(c, text, towers, tied=True, heads=("ForImageClassification",))
+
+
+def blueprint(s: Spec) -> Block:
+    inner = gemma3(s.but(head="conditional_generation"))
+    return block(model=block(model=inner))

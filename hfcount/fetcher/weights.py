@@ -1,0 +1,127 @@
+"""The weight files of a checkpoint: which are its model, which lie beside it, and which no loader takes unasked."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hfcount.fetcher.interface import Documents
+from hfcount.formats.index import MAX_SHARDS, Index
+from hfcount.formats.json import Document
+
+SINGLE = "model.safetensors"
+
+# Names that no loader takes by itself for a part of the model, and why.
+_APART = (
+    (r"consolidated[\w.-]*", "the author's own layout, for the author's own loader"),
+    (r"(adapter_|pytorch_lora_weights|ip-adapter)[\w.-]*", "an adapter"),
+    (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
+    (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
+)
+_RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")
+_PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weight files of a checkpoint.
+
+    Args:
+        named: files that the index names, or that stand for the model where there is no index.
+        sizes: bytes of those of `named` and `beside` that are there, None for an unknown size; None where no file is
+            known.
+        beside: other files of the same folder that a loader may take.
+        apart: those that none takes by itself, and why.
+        whole: whether a file that is not found is nowhere.
+        files: names of all files that are known, those in folders below included where `listed` says so.
+        index: what names the files, if it was read.
+        companions: further documents, by name.
+    """
+
+    named: Collection[str] = ()
+    sizes: Mapping[str, int | None] | None = None
+    beside: Sequence[str] = ()
+    apart: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False
+    files: Collection[str] = ()
+    listed: bool = False
+    index: Index | None = None
+    companions: Mapping[str, Document] = field(default_factory=dict)
+
+    @property
+    def absent(self) -> list[str]:
+        """The files of the model that are not there."""
+        if not self.whole or self.sizes is None:
+            return []
+        return sorted(name for name in self.named if name not in self.sizes)
+
+    @property
+    def there(self) -> list[str]:
+        """The files of the model that are there or may be."""
+        gone = set(self.absent)
+        return sorted(name for name in self.named if name not in gone)
+
+
+def weights(documents: Documents, index: Index | None) -> Weights:
+    """The weight files of a checkpoint, as its index names them and its listing shows them."""
+    names, named = documents.shards.names, index.shards if index else frozenset[str]()
+    others = [name for name in names or () if name not in named]
+    apart = {name: why for name in others if (why := _apart(name))}
+    beside = [name for name in others if name not in apart]
+    if index is None and (names is None or SINGLE in names):
+        named = frozenset({SINGLE})
+    elif index is None:
+        named = frozenset(beside)
+    beside = sorted(name for name in beside if name not in named)
+    return Weights(
+        named,
+        documents.shards.sizes([*named, *beside]),
+        beside,
+        apart,
+        documents.shards.whole,
+        documents.files if documents.sizes is None else documents.sizes,
+        documents.sizes is not None,
+        index,
+        documents.companions,
+    )
+
+
+def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int | None] | None:
+    """What a recording says of the files of a checkpoint: bytes by name, None where a file may be elsewhere."""
+    known = weights.sizes or {}
+    if documents.source == "folder":
+        listed = (documents.sizes or {}).items()
+        return {name: size for name, size in listed if name.endswith(_RECORDED)} | dict(known)
+    if documents.source == "cache" and not weights.whole:
+        return {name: known.get(name) for name in sorted({*weights.named, *known})}
+    return documents.sizes
+
+
+class Lost(NamedTuple):
+    """Files that are not there though the names of others count them: some `numbers` of `of`."""
+
+    names: list[str]
+    numbers: list[int]
+    of: int
+
+
+def lost(names: Iterable[str]) -> list[Lost]:
+    """What is lost of sets of files that number themselves, such as `model-00002-of-00002` where the first is there."""
+    sets: dict[tuple[str, ...], set[str]] = {}
+    for name in names:
+        if found := _PART.fullmatch(name):
+            start, number, *rest = found.groups()
+            sets.setdefault((start, *rest), set()).add(number)
+    incomplete = []
+    for (start, between, of, end), numbers in sets.items():
+        there, width, total = set(map(int, numbers)), len(next(iter(numbers))), int(of)
+        first = 0 if 0 in there else 1
+        gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
+        if gone and max(there) < first + total:
+            incomplete.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
+    return incomplete
+
+
+def _apart(name: str) -> str | None:
+    stem = name.removesuffix(".safetensors")
+    return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)

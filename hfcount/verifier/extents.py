@@ -1,0 +1,101 @@
+"""How large each file must be, by the tensors that the index puts there: 8 bytes, a header, the data.
+
+The format's README says what a header holds: for each tensor its name, dtype, shape and two offsets as JSON. Their
+digits and what else a writer adds are not known, so a header has bounds.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hfcount.formats.safetensors import LENGTH_BYTES
+from hfcount.storage.dtypes import BITS
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.comparison import Comparison
+
+SPARE = 1_024
+"""Bytes that a header may have beyond what its tensors need, for `__metadata__` and padding."""
+
+_ENTRY = len('"":{"dtype":"","shape":[],"data_offsets":[,]},')
+_BLANKS = 8  # that a writer may put after colons and commas of an entry, besides one for each side of its shape
+
+
+@dataclass(slots=True)
+class Extent:
+    """One file's tensors, the bytes of their data, and the fewest and the most bytes of their entries in the header."""
+
+    tensors: int = 0
+    data: int = 0
+    fewest: int = 0
+    most: int = 0
+
+    @property
+    def least(self) -> int:
+        """The fewest bytes that the file can have."""
+        return LENGTH_BYTES + len("{}") - 1 + self.fewest - (_digits(self.data) - 1) + self.data
+
+    @property
+    def greatest(self) -> int:
+        """The most bytes that the file has unless its writer adds more than SPARE."""
+        return LENGTH_BYTES + len("{}") + self.most + 2 * self.tensors * _digits(self.data) + SPARE + self.data
+
+
+def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] | None:
+    """The extent of each file, by its name; None where the dtypes of its tensors are not known.
+
+    A leaf that the names of an index spell otherwise counts by the names that are listed.
+    """
+    reading = c.packed.reading if c.packed else c.reading
+    if reading is None:
+        return None
+    found: dict[str, Extent] = {}
+    # Names that are stored in another spelling are so much shorter or longer.
+    longer = [len(name) - len(wanted) for wanted, name in c.spelling.items()] + [0]
+    shortest, longest = min(longer), max(longer)
+    for leaf, files in _places(c, weight_map):
+        bits = reading.bits(leaf)
+        data, (fewest, most) = leaf.size * bits // 8, _entry(leaf, bits)
+        for file, count in files.items():
+            if file is None:
+                continue
+            one = found.get(file)
+            if one is None:
+                one = found[file] = Extent()
+            one.tensors += count
+            one.data += count * data
+            one.fewest += count * (fewest + shortest)
+            one.most += count * (most + longest)
+    return found
+
+
+def _places(c: Comparison, weight_map: Mapping[str, str]) -> Iterator[tuple[Leaf, Mapping[str | None, int]]]:
+    """How many tensors of each leaf are in which file."""
+    match, spelling = c.match, c.spelling
+    for place, (leaf, count) in enumerate(match.listed):
+        if count and match.files:
+            yield leaf, match.files[place]
+        elif count:
+            yield leaf, Counter(weight_map.get(spelling.get(name, name)) for name in match.names(leaf))
+    for leaf in match.heads:
+        yield leaf, {weight_map.get(spelling.get(leaf.name, leaf.name)): 1}
+
+
+def _entry(leaf: Leaf, bits: int) -> tuple[int, int]:
+    """The fewest and the most bytes of a tensor's entry, of the latter all but its offsets.
+
+    A tensor ends at its own size at the least, and each begins where another ends, or at 0: so there are about twice
+    the digits of its size.
+    """
+    name = sum(len(part) for part in leaf.segments if isinstance(part, str)) + len(leaf.segments) - 1
+    shape = sum(len(str(int(side))) + 1 for side in leaf.shape) - (1 if leaf.shape else 0)
+    dtypes = [len(dtype) for dtype, own in BITS.items() if own == bits]
+    fewest = _ENTRY + name + shape + min(dtypes) + 2 * _digits(leaf.size * bits // 8)
+    most = _ENTRY + name + shape + max(dtypes) + _BLANKS + len(leaf.shape)
+    for numbers in leaf.indices:
+        fewest += _digits(numbers.base[0])
+        most += _digits(numbers.base[-1])
+    return fewest, most
+
+
+def _digits(number: int) -> int:
+    return len(str(number))

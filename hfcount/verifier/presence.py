@@ -1,0 +1,218 @@
+"""Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES
+from hfcount.fetcher.missing import named
+from hfcount.fetcher.weights import lost
+from hfcount.formats.index import bin_shards
+from hfcount.formats.modules import read_modules
+from hfcount.text import plural, printable
+from hfcount.tree.indices import Indices
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.extents import Extent, extents
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
+
+_POINTER = 200  # bytes: a Git LFS pointer has some 130
+
+
+def check_absent(c: Comparison, outcome: Outcome) -> None:
+    """HF005: every file that the index names is there."""
+    weights, index = c.weights, c.weights.index
+    view = c.view.absent if c.view and weights.whole else ()
+    absent = sorted({*weights.absent, *view})
+    if not absent or index is None:
+        return
+    gone = set(absent)
+    names = [name for name, file in index.weight_map.items() if file in gone]
+    whole = _whole(c)
+    outcome.report(
+        "HF005",
+        c.subject,
+        expected=len(index.shards),
+        observed=len(index.shards) - len(absent),
+        file=absent[0],
+        tensors=fold(names),
+        count=len(names),
+        parameters=None,
+        bytes=None,
+        fix="Write the index again from the files that are there." if whole.get("whole") else "",
+        listed=len(index.shards),
+        absent=len(absent),
+        files=named(absent),
+        within=len(names),
+        **whole,
+    )
+
+
+def _whole(c: Comparison) -> dict[str, Any]:
+    """What files hold that are there in the place of those that the index names."""
+    others = c.headers.shards if c.index is None and c.view else c.beside
+    if not others:
+        return {}
+    names = {name for shard in others.values() if shard.header for name in shard.header.tensors}
+    match = c.matched(names)
+    count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
+    facts: dict[str, Any] = {"others": named(sorted(others)), "held": len(others), "all": count}
+    if not match.missing_count:
+        return facts | {"whole": True}
+    return {} if c.scheme else facts | {"some": count - match.missing_count}
+
+
+def check_sizes(c: Comparison, outcome: Outcome) -> None:
+    """HF004 at depth index: each file has the size that its tensors need, or the headers have to tell."""
+    weights, index = c.weights, c.weights.index
+    if not outcome.settled or index is None or weights.sizes is None or not weights.whole:
+        return
+    needs = extents(c, index.weight_map)
+    if needs is None or sum(need.tensors for need in needs.values()) != len(index.weight_map):
+        outcome.doubt = "not all sizes of its tensors are known"
+        return
+    short: list[str] = []
+    for file in weights.there:
+        size, need = weights.sizes[file], needs[file]
+        if size is not None and need.least <= size <= need.greatest:
+            outcome.sized += 1
+            continue
+        outcome.doubt = outcome.doubt or _doubt(file, size, need)
+        if size is not None and size < need.least:
+            short.append(file)
+    # Where one file has what another lacks, the index may just put tensors in the wrong one.
+    there = sum(weights.sizes[file] or 0 for file in weights.there)
+    if there < sum(needs[file].least for file in weights.there):
+        for file in short:
+            _report_short(file, weights.sizes[file] or 0, needs[file], outcome)
+
+
+def _doubt(file: str, size: int | None, need: Extent) -> str:
+    if size is None:
+        return f"the size of {printable(file, 100)} is not known"
+    bound = f"{need.least:,} at the least" if size < need.least else f"{need.greatest:,} at the most"
+    return f"{printable(file, 100)} has {size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
+
+
+def _report_short(file: str, size: int, need: Extent, outcome: Outcome) -> None:
+    outcome.report(
+        "HF004",
+        expected=need.least,
+        observed=size,
+        file=file,
+        count=need.tensors,
+        parameters=None,
+        bytes=need.least - size,
+        listed=need.tensors,
+        fewer=need.least - size,
+        pointer=size < _POINTER,
+    )
+
+
+def check_parts(c: Comparison, outcome: Outcome) -> None:
+    """HF005, HF007 where there is no index: files that the names of others count, and the index itself."""
+    weights = c.weights
+    files = [name for name in weights.there if name in (weights.sizes or ())]
+    if weights.index is not None or not weights.whole or not files or files == ["model.safetensors"]:
+        return
+    names = c.names
+    complete = names is not None and not names.missing_count
+    if not complete and (gone := lost(files)):
+        outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
+        for one in gone:
+            short = names.missing_count if names and len(gone) == 1 else None
+            _report_lost(c, one.names, one.numbers, one.of, short, outcome)
+        return
+    # Whatever else is wrong with the tensors is said of them.
+    complete = complete and not any(finding.severity == "error" for finding in outcome.findings)
+    outcome.report(
+        "HF007",
+        c.subject,
+        file=INDEX,
+        fix="" if complete or c.view is None else None,
+        many=len(files),
+        files=named(files),
+        complete=complete,
+    )
+
+
+def _report_lost(
+    c: Comparison, files: Sequence[str], numbers: Collection[int], of: int, short: int | None, outcome: Outcome
+) -> None:
+    leaves = c.blueprint.stored_leaves()
+    outcome.report(
+        "HF005",
+        c.subject,
+        expected=of,
+        observed=of - len(files),
+        file=files[0],
+        count=short or 0,
+        parameters=None,
+        bytes=None,
+        lost=named(files),
+        gone=len(files),
+        numbers=str(Indices.of(numbers)),
+        of=of,
+        short=short,
+        all=sum(int(leaf.count) for leaf in leaves),
+    )
+
+
+def check_pickled(c: Comparison, outcome: Outcome) -> None:
+    """HF005 for .bin files, which are all that is known of pickled weights."""
+    weights = c.weights
+    there = {name for name in weights.files if name.endswith(".bin") and "/" not in name}
+    index = weights.companions.get(BIN_INDEX)
+    if weights.named or not weights.listed:
+        return
+    if index is None:
+        for one in lost(name for name in there if name.startswith("pytorch_model")):
+            _report_lost(c, one.names, one.numbers, one.of, None, outcome)
+        return
+    try:
+        listed = bin_shards(index)
+    except DocumentError as error:
+        outcome.report("HF001", key=error.key, file=BIN_INDEX, fix=error.fix, said=error.said)
+        return
+    if absent := sorted(name for name in listed if name not in there):
+        outcome.report(
+            "HF005",
+            expected=len(listed),
+            observed=len(listed) - len(absent),
+            file=absent[0],
+            parameters=None,
+            bytes=None,
+            listed=len(listed),
+            absent=len(absent),
+            files=named(absent),
+        )
+
+
+def check_modules(c: Comparison, outcome: Outcome) -> None:
+    """HF009: what modules.json names has the files that it needs."""
+    document = c.weights.companions.get(MODULES)
+    if document is None or not c.weights.listed:
+        return
+    try:
+        modules = read_modules(document)
+    except DocumentError as error:
+        outcome.report("HF001", file=MODULES, fix=error.fix, said=error.said)
+        return
+    if lacking := [what for module in modules if (what := module.lacks(c.weights.files))]:
+        outcome.report(
+            "HF009",
+            expected=len(modules),
+            observed=len(modules) - len(lacking),
+            file=MODULES,
+            listed=len(modules),
+            many=len(lacking),
+            files=named(lacking),
+        )
+
+
+def check_adapter(c: Comparison, outcome: Outcome) -> None:
+    """HF010: an adapter that transformers applies."""
+    weights = c.weights
+    if ADAPTER in weights.files and weights.there:
+        files = [ADAPTER, *sorted(name for name in weights.apart if name.startswith("adapter_"))]
+        outcome.report("HF010", file=ADAPTER, many=len(files), files=named(files))

@@ -1,0 +1,73 @@
+"""Token ids of the config that no row of the embedding belongs to."""
+
+from collections.abc import Iterator
+
+from hfcount import families
+from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.token_ids import TokenId
+from hfcount.text import plural, printable
+from hfcount.tree.dims import Dim
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.rules import Severity
+
+_VOCABULARIES = ("vocab_size", "padded_vocab_size", "decoder_vocab_size")
+_PLACEHOLDERS = ("image_token", "video_token", "audio_token")
+_ALWAYS = ("pad_token", "decoder_start_token")
+_NAMED = 3  # ids that a message gives
+
+
+def check_token_ids(c: Comparison, outcome: Outcome) -> None:
+    """HF104: an error where the id is sure to be looked up, a note where it may never be used."""
+    tables = list(token_tables(c))
+    found: dict[Severity, list[tuple[TokenId, int, str]]] = {}
+    for one in c.blueprint.token_ids:
+        known = _table_of(one, tables)
+        if known and one.value >= known[0] and (severity := _severity(c, one)):
+            found.setdefault(severity, []).append((one, *known))
+    for severity, group in found.items():
+        first, rows, table = group[0]
+        ids = [f"{printable(one.key)} is {one.value:,}" for one, _, _ in group[:_NAMED]]
+        outcome.report(
+            "HF104",
+            severity=severity,
+            expected=rows,
+            observed=first.value,
+            key=first.key,
+            file=CONFIG,
+            tensors=[table],
+            fix="" if severity == "error" else None,
+            ids=", ".join(ids) + (f" and {plural(len(group) - _NAMED, 'more id')}" if len(group) > _NAMED else ""),
+            rows=rows,
+            table=table,
+        )
+
+
+def token_tables(c: Comparison) -> Iterator[tuple[str, int, str]]:
+    """Each embedding of tokens: where in the config its size is, its rows as described or, if more, as stored."""
+    for leaf in c.blueprint.leaves:
+        rows = leaf.shape[0] if leaf.component == "embedding" and len(leaf.shape) == 2 else None
+        for key, _ in rows.read() if isinstance(rows, Dim) else ():
+            path, _, last = key.removesuffix(", by default").rpartition(".")
+            if last in _VOCABULARIES:
+                entry = c.view.entries.get(c.spelling.get(leaf.name, leaf.name)) if c.view else None
+                yield path, max(leaf.shape[0], *(entry.shape[:1] if entry else ()), 0), leaf.name
+
+
+def _table_of(one: TokenId, tables: list[tuple[str, int, str]]) -> tuple[int, str] | None:
+    """The largest embedding of the part of the config that has the id, or else of the parts below; rows and name."""
+    place = one.key.rpartition(".")[0]
+    own = [table[1:] for table in tables if table[0] == place]
+    below = [table[1:] for table in tables if not place or table[0].startswith(f"{place}.")]
+    return max(own or below, default=None)
+
+
+def _severity(c: Comparison, one: TokenId) -> Severity | None:
+    """How bad it is that an id has no row; None if that does no harm, or is the default for another vocabulary."""
+    stem = one.key.rpartition(".")[2].rpartition("_")[0]
+    placeholder = stem.endswith(_PLACEHOLDERS)
+    if placeholder and families.replaces_placeholders(c.blueprint.spec):
+        return None
+    if placeholder or stem in _ALWAYS:
+        return "note" if one.usual else "error"
+    return None if one.usual else "note"

@@ -1,0 +1,187 @@
+"""Checks of weight files that the index does not name."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from hfcount.fetcher.missing import named
+from hfcount.fetcher.weights import SINGLE
+from hfcount.formats.safetensors import Entry
+from hfcount.text import printable
+from hfcount.tree.leaves import Finder
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.folding import fold
+
+Kind = Literal["needed", "copies", "alien", "problem"]
+
+
+class _Unlisted(NamedTuple):
+    """A file by the worst that it holds: tensors that nothing else has, copies, others; or it cannot be read."""
+
+    file: str
+    kind: Kind
+    names: Sequence[str] = ()
+    problem: str | None = None
+
+
+def check_beside(c: Comparison, outcome: Outcome) -> None:
+    """At depth index: headers have to tell what lies beside the files of the index."""
+    if c.weights.index is not None and c.weights.beside:
+        outcome.doubt = f"{printable(c.weights.beside[0], 100)} is there and the index does not name it"
+
+
+def check_single(c: Comparison, outcome: Outcome) -> None:
+    """HF008: model.safetensors beside an index, which transformers then does not look at."""
+    index = c.index
+    if index is None:
+        return
+    if SINGLE in index.shards:
+        _check_among(c, index.weight_map, outcome)
+        return
+    shard = c.beside.get(SINGLE)
+    if shard is None or c.view is None:
+        return
+    facts: dict[str, Any] = {"beside": True, "listed": len(index.shards), "problem": shard.problem}
+    if shard.header is None:
+        outcome.report("HF008", file=SINGLE, fix=shard.fix, **facts)
+        return
+    theirs, own = c.view.entries, shard.header.tensors
+    differences = {
+        "lacking": [name for name in theirs if name not in own],
+        "beyond": [name for name in own if name not in theirs],
+        "differing": [name for name in own if name in theirs and own[name][:2] != theirs[name][:2]],
+    }
+    for what, names in differences.items():
+        if names:
+            facts |= {what: len(names), f"{what}_name": names[0]}
+    different = [name for names in differences.values() for name in names]
+    outcome.report(
+        "HF008",
+        severity=None if different else "note",
+        file=SINGLE,
+        tensors=fold(different),
+        count=len(different),
+        parameters=None,
+        bytes=None,
+        fix=_meant(c, own, outcome) if different else "",
+        alike=not different,
+        **facts,
+    )
+
+
+def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome) -> None:
+    """The index names model.safetensors among others: what the others hold is not read."""
+    if len(c.weights.named) == 1 or SINGLE not in (c.weights.sizes or ()):
+        return
+    lacking = [name for name, file in weight_map.items() if file != SINGLE]
+    needed = _needed(c, lacking, announced=False)
+    if needed:
+        outcome.report(
+            "HF008",
+            file=SINGLE,
+            tensors=fold(needed),
+            count=len(needed),
+            parameters=None,
+            bytes=None,
+            fix="Give the file another name, in the index, too.",
+            among=True,
+            listed=len(c.weights.named),
+            lacking=len(needed),
+            lacking_name=needed[0],
+        )
+
+
+def _meant(c: Comparison, single: Mapping[str, Entry], outcome: Outcome) -> str:
+    """Which of two sets to delete, if one is what the config describes and the other is not."""
+    match, find = c.matched(single), Finder(c.blueprint.leaves).find
+    shapes = ((find(name), entry.shape) for name, entry in single.items())
+    fits = not (match.missing_count or match.unexpected) and all(
+        leaf is None or tuple(map(int, leaf.shape)) == shape for leaf, shape in shapes
+    )
+    broken = any(finding.severity == "error" for finding in outcome.findings)
+    if fits == broken:
+        return "Delete the index and the files that it names." if fits else "Delete model.safetensors."
+    return ""
+
+
+def check_unlisted(c: Comparison, outcome: Outcome) -> None:
+    """HF006: other files that the index does not name, or that lie beside model.safetensors."""
+    if c.names is None or c.weights.absent:
+        return
+    found = [one for file in sorted(c.beside) if (one := _read(c, file))]
+    needed = [name for one in found if one.kind == "needed" for name in one.names]
+    if needed:
+        _drop_what_explains(c, needed, outcome)
+    groups: dict[tuple[Kind, str | None], list[_Unlisted]] = {}
+    for one in found:
+        groups.setdefault((one.kind, _taken(c, one)), []).append(one)
+    for (kind, taken), group in groups.items():
+        names = [name for one in group for name in one.names]
+        facts: dict[str, Any] = {"problem": group[0].problem} if kind == "problem" else {kind: len(names)}
+        outcome.report(
+            "HF006",
+            c.subject,
+            severity="error" if taken or kind == "needed" else "note",
+            file=group[0].file,
+            tensors=fold(names),
+            count=len(names),
+            parameters=None,
+            bytes=None,
+            fix="Write the index again from all of its files." if kind == "needed" and c.index else "",
+            many=len(group),
+            files=named([one.file for one in group]),
+            index=c.index is not None,
+            single=c.index is None,
+            lost=kind == "needed",
+            predicting=kind == "needed" and _predicting(c, names),
+            taken=taken if kind != "needed" else None,
+            **facts,
+        )
+
+
+def _read(c: Comparison, file: str) -> _Unlisted | None:
+    shard = c.beside[file]
+    if file == SINGLE and c.index is not None:
+        return None
+    if shard.header is None:
+        return _Unlisted(file, "problem", problem=shard.problem)
+    listed: Iterable[str] = c.index.weight_map if c.index else c.headers.entries
+    own, known = shard.header.tensors, set(listed)
+    if needed := _needed(c, [name for name in own if name not in known], announced=True):
+        return _Unlisted(file, "needed", needed)
+    if copies := [name for name in own if name in known]:
+        return _Unlisted(file, "copies", copies)
+    return _Unlisted(file, "alien", list(own))
+
+
+def _taken(c: Comparison, one: _Unlisted) -> str | None:
+    """Who takes the file for a part of the model."""
+    if c.index is None and one.kind == "copies":
+        return "vLLM reads every .safetensors file where there is no index"
+    return "mlx-lm and llama.cpp's converter read every model*.safetensors" if one.file.startswith("model") else None
+
+
+def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:
+    """Those of some names that the model cannot do without, and of prediction layers that the config announces."""
+    find, spelt = Finder(c.blueprint.leaves).find, {found: expected for expected, found in c.spelling.items()}
+    announced = announced and c.blueprint.spec.announces("mtp")
+    leaves = ((name, find(spelt.get(name, name))) for name in names)
+    return [
+        name
+        for name, leaf in leaves
+        if leaf and (leaf.presence == "required" or (announced and leaf.part == "prediction"))
+    ]
+
+
+def _predicting(c: Comparison, names: Iterable[str]) -> bool:
+    find = Finder(leaf for leaf in c.blueprint.leaves if leaf.part == "prediction").find
+    return any(map(find, names))
+
+
+def _drop_what_explains(c: Comparison, needed: Sequence[str], outcome: Outcome) -> None:
+    """Leaves out that tensors are missing or not stored, where a file beside has them."""
+    find = Finder(c.blueprint.leaves).find
+    required = sum(leaf is not None and leaf.presence == "required" for leaf in map(find, needed))
+    explained = {"HF201"} if required == c.match.missing_count else set()
+    explained |= {"HF207"} if required < len(needed) else set()
+    outcome.findings = [finding for finding in outcome.findings if finding.rule.code not in explained]
