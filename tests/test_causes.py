@@ -230,7 +230,7 @@ CASES = {
         LLAMA,
         spoil=without("layers.1."),
         codes="HF201",
-        cause="Layers 1 of model.layers",
+        cause="Layer 1 of model.layers is absent altogether, and no other number of layers would fit: lost in saving",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
         " num_hidden_layers to 2.",
     ),
@@ -252,6 +252,20 @@ CASES = {
         " text-only conversion.",
         fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
         " the names.",
+    ),
+    "a projector lost": Case(
+        GEMMA,
+        spoil=without("multi_modal_projector"),
+        codes="HF201",
+        cause="multi_modal_projector is absent altogether, while the config announces it: lost in saving or conversion",
+        fix="Add it from the model that was converted.",
+    ),
+    "a tower besides": Case(
+        GEMMA,
+        GEMMA["text_config"] | {"dtype": "bfloat16"},
+        renamed("language_model.", ""),
+        codes="HF202",
+        cause="All that gemma3_text describes is stored, and vision_tower and multi_modal_projector besides, of which",
     ),
     # Other switches and architectures
     "biases that a key announces": Case(
@@ -282,6 +296,20 @@ CASES = {
         cause="These are the names of model_type qwen2, under which the config describes all that is stored;"
         " attention_bias true would ask for model.layers.{0-2}.self_attn.o_proj.bias besides.",
         fix="Set model_type to qwen2, and architectures to its class.",
+    ),
+    "names of another architecture, and a width that it takes": Case(
+        config("qwen3"),
+        config("llama"),
+        codes="HF202",
+        cause="These are the names of model_type qwen3, and in it head_dim is 128 by default, and 6 would fit.",
+        fix="Set model_type to qwen3, and architectures to its class; add head_dim: 6.",
+    ),
+    "no biases, where the architecture has them": Case(
+        LLAMA,
+        config("qwen2"),
+        codes="HF201",
+        cause="These are the names of model_type llama, under which the config describes all that is stored",
+        fix="Add what is missing, or set model_type to llama, and architectures to its class.",
     ),
     "names of another architecture": Case(
         LLAMA,
@@ -327,7 +355,7 @@ def test_the_cause(name: str, tmp_path: Path) -> None:
 
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
-OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add them")
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)")
 """What is to be done to the tensors, not to the config or the names."""
 
 
@@ -336,14 +364,14 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     case = CASES[name]
     values, tensors = case.says or case.saved, case.spoil(stored(case.saved))
     if "make text_config" in cure:
-        values, tensors = values["text_config"] | {"dtype": values["dtype"]}, renamed("language_model.", "")(tensors)
+        values, tensors = values["text_config"] | {"dtype": "bfloat16"}, renamed("language_model.", "")(tensors)
     if "enumber" in cure:
         old = sorted({int(found[1]) for found in map(re.compile(r"layers\.(\d+)").search, tensors) if found})
         for new, number in enumerate(old):
             tensors = renamed(f"layers.{number}.", f"layers.{new}.")(tensors)
     for key, value in re.findall(r"([\w.]+)(?: to|:) (\[[^\]]*\]|\w+)", cure):
         if key != "architectures":
-            values = changed(values, {key: json.loads(value) if value != "llama" and value != "qwen2" else value})
+            values = changed(values, {key: value if key == "model_type" else json.loads(value)})
     if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
         values = values | {found[2]: values[found[2]][: int(found[1])]}
     assert verified(values, tensors, tmp_path).verdict == "verified"

@@ -274,6 +274,6 @@ def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome)
 
 
 def _untied(c: Comparison) -> bool:
-    """Whether a head is missing that the embedding may share."""
-    heads = [leaf for leaf, _ in c.match.listed if leaf.component == "lm_head" and leaf.counted]
-    return any(leaf.name in c.match.missing for leaf in heads) and not c.blueprint.spec.tied
+    """Whether nothing is missing but a head that the embedding may share."""
+    heads = {leaf.name for leaf, _ in c.match.listed if leaf.component == "lm_head" and leaf.counted}
+    return heads.issuperset(c.match.missing) and not c.blueprint.spec.tied

@@ -8,7 +8,7 @@ from hfcount.fetcher.interface import CONFIG
 from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
-from hfcount.verifier.causes.losses import lost, renumbered, stripped
+from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.rows import contradicting, transposed
 from hfcount.verifier.causes.sizes import of_sizes
@@ -27,8 +27,12 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     transposed,
     contradicting,
     lost,
+    beside,
 )
 """What may be the cause, the most certain first."""
+
+_FILES = {"HF003", "HF004", "HF005", "HF007"}
+"""Findings about files that are broken or absent."""
 
 
 def explain(
@@ -49,15 +53,33 @@ def explain(
     if case.difference.counts != (match.missing_count, len(match.unexpected), shapes):
         return  # more is accepted here than a fold of the names can tell
     _condense(case, outcome)
+    if open_ == ["HF201"] and not _FILES.isdisjoint(finding.rule.code for finding in outcome.findings):
+        return  # what is missing may be in files that are
+    for cause in _chosen(case, frozenset(open_)):
+        _name(cause, outcome)
+
+
+def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
+    """The first cause of everything, or else causes of different findings."""
+    found: list[Cause] = []
     for find in CAUSES:
-        for cause in find(case) if open_ else ():
-            if set(cause.codes) <= set(open_):
-                _name(cause, outcome)
-                open_ = [code for code in open_ if code not in cause.codes]
+        for cause in find(case):
+            if codes == set(cause.codes):
+                return [cause]
+            found.append(cause)
+    open_, chosen = codes, list[Cause]()
+    for cause in found:
+        if open_.issuperset(cause.codes):
+            open_ -= set(cause.codes)
+            chosen.append(cause)
+    # While some tensors are inexplicable, what explains others may be wrong.
+    return [replace(cause, fix=None) for cause in chosen] if "HF202" in open_ else chosen
 
 
 def _condense(case: Case, outcome: Outcome) -> None:
-    """Gives whole parts and whole layers as one row."""
+    """Gives whole parts and whole layers as one row, unless nothing at all is there under its name."""
+    if not any(rows for _, rows in case.difference.found):
+        return
     for place, finding in enumerate(outcome.findings):
         found = {"HF201": case.gone, "HF202": case.beyond}.get(finding.rule.code)
         if found and len(rows := found.rows()) < len(finding.tensors):

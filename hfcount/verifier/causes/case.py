@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -50,6 +50,7 @@ class Case:
     outcome: Outcome
     again: Callable[[Blueprint], Outcome]
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
+    _lacked: dict[str, int] = field(default_factory=dict)
 
     @property
     def blueprint(self) -> Blueprint:
@@ -112,13 +113,32 @@ class Case:
             return self.blueprint, self.difference
         text = json.dumps(changes, sort_keys=True)
         if text not in self._tried:
+            config = Config(changed(self.values, changes))
             try:
-                blueprint = build(Config(changed(self.values, changes)))
+                blueprint = build(config)
             except (ConfigError, UnknownArchitecture):
                 self._tried[text] = None
             else:
                 self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
+                self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
         return self._tried[text]
+
+    def lacked(self, changes: Changes) -> int:
+        """How many of the keys that are read under a changed config, which was tried, the config lacks."""
+        return self._lacked[json.dumps(changes, sort_keys=True)]
+
+    def named(self, changes: Changes) -> bool:
+        """Whether a changed config describes all names, whatever the shapes."""
+        made = self.with_changes(changes)
+        return made is not None and made[0].asides == self.blueprint.asides and not any(made[1].counts[:2])
+
+    def under(self, changes: Changes) -> "Case":
+        """The same checkpoint with a changed config, which must be a valid one."""
+        made = self.with_changes(changes)
+        assert made is not None
+        other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
+        other.values, other.stored, other._tried = changed(self.values, changes), self.stored, {}
+        return other
 
     def solved(self, changes: Changes) -> frozenset[str]:
         """The codes of findings that a changed config would not have, if it has nothing new instead."""
@@ -151,7 +171,7 @@ class Case:
         if made is None or not solved:
             return False
         before = {finding.rule.code for finding in self.outcome.findings}
-        after = {finding.rule.code for finding in self.again(made[0]).findings if not finding.rule.neutral}
+        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.severity == "error"}
         return after <= before - solved
 
 

@@ -1,6 +1,6 @@
 """Which keys of a config the stored sizes speak of, and which values of them would fit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -74,26 +74,24 @@ class Sights:
     Args:
         keys: of each key that gives a size by itself, the values that are seen, and where; agreeing ones included.
         read: the value that was read of each of these keys, and its source.
-        derived: sizes that differ and are computed from several keys, with what is seen.
+        derived: sizes that differ and that no one key gives, by their source, their value and the one that is seen.
         perhaps: numbers of layers that no key is sure to give, and that differ from those that are seen.
     """
 
     keys: dict[str, dict[int, list[Sight]]] = field(default_factory=dict)
     read: dict[str, tuple[int, str]] = field(default_factory=dict)
-    derived: dict[str, tuple[Dim, int]] = field(default_factory=dict)
+    derived: dict[tuple[str, int, int], int] = field(default_factory=dict)
     perhaps: list[tuple[int, int]] = field(default_factory=list)
 
     def see(self, size: int, value: int, sight: Sight) -> None:
         """Notes the value of a size."""
-        if not isinstance(size, Dim) or not has_key(size):
-            return
-        key = size.source.removesuffix(_DEFAULT)
-        if " " in key:
-            if size != value:
-                self.derived.setdefault(f"{key} {value}", (size, value))
-            return
-        self.read[key] = int(size), size.source
-        self.keys.setdefault(key, {}).setdefault(value, []).append(sight)
+        source = size.source if isinstance(size, Dim) else ""
+        key = source.removesuffix(_DEFAULT)
+        if has_key(size) and " " not in key:
+            self.read[key] = int(size), source
+            self.keys.setdefault(key, {}).setdefault(value, []).append(sight)
+        elif size != value:
+            self.derived.setdefault((key, int(size), value), size)
 
 
 def sights(blueprint: Blueprint, difference: Difference, stored: Stored) -> Sights:
@@ -111,7 +109,9 @@ def sights(blueprint: Blueprint, difference: Difference, stored: Stored) -> Sigh
             if len(numbers) != max(numbers) + 1:
                 continue
             within = Indices.of(outer[:1]) if outer else None
-            seen.see(count, len(numbers), Sight(written(stack, [within] if within else []), leaf, within, stack))
+            seen.see(
+                count, len(numbers), Sight(written(stack, [Indices.of([one]) for one in outer]), leaf, within, stack)
+            )
             if len(stack) == 1 and not has_key(count) and len(numbers) != count:
                 seen.perhaps.append((count, len(numbers)))
     return seen
@@ -143,7 +143,7 @@ def agreed(seen: Sights) -> list[Hint]:
     ]
 
 
-def derived(size: Dim, value: int, absent: Iterable[str]) -> list[Hint]:
+def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
     """Every value of one key that would give a derived size the value that is seen.
 
     Args:
@@ -151,19 +151,40 @@ def derived(size: Dim, value: int, absent: Iterable[str]) -> list[Hint]:
     """
     found: list[Hint] = []
     override: list[Hint] = []
-    if not size or not value:
+    if not isinstance(size, Dim) or not value:
         return []
     for source, read in dict.fromkeys(size.read()):
-        key = source.removesuffix(_DEFAULT)
-        # A size grows by the same factor or the same amount as its key, or shrinks by the same factor.
-        for fits in dict.fromkeys((read * value // size, read + value - size, read * size // value)):
-            if fits <= 0 or fits == read or source.endswith(", fixed") or size.given(source, int(fits)) != value:
-                continue
-            if " " in key:
-                override += [Hint(own, read, int(fits), source) for own in absent]
-            else:
-                found.append(Hint(key, read, int(fits), source))
+        key, fits = source.removesuffix(_DEFAULT), _inverse(size, source, value)
+        if fits is None or source.endswith(", fixed"):
+            continue
+        if " " in key:
+            override += [Hint(own, read, fits, source) for own in absent]
+        else:
+            found.append(Hint(key, read, fits, source))
     return found + override
+
+
+def _inverse(size: Dim, source: str, value: int) -> int | None:
+    """The least number that, read at a source, would give a size this value; the size rises or falls steadily."""
+    low, high = 1, 2**32
+    rising = size.given(source, low) < size.given(source, high)
+    while low < high:
+        middle = (low + high) // 2
+        given = size.given(source, middle)
+        low, high = (low, middle) if (given >= value if rising else given <= value) else (middle + 1, high)
+    return low if size.given(source, low) == value else None
+
+
+def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
+    """Values of keys that a size may be a multiple of, or of their squares.
+
+    Args:
+        numbers: the keys with the values that were read.
+    """
+    for factor in dict.fromkeys((value / size, (value / size) ** 0.5, size / value) if size and value else ()):
+        for key, read in numbers.items():
+            if (fits := round(read * factor, 9)).is_integer():
+                yield Hint(key, read, int(fits), key)
 
 
 def _noun(seen: Sequence[Sight]) -> str:

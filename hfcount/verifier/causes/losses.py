@@ -1,6 +1,6 @@
 """Whole layers and whole parts that are absent, and layers whose numbers have gaps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from hfcount.errors import HfcountError
@@ -15,7 +15,7 @@ from hfcount.verifier.causes.stored import Stored, Text, compare
 from hfcount.verifier.causes.wholes import is_large
 
 _TOWERS = {"vision", "audio", "projector"}
-_INNER = ".language_model"
+_LOST = "lost in saving or conversion"
 
 
 def renumbered(case: Case) -> Iterator[Cause]:
@@ -28,20 +28,24 @@ def renumbered(case: Case) -> Iterator[Cause]:
 
 
 def stripped(case: Case) -> Iterator[Cause]:
-    """Nothing of a tower is stored, while the language model is whole."""
-    gone, difference = case.gone, case.difference
-    if not gone or gone.layers or gone.rest or any(difference.counts[1:]):
+    """Nothing of a tower is stored, or the language model alone."""
+    gone, difference, alone = case.gone, case.difference, _text_alone(case)
+    if alone == "":
+        said = "what is stored is the language model alone, and text_config describes all of it"
+        yield Cause(case.open, sentence(said), "Make text_config the config.")
+    if not gone or gone.layers or gone.rest or difference.unexpected:
         return
     components = {leaf.component for leaf, _ in difference.missing}
     if not components <= _TOWERS:
         return
+    every = {leaf.component for leaf in case.blueprint.leaves} & _TOWERS == components
     key = next((f"{one}_config" for one in sorted(components) if f"{one}_config" in case.values), None)
-    are, them = ("are", "them") if len(gone.parts) > 1 else ("is", "it")
-    said = f"{listed([*gone.parts])} {are} absent altogether, while {key or 'the config'} announces {them}"
+    them = "them" if len(gone.parts) > 1 else "it"
+    said = f"{_absent(gone.parts)}, while {key or 'the config'} announces {them}: "
     do = f"add {them} from the model that was converted"
-    if _text_alone(case):
-        do += f", or make text_config the config and drop {_INNER[1:]}. from the names"
-    yield Cause({"HF201"}, sentence(f"{said}: a text-only conversion"), sentence(do), key=key)
+    if alone:
+        do += f", or make text_config the config and drop {alone} from the names"
+    yield Cause({"HF201"}, sentence(said + ("a text-only conversion" if every else _LOST)), sentence(do), key=key)
 
 
 def lost(case: Case) -> Iterator[Cause]:
@@ -49,13 +53,28 @@ def lost(case: Case) -> Iterator[Cause]:
     gone = case.gone
     if not gone or case.difference.unexpected:
         return
-    parts = [part for part, names in gone.parts.items() if gone.layers or is_large(names)]
-    layers = [f"layers {Indices.of(own)} of {_name(stack)}" for stack, (own, _) in gone.layers.items()]
+    parts = [printable(part) for part, names in gone.parts.items() if gone.layers or is_large(names)]
+    layers = [
+        f"layer{'s' if len(own) > 1 else ''} {Indices.of(own)} of {_name(stack)}"
+        for stack, (own, _) in gone.layers.items()
+    ]
     if layers or parts:
-        said = f"{listed([*layers, *map(printable, parts)])} are absent altogether, and no other"
-        said += " number of layers would fit" if layers else " value of one key would fit"
+        many = len(layers + parts) > 1 or any(len(own) > 1 for own, _ in gone.layers.values())
+        no = "no other number of layers would fit" if layers else "no other value of one key would fit"
         do = "; or, ".join(["add what is missing", *_pruned(case)])
-        yield Cause({"HF201"}, sentence(f"{said}: lost in saving or conversion"), sentence(do))
+        yield Cause({"HF201"}, sentence(f"{_absent(layers + parts, many)}, and {no}: {_LOST}"), sentence(do))
+
+
+def beside(case: Case) -> Iterator[Cause]:
+    """All that the config describes is stored, and a whole part more."""
+    more = case.beyond
+    if more and not more.layers and not more.rest and not case.difference.missing:
+        said = f"all that {case.comparison.subject} describes is stored, and {listed([*map(printable, more.parts)])}"
+        yield Cause({"HF202"}, sentence(f"{said} besides, of which it has nothing"))
+
+
+def _absent(parts: Collection[str], many: bool = False) -> str:
+    return f"{listed([*parts])} {'are' if many or len(parts) > 1 else 'is'} absent altogether"
 
 
 def _pruned(case: Case) -> Iterator[str]:
@@ -80,20 +99,23 @@ def _gaps(case: Case) -> Iterator[tuple[Text, list[int]]]:
             yield stack, numbers
 
 
-def _text_alone(case: Case) -> bool:
-    """Whether the language model's own config describes what is stored, less a prefix."""
+def _text_alone(case: Case) -> str | None:
+    """What to drop from the names, so that the language model's own config describes them; None if it does not."""
     text = case.value("text_config")
     if not isinstance(text, Mapping):
-        return False
+        return None
     try:
         alone = build(Config(text))
     except HfcountError:
-        return False
-    rows = {
-        (first.replace(f"{_INNER}.", ".", 1), *rest): [replace(row, text=()) for row in rows]
-        for (first, *rest), rows in case.stored.rows.items()
-    }
-    return not any(compare(alone.leaves, Stored(rows)).counts)
+        return None
+    for prefix in ("", "language_model."):
+        rows = {
+            (first.replace(f".{prefix}", ".", 1), *rest): [replace(row, text=()) for row in rows]
+            for (first, *rest), rows in case.stored.rows.items()
+        }
+        if not any(compare(alone.leaves, Stored(rows)).counts):
+            return prefix
+    return None
 
 
 def _name(stack: Text) -> str:

@@ -56,7 +56,12 @@ def contradicting(case: Case) -> Iterator[Cause]:
         if found and all(any(text[: len(stack)] == stack for stack in stacks) for text in found):
             codes.add(code)
     if codes:
-        yield Cause(codes, sentence("; ".join(said)), " ".join(fixes) or None, key=next(iter(apart), None))
+        yield Cause(
+            codes,
+            sentence("; ".join(said)),
+            fixes[0] if fixes and len(said) == 1 else None,
+            key=next(iter(apart), None),
+        )
 
 
 def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | None:

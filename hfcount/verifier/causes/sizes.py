@@ -1,15 +1,17 @@
 """Keys of the config that give other sizes than what is stored: each alone, or several together."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from hfcount.plan import Blueprint
 from hfcount.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.hints import Hint, agreed, derived, sights
+from hfcount.verifier.causes.hints import Hint, agreed, derived, scaled, sights
 from hfcount.verifier.causes.stored import Difference
 
 _TRIES = 60  # configs
+_DERIVED = 4  # sizes that are computed from several keys, and that are solved for each of them
 _MODEL = 3  # from so many keys on, the config is that of another model
 _MULTIPLES = [2**power for power in range(3, 15)]
 
@@ -48,7 +50,7 @@ def changes(case: Case, fit: Fit) -> dict[str, Any]:
 def _search(case: Case) -> Iterator[Fit]:
     """Values that fit some of what is stored, the simplest first."""
     queue: list[tuple[Fit, tuple[Blueprint, Difference]]] = [({}, (case.blueprint, case.difference))]
-    known = {frozenset[tuple[str, int]]()}
+    known = {frozenset[tuple[str, float]]()}
     for _ in range(_TRIES):
         if not queue:
             return
@@ -77,8 +79,9 @@ def _proposals(case: Case, blueprint: Blueprint, difference: Difference) -> Iter
     for read, value in seen.perhaps:
         for key in counting(case, read):
             yield [Hint(key, read, value, key, "layer")]
-    for size, value in () if hints else list(seen.derived.values())[:1]:
-        for hint in derived(size, value, _absent(case, size)):
+    for (_, _, value), size in () if hints else list(seen.derived.items())[:_DERIVED]:
+        numbers = {key: own for key in case.keys if key not in seen.read and type(own := case.value(key)) is int}
+        for hint in chain(derived(size, value, _absent(case, size)), scaled(size, value, numbers)):
             yield [hint]
 
 
@@ -90,14 +93,14 @@ def counting(case: Case, number: int) -> list[str]:
 
 
 def _refused(case: Case, blueprint: Blueprint, difference: Difference) -> Iterator[Sequence[Hint]]:
-    for size, value in sights(blueprint, difference, case.stored).derived.values():
+    for (_, _, value), size in sights(blueprint, difference, case.stored).derived.items():
         for hint in derived(size, value, ()):
             yield [hint]
 
 
-def _absent(case: Case, size: Dim) -> list[str]:
+def _absent(case: Case, size: int) -> list[str]:
     """Keys that the config lacks, beside those that a size is computed from."""
-    paths = {source.rpartition(".")[0] for source, _ in size.read()}
+    paths = {source.rpartition(".")[0] for source, _ in size.read()} if isinstance(size, Dim) else set()
     return [key for key in case.keys if case.value(key) is None and key.rpartition(".")[0] in paths]
 
 
@@ -105,7 +108,7 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
     said, new = _said(fits), changes(case, fits[0])
     do = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
-        do += f", and give {' and '.join(lists)} as many entries"
+        do += f", and give {listed(lists)} as many entries"
     missing, *others = case.difference.counts
     if len(fits[0]) >= _MODEL:
         said, do = f"the config is that of another model: {said}", "take the config.json of the model that was saved"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.leaves import Leaf, split
@@ -17,6 +17,8 @@ Text: TypeAlias = tuple[str, ...]
 
 Place: TypeAlias = tuple[Literal["missing", "unexpected", "misshapen"], Text, tuple[int, ...]]
 """One tensor that differs, and how."""
+
+T = TypeVar("T")
 
 MOST = 50_000
 """Tensors that differ: more are not looked at one by one."""
@@ -41,6 +43,10 @@ class Row:
     def name(self) -> str:
         """The folded name."""
         return written(self.text, self.numbers)
+
+    def meet(self, numbers: Iterable[Indices]) -> "Row":
+        """What is also among other combinations of indices."""
+        return Row(self.text, tuple(map(intersection, numbers, self.numbers)), self.shape)
 
     def __contains__(self, numbers: tuple[int, ...]) -> bool:
         return all(map(Indices.__contains__, self.numbers, numbers))
@@ -131,14 +137,28 @@ class Difference:
         return sum(count for _, count in self.missing), beyond, sum(row.count for _, row in self.misshapen)
 
     def within(self, other: "Difference") -> bool:
-        """Whether all that differs here also differs there, in the same way."""
-        return max(*self.counts, *other.counts) <= MOST and set(self.places()) <= set(other.places())
+        """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
+        if any(own > theirs for own, theirs in zip(self.counts, other.counts, strict=True)):
+            return False
+        own, theirs, odd = _by_text(self.found), _by_text(other.found), _by_text(other.misshapen)
+        if any(_open(leaf, rows, theirs) != count for leaf, rows, count in self._lacking()):
+            return False  # something is missing that was not asked for there
+        for _, rows in other.found:
+            if any(sum(row.meet(leaf.indices).count for leaf, _ in own.get(row.text, ())) != row.count for row in rows):
+                return False  # something is unexpected that was described there
+        for _, row in self.misshapen:
+            alike = (one for _, one in odd.get(row.text, ()) if one.shape == row.shape)
+            if sum(row.meet(one.numbers).count for one in alike) != row.count:
+                return False
+        return True
+
+    def _lacking(self) -> Iterator[tuple[Leaf, list[Row], int]]:
+        stored = {id(leaf): rows for leaf, rows in self.found}
+        return ((leaf, stored[id(leaf)], count) for leaf, count in self.missing)
 
     def places(self) -> Iterator[Place]:
         """Every tensor that differs."""
-        stored = {id(leaf): rows for leaf, rows in self.found}
-        for leaf, _ in self.missing:
-            rows = stored[id(leaf)]
+        for leaf, rows, _ in self._lacking():
             text = text_of(leaf)
             for numbers in product(*leaf.indices):
                 if not any(numbers in row for row in rows):
@@ -159,7 +179,7 @@ def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
     for leaf in leaves:
         found = []
         for row in stored.rows.get(text_of(leaf), ()):
-            common = Row(row.text, tuple(map(intersection, leaf.indices, row.numbers)), row.shape)
+            common = row.meet(leaf.indices)
             if common.count:
                 found.append(common)
                 known.setdefault(id(row), []).append(common)
@@ -175,6 +195,24 @@ def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
             if sum(part.count for part in parts) < row.count:
                 result.unexpected.append((row, parts))
     return result
+
+
+def _by_text(pairs: Iterable[tuple[Leaf, T]]) -> dict[Text, list[tuple[Leaf, T]]]:
+    found: dict[Text, list[tuple[Leaf, T]]] = {}
+    for leaf, other in pairs:
+        found.setdefault(text_of(leaf), []).append((leaf, other))
+    return found
+
+
+def _open(leaf: Leaf, rows: Sequence[Row], described: Mapping[Text, Sequence[tuple[Leaf, list[Row]]]]) -> int:
+    """How many tensors of a leaf are not among the stored rows and are required elsewhere, too."""
+    text = text_of(leaf)
+    shared = [
+        Row(text, tuple(leaf.indices), None).meet(other.indices)
+        for other, _ in described.get(text, ())
+        if other.presence == "required"
+    ]
+    return sum(one.count - sum(row.meet(one.numbers).count for row in rows) for one in shared)
 
 
 def text_of(leaf: Leaf) -> Text:

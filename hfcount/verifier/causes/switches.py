@@ -8,8 +8,11 @@ from typing import Any
 from hfcount import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.sizes import of_sizes
+from hfcount.verifier.causes.wholes import is_large
 
 _SIZES = 4  # sizes of tensors that nobody described, tried as the value of each absent key
+_SMALL = 8  # numbers of layers and the like that say which layers have what, tried up to here
 _TYPES = 4  # model types that are named
 
 _TIE = "tie_word_embeddings"
@@ -33,6 +36,9 @@ def _options(case: Case) -> Iterator[dict[str, Any]]:
     yield from ({key: not value} for key, value in values.items() if isinstance(value, bool))
     yield from ({key: switch} for switch in (True, False) for key, value in values.items() if value is None)
     yield from ({key: None} for key, value in values.items() if type(value) is int)
+    small = [key for key, value in values.items() if type(value) is int and abs(value) <= _SMALL]
+    if any(case.difference.counts[:2]):
+        yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
     sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
     for size, _ in sizes.most_common(_SIZES):
         yield from ({key: size} for key, value in values.items() if value is None)
@@ -56,19 +62,33 @@ def _read(value: Any) -> str:
 
 
 def typed(case: Case) -> Iterator[Cause]:
-    """Another model_type under which the same config describes what is stored."""
-    if not case.difference.unexpected:
+    """Another model_type under which the same config describes what is stored, if need be with other sizes."""
+    gone = case.gone
+    if not case.difference.unexpected and (not gone or gone.layers or any(map(is_large, gone.parts.values()))):
         return  # what is missing is lost, and no sign of another architecture
     for key in [key for key in case.keys if key.rpartition(".")[2] == "model_type"]:
-        fits = [one for one in families.all_types() if one != case.value(key) and case.agrees({key: one})]
-        if fits := [one for one in _originals(fits) if case.proven({key: one})]:
+        others = [one for one in families.all_types() if one != case.value(key)]
+        fits = _originals(case, key, [one for one in others if case.agrees({key: one})])
+        if fits := [one for one in fits if case.proven({key: one})]:
             said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
-            if others := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
-                said += f", as it does under {listed(others)}"
-            said = "; ".join([said, *_not_quite(case)])
-            do = f"set {key} to {fits[0]}, and architectures to its class"
-            yield Cause(case.open, sentence(said), sentence(do), {key: fits[0]})
+            if more := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
+                said += f", as it does under {listed(more)}"
+            yield _typed(case, "; ".join([said, *_not_quite(case)]), key, fits[0])
             return
+        for one in _originals(case, key, [one for one in others if case.named({key: one})])[:_TYPES]:
+            for sizes in of_sizes(case.under({key: one})):
+                said = f"these are the names of {key} {one}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
+                yield _typed(case, said, key, one, sizes)
+                return
+
+
+def _typed(case: Case, said: str, key: str, fits: str, sizes: Cause | None = None) -> Cause:
+    do = f"set {key} to {fits}, and architectures to its class"
+    if sizes and sizes.fix:
+        do += f"; {sizes.fix[0].lower()}{sizes.fix[1:-1]}"
+    if not case.difference.unexpected:
+        do = f"add what is missing, or {do}"
+    return Cause(case.open, sentence(said), sentence(do), {key: fits} | dict(sizes.changes if sizes else {}))
 
 
 def _not_quite(case: Case) -> Iterator[str]:
@@ -81,11 +101,11 @@ def _not_quite(case: Case) -> Iterator[str]:
             yield f"{key} {shown(not value)} would ask for {lacking} besides"
 
 
-def _originals(types: Sequence[str]) -> list[str]:
-    """One type for each layout, the one that defines it if that is among them; the most copied layout first."""
+def _originals(case: Case, key: str, types: Sequence[str]) -> list[str]:
+    """One type for each layout, that which defines it if it is among them; the most copied first, then the nearest."""
     layouts: dict[str, list[str]] = {}
     for one in types:
         family = families.find(one)
         layouts.setdefault(family.blueprint.__module__.rpartition(".")[2] if family else "", []).append(one)
-    ranked = sorted(layouts.items(), key=lambda pair: -len(pair[1]))
-    return [name if name in own else own[0] for name, own in ranked]
+    found = {name if name in own else own[0]: len(own) for name, own in layouts.items()}
+    return sorted(found, key=lambda one: (-found[one], case.lacked({key: one})))

@@ -1,7 +1,8 @@
 """Tensors grouped by what they are all of: a whole part of the model, whole layers, or neither."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from hfcount.text import plural
 from hfcount.tree.indices import Indices
@@ -31,8 +32,8 @@ class Wholes:
     def rows(self) -> list[str]:
         """Folded names; `model.vision_tower.* (437 tensors)` for a whole part, and alike for whole layers."""
         found = []
-        for part, names in self.parts.items():
-            found += [f"{part}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
+        for names in self.parts.values():
+            found += [f"{_shared(names)}.* ({plural(len(names), 'tensor')})"] if is_large(names) else fold(names)
         for stack, (numbers, names) in self.layers.items():
             layers = written((*stack, ".*"), [Indices.of(numbers)])
             found.append(f"{layers} ({plural(len(names), 'tensor')})")
@@ -62,6 +63,12 @@ def described(leaves: Iterable[Leaf]) -> Stored:
     for leaf in leaves:
         rows.setdefault(text_of(leaf), []).append(Row(text_of(leaf), tuple(leaf.indices), None))
     return Stored(rows)
+
+
+def _shared(names: Sequence[str]) -> str:
+    """The innermost module that all these tensors are in."""
+    first, last = (name.split(".")[:-1] for name in (min(names), max(names)))
+    return ".".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
 
 
 def is_large(names: Iterable[str]) -> bool:
