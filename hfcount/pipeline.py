@@ -2,15 +2,15 @@
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.interface import CONFIG, INDEX, Documents
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare
 from hfcount.fetcher.names import understood
 from hfcount.fetcher.weights import Weights, recorded_sizes, weights
@@ -23,7 +23,7 @@ from hfcount.report.build import compose
 from hfcount.report.choices import AskedDepth
 from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
-from hfcount.storage.schemes import announcements
+from hfcount.storage.schemes import SIDE_FILES, announcements
 from hfcount.text import printable, typed
 from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
@@ -147,7 +147,7 @@ def _look(run: Inspection) -> None:
     try:
         values = parse_object(document)
         given = changed(values, changes)
-        run.announced = announcements(given)
+        run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
         run.blueprint = build(config)
@@ -166,6 +166,16 @@ def _look(run: Inspection) -> None:
             fix=error.fix,
             said=error.said,
         )
+
+
+def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
+    """The objects in files beside the config that may announce a quantisation; one that is malformed announces none."""
+    found = {}
+    for name in SIDE_FILES:
+        if document := documents.companions.get(name):
+            with suppress(DocumentError):
+                found[name] = parse_object(document)
+    return found
 
 
 def _compare(run: Inspection, blueprint: Blueprint) -> None:

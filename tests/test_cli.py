@@ -538,8 +538,8 @@ def test_what_is_named_like_a_config_is_looked_for_as_a_file(command: Command, t
 
 
 def test_weights_that_are_quantised_are_not_guessed(command: Command, tmp_path: Path) -> None:
-    values = config("llama", quantization_config={"quant_method": "gptq", "bits": 4})
+    values = config("llama", quantization_config={"quant_method": "vptq"})
     (tmp_path / "packed.json").write_bytes(raw(values))
     memory = command("packed.json", "--format", "json").reports[0]["memory"]
-    assert (memory["weights_bytes"], memory["weights"], "gptq" in memory["weights_why"]) == (None, None, True)
+    assert (memory["weights_bytes"], memory["weights"], "vptq" in memory["weights_why"]) == (None, None, True)
     assert memory["kv_bytes_per_token"] == 72

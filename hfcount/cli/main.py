@@ -97,6 +97,14 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     callback=read.settings,
     help="Also count the config with this value set (repeatable; a KEY given twice makes two what-ifs).",
 )
+@click.option(
+    "--quantize",
+    "schemes",
+    multiple=True,
+    metavar="SCHEME",
+    callback=read.schemes,
+    help="Also count what it would take quantised: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
+)
 @click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this context length.")
 @click.option("--batch", type=read.COUNT, default=1, metavar="N", help="Number of sequences of --context tokens.")
 @click.option(
@@ -144,6 +152,7 @@ def main(
     formula: bool,
     tensors: bool,
     settings: "Sequence[Changes]",
+    schemes: "Sequence[Changes]",
     context: int | None,
     batch: int,
     kv_dtype: str | None,
@@ -180,8 +189,12 @@ def main(
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and plot is None:
         raise click.UsageError("--dark goes with --plot.")
+    if schemes:
+        settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
     if settings and (depth in ("index", "headers") or save):
-        raise click.UsageError("--set counts what was never published: leave out --depth index or headers, and --save.")
+        raise click.UsageError(
+            "--set and --quantize count what was never published: leave out --depth index or headers, and --save."
+        )
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     try:

@@ -86,6 +86,19 @@ def settings(_context: click.Context, _option: click.Parameter, values: Sequence
         raise click.BadParameter(str(error)) from None
 
 
+def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":
+    """The what-ifs that names of quantisation schemes ask for."""
+    if not values:
+        return ()
+    from hfcount.mapper.whatif import QUANTIZATION
+    from hfcount.storage.schemes.presets import PRESETS
+
+    for value in values:
+        if value.lower() not in PRESETS:
+            raise click.BadParameter(f"{value} is not among {', '.join(PRESETS)}.")
+    return [{QUANTIZATION: dict(PRESETS[value.lower()])} for value in dict.fromkeys(values)]
+
+
 def _needs(module: str, extra: str) -> None:
     from importlib.util import find_spec
 

@@ -6,7 +6,8 @@ from hfcount.parts.encoders import bert_base, bert_heads, pooler
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("bert",)  # transformers 5.23: modeling_bert.py
+# transformers 5.23: modeling_bert.py, modeling_align.py, modeling_bridgetower.py, modeling_chinese_clip.py
+MODEL_TYPES = ("bert", "align_text_model", "bridgetower_text_model", "chinese_clip_text_model")
 
 _HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 

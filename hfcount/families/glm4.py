@@ -6,7 +6,8 @@ from hfcount.parts import decoder, fused_swiglu, gqa, rms_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("glm4",)  # transformers 5.23: modeling_glm4.py
+# transformers 5.23: modeling_glm4.py, modeling_glm4v.py, modeling_glm_image.py
+MODEL_TYPES = ("glm4", "glm4v_text", "glm_image_text")
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,8 @@ from hfcount.parts import decoder, gqa, pre_norm, router, stacked
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("gpt_oss",)  # transformers 5.23: modeling_gpt_oss.py
+# transformers 5.23: modeling_gpt_oss.py, modeling_openai_privacy_filter.py
+MODEL_TYPES = ("gpt_oss", "openai_privacy_filter")
 IGNORED = ("initial_context_length",)
 
 
@@ -15,7 +16,8 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=width, sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=128)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+    whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+    return whole.but(causal=c.family == "gpt_oss")  # the privacy filter also sees later tokens
 
 
 def blueprint(s: Spec) -> Block:

@@ -6,7 +6,16 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("llama", "granite")  # transformers 5.23: modeling_llama.py, modeling_granite.py
+# transformers 5.23: modeling_llama.py, modeling_granite.py, modeling_emu3.py, modeling_granite4_vision.py,
+# modeling_granite_docling.py, modeling_paddleocr_vl.py
+MODEL_TYPES = (
+    "llama",
+    "granite",
+    "emu3_text_model",
+    "granite4_vision_text",
+    "granite_docling_text",
+    "paddleocr_vl_text",
+)
 IGNORED = ("max_sequence_length",)
 
 _UNEVEN: dict[str, keys.Uneven] = {"granite": "run"}  # LlamaConfig checks what GraniteConfig does not

@@ -5,7 +5,8 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("qwen2",)  # transformers 5.23: modeling_qwen2.py
+# transformers 5.23: modeling_qwen2.py, modeling_qwen2_vl.py, modeling_qwen2_5_vl.py, modeling_qwen2_5_omni.py
+MODEL_TYPES = ("qwen2", "qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text")
 
 
 def spec(c: Config) -> Spec:

@@ -5,7 +5,8 @@ from hfcount.families.llama import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
-MODEL_TYPES = ("qwen3",)  # transformers 5.23: modeling_qwen3.py
+# transformers 5.23: modeling_qwen3.py, modeling_qwen3_vl.py
+MODEL_TYPES = ("qwen3", "qwen3_vl_text")
 
 
 def spec(c: Config) -> Spec:

@@ -9,12 +9,22 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
-# transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py
-MODEL_TYPES = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision")
+# transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py,
+# modeling_cohere_compass.py, modeling_qwen4_exp.py
+MODEL_TYPES = (
+    "qwen3_vl_vision",
+    "qwen3_vl_moe_vision",
+    "qwen3_5_vision",
+    "qwen3_5_moe_vision",
+    "cohere_compass_vision",
+    "qwen4_exp_vision",
+)
 
 
 def spec(c: Config) -> Spec:
-    hands_on = "_vl_" in c.family  # layers besides the last, to the first layers of the language model
+    hands_on = (
+        "_vl_" in c.family or c.family == "cohere_compass_vision"
+    )  # layers besides the last, to the first layers of the language model
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
     return keys.tower(

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.vision import patch_convolution
+from hfcount.parts.vision import patch_convolution, vit_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -36,14 +36,10 @@ def blueprint(s: Spec) -> Block:
     d, strides = s.hidden, s.traits["encoder_stride"]
 
     def layer(one: Layer) -> Block:
-        projection, width = Linear(d, d, one.attention.qkv_bias), one.dense.width
+        width = one.dense.width
         return block(
             layernorm_before=layer_norm(d),
-            attention=block(
-                "attention",
-                attention=block(query=projection, key=projection, value=projection),
-                output=block(dense=Linear(d, d, True)),
-            ),
+            attention=vit_attention(d, one.attention),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),

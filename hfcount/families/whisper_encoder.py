@@ -7,8 +7,15 @@ from hfcount.parts.classic import fc, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-# transformers 5.23: modeling_qwen2_audio.py, modeling_voxtral.py, modeling_audioflamingo3.py
-MODEL_TYPES = ("whisper_encoder", "qwen2_audio_encoder", "voxtral_encoder", "audioflamingo3_encoder")
+# transformers 5.23: modeling_qwen2_audio.py, modeling_voxtral.py, modeling_audioflamingo3.py,
+# modeling_moss_transcribe_diarize.py
+MODEL_TYPES = (
+    "whisper_encoder",
+    "qwen2_audio_encoder",
+    "voxtral_encoder",
+    "audioflamingo3_encoder",
+    "moss_transcribe_diarize_audio",
+)
 
 # What each size is called, by towers and by Whisper.
 _NAMES = (

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
+from hfcount.storage.schemes import SIDE_FILES
 from hfcount.text import printable
 
 SourceName = Literal["hub", "cache", "folder", "fixtures"]
@@ -20,7 +21,7 @@ ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
-COMPANIONS = (MODULES, BIN_INDEX)
+COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES)
 """Further documents, which are read where they bear on the verdict."""
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}

@@ -15,7 +15,7 @@ from hfcount.keys.model import (
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.sizes import divides, inverse, layer_count, sized
-from hfcount.keys.towers import encoding, patches, squares, tower
+from hfcount.keys.towers import encoding, patches, squares, stages, tower, waveform
 from hfcount.keys.windows import (
     all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
     sliding_later, within,

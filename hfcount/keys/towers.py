@@ -1,13 +1,15 @@
 """Vision and audio towers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
 from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, head_of
+from hfcount.keys.sizes import divides, sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
+from hfcount.tree.indices import Indices
 
 
 def tower(
@@ -71,3 +73,57 @@ def _side(c: Config, key: str) -> int:
     if len(set(given)) > 1:
         raise c.error(f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
     return given[0] if given else c.int(key)
+
+
+def stages(
+    c: Config,
+    widths: Sequence[int],
+    wide: Callable[[int], int] | None = None,
+    heads: Sequence[int] = (),
+    bias: bool = True,
+) -> list[Layers]:
+    """Stages of layers, each of another width, by the key depths; a trait `width` says which.
+
+    Args:
+        widths: the width of each stage.
+        wide: the width of the network of a layer, by that of the stage; None if the layers have none.
+        heads: the number of heads in each stage, if its layers attend.
+        bias: whether queries, keys and values have a bias.
+    """
+    depths = c.ints("depths")
+    if not depths or len({len(depths), len(widths), len(heads or depths)}) > 1:
+        said = f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads):,} numbers of heads."
+        raise c.error(said, "depths", "Correct one of them.")
+    found = []
+    for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
+        d = sized(f"d{number + 1}", width)
+        mixer = multi_head(c, d, heads[number], qkv_bias=bias) if heads else None
+        ffn = Dense(width=wide(d), bias=True) if wide else None
+        layer = Layer(mixer=mixer, ffn=ffn, traits={"width": d})
+        found.append(Layers(indices=Indices.below(depth), layer=layer))
+    return found
+
+
+def waveform(c: Config) -> dict[str, int]:
+    """The traits of an encoder of waveforms like wav2vec 2.0's: its convolutions, by number, and switches."""
+    widths, kernels = c.ints("conv_dim"), c.ints("conv_kernel")
+    if not widths or len(widths) != len(kernels):
+        said = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
+        raise c.error(said, "conv_dim", "Correct one of them.")
+    traits = {"convolutions": len(widths), "conv_bias": c.bool("conv_bias", default=False)}
+    for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True)):
+        traits[f"conv_dim.{number}"] = sized(f"C{number + 1}", width)
+        traits[f"conv_kernel.{number}"] = sized(f"w{number + 1}", kernel)
+    masks = [
+        c.number(f"mask_{what}_prob", default=usual, zero=True) for what, usual in (("time", 0.05), ("feature", 0))
+    ]
+    groups = c.int("num_conv_pos_embedding_groups")
+    divides(c, "num_conv_pos_embedding_groups", groups, "hidden_size", c.int("hidden_size"))
+    return traits | {
+        "masked": any(masks),
+        "each_normed": c.str("feat_extract_norm", default="group") == "layer",
+        "feat_proj_layer_norm": c.bool("feat_proj_layer_norm", default=True),
+        "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
+        "num_conv_pos_embedding_groups": sized("g", groups),
+        "classifier_proj_size": sized("d_c", c.int("classifier_proj_size", default=256)),
+    }

@@ -91,12 +91,12 @@ class Config:
             raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
-    def number(self, *names: Str, default: Any = _REQUIRED) -> float:
-        """A number above 0, whole or not."""
+    def number(self, *names: Str, default: Any = _REQUIRED, zero: Bool = False) -> float:
+        """A number above 0, or with `zero` not below, whole or not."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
             raise self._misfit(name, value, "a number", "HF001")
-        if name is not None and not 0 < value <= MAX_SIZE:
+        if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
             raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
         return cast(float, value)
 

@@ -14,6 +14,10 @@ Changes = Mapping[str, Any]
 """Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`."""
 
 
+QUANTIZATION = "quantization_config"
+"""A key that may be set in any config."""
+
+
 def parsed(text: str) -> Any:
     """A value from the command line: parsed as JSON if possible, else the text itself."""
     try:
@@ -44,9 +48,17 @@ def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
 
 def written(changes: Changes) -> str:
     """The changes as on the command line, safe to print."""
-    return " ".join(
-        f"{printable(key)}={printable(json.dumps(value, ensure_ascii=False))}" for key, value in changes.items()
-    )
+    return " ".join(f"{printable(key)}={printable(_written(key, value))}" for key, value in changes.items())
+
+
+def _written(key: str, value: Any) -> str:
+    if key == QUANTIZATION and isinstance(value, dict):
+        from hfcount.storage.schemes.presets import PRESETS
+
+        known = next((name for name, settings in PRESETS.items() if settings == value), None)
+        if known:
+            return known
+    return json.dumps(value, ensure_ascii=False)
 
 
 def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
@@ -72,7 +84,7 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
         return
     known = {*config.read_keys(), *_paths(values)}
     for key in changes:
-        if key not in known:
+        if key not in known and key.partition(".")[0] != QUANTIZATION:
             from difflib import get_close_matches
 
             near = get_close_matches(key, sorted(known), n=3)

@@ -1,6 +1,6 @@
 """What a checkpoint of a quantised model must hold: the blueprint's leaves, those of packed modules replaced."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -71,8 +71,8 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
 
 
-def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True) -> list[tuple[str, Leaf]]:
-    """The stored tensors of packed modules with their suffixes, the packed weight first.
+def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True) -> list[tuple[Part, Leaf]]:
+    """The stored tensors of packed modules with what they are parts of, the packed weight first.
 
     Args:
         leaf: the dense weight of the modules.
@@ -85,17 +85,41 @@ def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True
     parts = [part._replace(shape=(*lead, *part.shape)) for part in layout.parts(outputs, inputs)]
     if layout.bias and not biased:
         parts.append(layout.bias._replace(shape=(*lead, outputs)))
-    return [(part.suffix, _tensor(leaf, name, part)) for part in parts]
+    return [(part, _tensor(leaf, name, part)) for part in parts]
 
 
 def _tensor(leaf: Leaf, module: Segments, part: Part) -> Leaf:
     first, *rest = part.suffix.split(".")
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
-    presence: Presence = leaf.presence if part.needed else "optional"
+    presence: Presence = leaf.presence if part.needed else "spare"
     whole = tuple(map(int, part.shape))
     return replace(
         leaf, segments=segments, shape=whole, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
     )
+
+
+class Planned(NamedTuple):
+    """A leaf, or modules of it, as the settings say that they are stored.
+
+    `choice` is None for what is no module's matrix; `parts` are the tensors of packed modules, the weight first.
+    """
+
+    leaf: Leaf
+    choice: Choice | None
+    parts: list[tuple[Part, Leaf]]
+
+
+def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
+    """How the scheme's settings say that these leaves are stored."""
+    own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
+    turned, biased = transposed(own), with_bias(own)
+    for leaf in own:
+        block, found = leaf.segments[:-1], groups(leaf, scheme)
+        if not found:
+            yield Planned(leaf, None, [])
+        for part, choice in found:
+            layout = choice.layout
+            yield Planned(part, choice, packed(part, layout, block in turned, block in biased) if layout else [])
 
 
 class Expected(NamedTuple):
@@ -109,29 +133,14 @@ class Expected(NamedTuple):
     logical: int
 
 
-def forms(leaves: Sequence[Leaf], scheme: Scheme) -> list[Leaf]:
-    """The leaves as the scheme's tool sees modules: stacks of experts as one linear map an expert, for most."""
-    return apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else list(leaves)
-
-
-def expected(leaves: Iterable[Leaf], scheme: Scheme) -> Expected:
+def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
     """What is stored of these leaves, by the scheme's settings alone."""
-    own = forms(list(leaves), scheme)
-    turned, biased = transposed(own), with_bias(own)
     tensors: list[Leaf] = []
     modules = logical = 0
-    for leaf in own:
-        found = groups(leaf, scheme)
-        if not any(group.choice.layout for group in found):
-            tensors.append(leaf)
-            continue
-        block = leaf.segments[:-1]
-        for part, choice in found:
-            if choice.layout is None:
-                tensors.append(part)
-                continue
-            tensors += [one for _, one in packed(part, choice.layout, block in turned, block in biased)]
-            modules, logical = modules + int(part.count), logical + part.elements
+    for leaf, _, parts in planned(leaves, scheme):
+        tensors += [one for part, one in parts if part.usual] or [leaf]
+        if parts:
+            modules, logical = modules + int(leaf.count), logical + leaf.elements
     return Expected(tensors, modules, logical)
 
 

@@ -107,7 +107,7 @@ def survey(
             result.modules.append(Found(part, one.choice, None, (), there))
             result.listed.append((part, int(part.count)))
             continue
-        tensors = packed(part, layout, own in turned, own in biased)
+        tensors = [(one.suffix, tensor) for one, tensor in packed(part, layout, own in turned, own in biased)]
         (_, weight), *beside = tensors
         count = int(part.count)
         result.listed += [(weight, count), *((tensor, count) for end, tensor in beside if end in there)]

@@ -2,13 +2,28 @@
 
 from hfcount.parts.ffn import mlp
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Layer, Spec
+from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
-def patch_convolution(s: Spec, bias: bool = True) -> Block:
-    """The projection of a patch, as a convolution. Tensors: weight (d, C, frames, P, P) and, with `bias`, bias (d)."""
-    return block("embedding", weight=Tensor((s.hidden, *s.seen.kernel)), bias=Tensor((s.hidden,)) if bias else None)
+def patch_convolution(s: Spec, bias: bool = True, width: int | None = None) -> Block:
+    """The projection of a patch, as a convolution. Tensors: weight (d, C, frames, P, P) and, with `bias`, bias (d).
+
+    `width` replaces d.
+    """
+    d = width or s.hidden
+    return block("embedding", weight=Tensor((d, *s.seen.kernel)), bias=Tensor((d,)) if bias else None)
+
+
+def convolution(inputs: int, outputs: int, side: int, bias: bool = True) -> Block:
+    """A convolution over images. Tensors: weight (outputs, inputs, side, side) and, with `bias`, bias (outputs)."""
+    return block(weight=Tensor((outputs, inputs, side, side)), bias=Tensor((outputs,)) if bias else None)
+
+
+def vit_attention(d: int, a: GQA) -> Block:
+    """Attention as ViT names it (arXiv:2010.11929). Tensors: attention.query, key, value, output.dense, each (d, d)."""
+    into = Linear(d, d, a.qkv_bias)
+    return block("attention", attention=block(query=into, key=into, value=into), output=block(dense=Linear(d, d, True)))
 
 
 def patch_projection(s: Spec, bias: bool = False) -> Linear:

@@ -168,8 +168,13 @@ def _closed_form(formula: "Formula") -> ClosedForm:
 
 
 def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> dict[str, Any]:
-    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method)
-    return {"memory": memory, "compute": compute}
+    stored = None
+    if run.announced:
+        from hfcount.report.storage import storage  # most checkpoints are not quantised
+
+        stored = storage(run, blueprint)
+    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method, stored)
+    return {"storage": stored, "memory": memory, "compute": compute}
 
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:

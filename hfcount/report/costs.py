@@ -1,7 +1,7 @@
 """Memory and compute of the report, in bytes and multiply-adds."""
 
 from hfcount.plan import Blueprint
-from hfcount.report.counts import CachePart, Compute, Memory
+from hfcount.report.counts import CachePart, Compute, Memory, Storage
 from hfcount.report.model import Evidence
 from hfcount.report.serving import Cost, Workload, cache_width, cost
 from hfcount.storage.dtypes import BITS, code, width
@@ -9,20 +9,32 @@ from hfcount.text import printable
 
 
 def costs(
-    blueprint: Blueprint, evidence: Evidence | None, load: Workload, quant_method: str | None
+    blueprint: Blueprint,
+    evidence: Evidence | None,
+    load: Workload,
+    quant_method: str | None,
+    storage: Storage | None,
 ) -> tuple[Memory, Compute]:
-    """Memory and compute that serving a model takes; `quant_method` is the scheme of quantised weights, or None."""
+    """Memory and compute that serving a model takes.
+
+    Args:
+        quant_method: the scheme of quantised weights, or None.
+        storage: how they are stored, if that is known.
+    """
     found = cost(blueprint)
-    return _memory(blueprint, found, evidence, load, quant_method), _compute(found, load.context)
+    weights = _weights(blueprint, evidence, quant_method, storage)
+    return _memory(blueprint, found, load, weights), _compute(found, load.context)
 
 
-def _memory(
-    blueprint: Blueprint, found: Cost, evidence: Evidence | None, load: Workload, quant_method: str | None
-) -> Memory:
+_Weights = tuple[int | None, dict[str, int] | None, str | None]
+"""Bytes of the weights, the same by dtype, and why they are unknown."""
+
+
+def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _Weights) -> Memory:
     """Bytes of the weights as stored, and of the cache and states."""
     dtype = load.dtype or blueprint.spec.dtype
     cell = cache_width(dtype)
-    weights, by_dtype, why = _weights(blueprint, evidence, quant_method)
+    weights, by_dtype, why = found_weights
     keeps = any(part.per_token or part.state for part in found.kept)
 
     def size(elements: int) -> int | None:
@@ -71,15 +83,17 @@ def _compute(found: Cost, context: int | None) -> Compute:
 
 
 def _weights(
-    blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None
-) -> tuple[int | None, dict[str, int] | None, str | None]:
-    """Bytes of the weights, the same by dtype, and why they are unknown: from headers, else index, else config."""
+    blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None, storage: Storage | None
+) -> _Weights:
+    """From headers, else index, else config."""
     if evidence and evidence.dtypes is not None:
         by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
         return sum(by_dtype.values()), by_dtype, None
     if evidence and evidence.total_size:
         return evidence.total_size, None, None
     declared = code(blueprint.spec.dtype)
+    if storage:
+        return storage.bytes, {name: elements * BITS[name] // 8 for name, elements in storage.dtypes.items()}, None
     if quant_method:
         return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
     if declared is None:

@@ -130,6 +130,24 @@ class Memory(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Storage(Part):
+    """How quantised weights are stored, by the headers, else by the names, else by what announces it.
+
+    `modules` are packed, and have `packed_parameters` (elements) in `packed_bytes` with their scales; `tensors` and
+    `dtypes` (elements) are of all that is stored. `unpacked_bytes` is what it all would take in the model's own dtype.
+    """
+
+    scheme: str
+    modules: int
+    tensors: int
+    dtypes: dict[str, int]
+    bytes: int
+    packed_bytes: int
+    packed_parameters: int
+    unpacked_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compute(Part):
     """Multiply-adds of a forward pass for one token; each is two floating-point operations.
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from hfcount.errors import Value
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
-from hfcount.report.counts import ClosedForm, ComponentCount, Compute, LayerKind, Memory, Parameters, Part, TensorRow
+from hfcount.report.counts import (
+    ClosedForm,
+    ComponentCount,
+    Compute,
+    LayerKind,
+    Memory,
+    Parameters,
+    Part,
+    Storage,
+    TensorRow,
+)
 from hfcount.verifier.rules import RULES, Rule
 
 if TYPE_CHECKING:
@@ -146,6 +156,7 @@ class Report(Part):
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    storage: Storage | None = None
     memory: Memory | None = None
     compute: Compute | None = None
     overrides: dict[str, Any] | None = None

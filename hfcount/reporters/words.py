@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from hfcount.mapper.whatif import written
-from hfcount.report.counts import ClosedForm, FormulaPart, Memory
+from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, ReportedFinding
 from hfcount.text import plural, printable
 from hfcount.tree.nodes import Component
@@ -45,6 +45,8 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
         one = len(memory.weights or ()) == 1
         said = f" {next(iter(memory.weights or ()))}" if one else f" = {stored}" if stored else ""
         rows.append(("weights", f"{memory.weights_bytes:,}", f"bytes, {binary(memory.weights_bytes)}{said}"))
+    if report.storage and report.storage.packed_parameters:
+        rows.append(_quantised(report.storage))
     if memory and memory.kv_bytes_per_token is not None:
         rows.append(("cache", f"{memory.kv_bytes_per_token:,}", f"bytes per token{_kept(memory)}"))
         if memory.state_bytes:
@@ -63,6 +65,17 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
         if compute.at_context is not None:
             rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
     return rows
+
+
+def _quantised(stored: Storage) -> tuple[str, str, str]:
+    bits = f"{8 * stored.packed_bytes / stored.packed_parameters:,.2f}"
+    dense = binary(max(stored.bytes - stored.packed_bytes, 0))
+    return (
+        "quantised",
+        bits,
+        f"bits per weight ({stored.scheme}): {plural(stored.modules, 'module')} in {binary(stored.packed_bytes)}, and"
+        f" {dense} dense; unpacked {binary(stored.unpacked_bytes)}",
+    )
 
 
 def _limits(memory: Memory) -> str:

@@ -101,6 +101,11 @@ class Leaf:
             part if isinstance(part, str) else str(part) if part.count == 1 else f"{{{part}}}" for part in self.segments
         )
 
+    @property
+    def first(self) -> str:
+        """The first of its names."""
+        return ".".join(part if isinstance(part, str) else str(next(iter(part))) for part in self.segments)
+
     def names(self) -> list[str]:
         """Every name, `count` of them."""
         starts, ends = self._halves()

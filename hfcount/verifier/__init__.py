@@ -91,7 +91,7 @@ def verify(
     """
     view = None if shards is None else merge(shards, index)
     comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside)
-    outcome = Outcome(match=None if comparison.packed else comparison.names)
+    outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
             check(comparison, outcome)

@@ -176,15 +176,13 @@ def _packed(
     """How packed weights are stored, or the name of a scheme that is not described."""
     from hfcount.packing.reading import exact  # most checkpoints are not quantised
     from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import read
+    from hfcount.storage.schemes.registry import described
     from hfcount.verifier.packed import Dense, look
 
-    first = announced[0] if announced else None
     try:
-        scheme = read(first, blueprint.spec.dtype) if first else Dense()
+        scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
     except Unmodelled as said:
-        assert first is not None
-        return None, f"{first.name} ({said})" if str(said) else first.name
+        return None, str(said)
     names = _listed(blueprint, index, view)
     packed = look(blueprint, names, view, scheme, first, lambda leaves, some: _matched(blueprint, leaves, some))
     if index and index.total_size and packed.complete and not blueprint.asides:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
 from hfcount.text import printable
@@ -12,6 +12,9 @@ from hfcount.verifier.rules import RULES, Rule, Severity
 
 DIFFERING = ("HF201", "HF202", "HF301")
 """Findings about names and shapes, whose cause is looked for."""
+
+if TYPE_CHECKING:
+    from hfcount.verifier.packed import Packed
 
 _ROWS = 100  # folded names that a report lists
 
@@ -114,6 +117,7 @@ class Outcome:
         sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
+        packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -126,6 +130,7 @@ class Outcome:
     sized: int = 0
     match: Match | None = None
     predicting: bool = False
+    packed: "Packed | None" = None
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hfcount.packing.expected import module_of
+from hfcount.packing.expected import module_of, planned
 from hfcount.packing.reading import PackedReading
 from hfcount.packing.stacks import apart, is_stack, together
 from hfcount.packing.suffixes import Collected, Suffixes
-from hfcount.packing.survey import Found, Survey, survey
+from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
@@ -59,7 +59,7 @@ class Packed:
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
-        return not (self.match.missing_count or self.match.unexpected or self.lacking)
+        return self.match.complete and not self.lacking
 
 
 class Dense(Scheme):
@@ -75,7 +75,7 @@ class Dense(Scheme):
 
 def look(
     blueprint: Blueprint,
-    listed: Iterable[str],
+    listed: Collection[str],
     view: HeaderView | None,
     scheme: Scheme,
     announced: Announcement | None,
@@ -83,6 +83,8 @@ def look(
 ) -> Packed:
     """How each module of a checkpoint is stored."""
     leaves = blueprint.leaves
+    if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
+        return agreeing
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
@@ -102,12 +104,49 @@ def look(
         announced,
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
-        spelling | _spelt(match.taken.items(), collected),
+        spelling | _spelt(spelling, collected),
         found.modules,
         found.lacking,
         found.biases,
         cache,
     )
+
+
+def _as_said(
+    leaves: Sequence[Leaf],
+    listed: Collection[str],
+    view: HeaderView | None,
+    scheme: Scheme,
+    announced: Announcement | None,
+    matching: Matching,
+) -> Packed | None:
+    """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
+    plan = list(planned(leaves, scheme))
+    tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
+    if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
+        return None
+    match = matching(tensors, listed)
+    if not match.complete or match.spelling:
+        return None
+    counts = {id(leaf): count for leaf, count in match.listed}
+    known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
+    modules: list[Found] = []
+    biases: list[Leaf] = []
+    for leaf, choice, parts in plan:
+        needed = {counts[id(one)] for part, one in parts if part.needed}
+        if len(needed) > 1 or any(0 < counts[id(one)] < one.count for _, one in parts):
+            return None
+        if not parts and view and choice and _any_of(view, leaf, known):
+            return None  # packed, and without what belongs to it
+        biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
+        if choice and counts[id(parts[0][1] if parts else leaf)]:
+            modules.append(Found(leaf, choice, choice.layout))
+    return Packed(announced, scheme, match, {}, modules, [], biases, [])
+
+
+def _any_of(view: HeaderView, leaf: Leaf, known: Collection[str]) -> bool:
+    """Whether a header has any tensor of a leaf in one of these dtypes."""
+    return any(entry.dtype in known for name in leaf.names() if (entry := view.entries.get(name)))
 
 
 def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
@@ -117,12 +156,12 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
     return together(leaves) if any(".switch_mlp." in name for name in names) else leaves
 
 
-def _spelt(renamed: Iterable[tuple[str, str]], collected: Collected) -> dict[str, str]:
+def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:
     """The checkpoint's names of what stands beside weights that it spells otherwise."""
     suffixes = collected.suffixes
     return {
         suffixes.stored(expected, suffix): suffixes.stored(found, suffix)
-        for found, expected in renamed
+        for expected, found in spelling.items()
         if (bits := collected.beside.get(found))
         for suffix in suffixes.of(bits)
     }
@@ -184,6 +223,6 @@ def _scalars(text: tuple[str, ...], places: Sequence[tuple[int, ...]]) -> list[L
         for own, rest in zip(some, text[1:], strict=True):
             segments += (own, *rest[1:].split("."))
         count = some[0].count if whole else 1
-        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="optional", dtypes=_CACHE_DTYPES)
+        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="spare", dtypes=_CACHE_DTYPES)
         found.append(leaf)
     return found

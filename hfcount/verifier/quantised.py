@@ -18,6 +18,7 @@ from hfcount.verifier.folding import fold
 from hfcount.verifier.packed import Packed
 
 _CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
+_LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
 _ZEROS = "the tools of this scheme write a bias for every module, and where the architecture has none it is zero"
 
 
@@ -30,10 +31,13 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
         _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
+        predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
+        later = not any(found.layout for found in predicted)
         for found in packed.modules:
             same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
             if not same or found.choice.noted:
-                key = found.choice.layout, found.layout, found.choice.why
+                why = _LATER if later and found.leaf.part == "prediction" else found.choice.why
+                key = found.choice.layout, found.layout, why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)
@@ -83,19 +87,20 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
         )
     outcome.checks.append(Check("total_size", claim, claim, text))
     if reading.without:
-        later = sum(count * leaf.size for leaf, count in c.match.listed if leaf.part == "prediction")
+        added = [_times(leaf, count) for leaf, count in c.match.listed if count and leaf.part == "prediction"]
+        later = amount(added, c.declared or "F16")
         outcome.report(
             "HF401",
             severity="note",
-            expected=stored.bytes,
+            expected=claim + later.bytes,
             observed=claim,
             key=TOTAL_SIZE,
             file=INDEX,
-            parameters=later,
-            bytes=abs(stored.bytes - claim),
+            parameters=sum(later.dtypes.values()),
+            bytes=later.bytes,
             headers=True,
             without=reading.without,
-            **difference(claim, stored.bytes),
+            **difference(claim, claim + later.bytes),
         )
 
 

@@ -47,6 +47,8 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
         settings = beside.get(file)
         if settings and _announces(settings):
             found.append(_announcement(settings, "", file))
+    if [one.method for one in found] == ["modelopt", "modelopt"]:  # the file may say more than the config
+        found[0] = found[0]._replace(settings={**found[1].settings["quantization"], **found[0].settings})
     return found
 
 

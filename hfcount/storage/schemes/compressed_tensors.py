@@ -51,7 +51,7 @@ class Packed(Scales):
             Part(".weight_packed", (outputs, ceil_div(inputs * self.bits, 32)), ("I32",)),
             Part(".weight_scale", (rows, groups)),
             Part(".weight_shape", (2,), ("I64", "I32")),
-            Part(".weight_g_idx", (inputs,), ("I32",), self.ordered),
+            Part(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
         zeros = Part(".weight_zero_point", (ceil_div(outputs * self.bits, 32), groups), ("I32",))
         return parts if self.symmetric else [*parts, zeros]
@@ -73,7 +73,7 @@ class Quantized(Scales):
         if not self.symmetric:
             parts.append(Part(".weight_zero_point", scales, (self.dtype,)))
         if self.static:
-            parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False)]
+            parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False, usual=False)]
         return parts
 
 

@@ -39,7 +39,7 @@ class Gptq(Layout):
             Part(".qweight", (ceil_div(inputs * self.bits, 32), outputs), ("I32",)),
             Part(".qzeros", (groups, ceil_div(outputs * self.bits, 32)), ("I32",)),
             Part(".scales", (groups, outputs), _HALVES),
-            Part(".g_idx", (inputs,), ("I32",), self.ordered),
+            Part(".g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
 
 

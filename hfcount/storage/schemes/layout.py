@@ -17,6 +17,7 @@ class Part(NamedTuple):
         dtypes: what it may be stored as, the most common first; empty for the model's own floating-point dtype.
         needed: whether it is always there.
         slack: by how many elements the first extent may be smaller, where the contents decide it.
+        usual: whether writers store it where nothing says so.
     """
 
     suffix: str
@@ -24,6 +25,7 @@ class Part(NamedTuple):
     dtypes: tuple[str, ...] = ()
     needed: bool = True
     slack: int = 0
+    usual: bool = True
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""

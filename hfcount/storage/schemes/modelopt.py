@@ -62,7 +62,7 @@ class Nvfp4(Layout):
             Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
             Part(".weight_scale_2", (), _SCALAR),
             *([Part(".input_scale", (), _SCALAR)] if self.inputs_too else []),
-            *([Part(".pre_quant_scale", (inputs,), (), False)] if self.smoothed else []),
+            *([Part(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []),
         ]
 
 
@@ -96,7 +96,7 @@ class Int4(Layout):
         return [
             Part(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
             Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
-            Part(".pre_quant_scale", (inputs,), (), False),
+            Part(".pre_quant_scale", (inputs,), (), False, usual=False),
         ]
 
 

@@ -1,8 +1,25 @@
 """Finds the file of an announced scheme; each is imported only when it is announced."""
 
+from collections.abc import Sequence
+
 from hfcount.storage.schemes import Announcement
 from hfcount.storage.schemes.layout import Unmodelled
 from hfcount.storage.schemes.scheme import Scheme
+
+
+def described(announced: Sequence[Announcement], dtype: str | None) -> tuple[Scheme, Announcement]:
+    """The first of the announced schemes that is described, and what announces it.
+
+    Raises:
+        Unmodelled: none is; the text names the first.
+    """
+    reasons = []
+    for one in announced:
+        try:
+            return read(one, dtype), one
+        except Unmodelled as said:
+            reasons.append(f"{one.name} ({said})" if str(said) else one.name)
+    raise Unmodelled(reasons[0])
 
 
 def read(announced: Announcement, dtype: str | None) -> Scheme:

@@ -1,0 +1,52 @@
+"""ConvNeXt, versions 1 and 2: stages of depthwise convolutions, ever wider (arXiv:2201.03545, arXiv:2301.00808)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.vision import convolution, patch_convolution
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("convnext", "convnextv2")  # transformers 5.23: modeling_convnext.py, modeling_convnextv2.py
+IGNORED = ("image_size", "num_stages", "out_indices")
+
+_HEADS = ("ForImageClassification", "Model")
+
+
+def spec(c: Config) -> Spec:
+    widths = c.ints("hidden_sizes", default=(96, 192, 384, 768))
+    layers = keys.stages(c, widths)
+    scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
+    d = layers[-1].layer.traits["width"]
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits={"scaled": scaled})
+    return whole.but(causal=False, patches=keys.patches(c))
+
+
+def blueprint(s: Spec) -> Block:
+    second = s.family == "convnextv2"
+
+    def layer(one: Layer) -> Block:
+        d = one.traits["width"]
+        wide = 4 * d
+        response = Tensor((1, 1, 1, wide))
+        return block(
+            "mlp",
+            layer_scale_parameter=Tensor((d,)) if s.traits["scaled"] else None,
+            dwconv=convolution(1, d, 7),
+            layernorm=layer_norm(d),
+            pwconv1=Linear(d, wide, True),
+            grn=block(weight=response, bias=response) if second else None,
+            pwconv2=Linear(wide, d, True),
+        )
+
+    stages, before = dict[str, Block](), 0
+    for number, part in enumerate(s.layers):
+        width = part.layer.traits["width"]
+        coarser = Block({"0": layer_norm(before), "1": convolution(before, width, 2)}, "other")
+        stages[str(number)] = block(layers=stack((part,), layer), downsampling_layer=coarser if number else None)
+        before = width
+    first = s.layers[0].layer.traits["width"]
+    embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))
+    body = block(embeddings=embeddings, encoder=block(stages=Block(stages)), layernorm=layer_norm(s.hidden))
+    return headed(s, s.family, body, image_classification=block(classifier=classifier(s)))

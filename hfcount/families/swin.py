@@ -1,0 +1,70 @@
+"""Swin: stages of attention within shifted windows, each stage wider and coarser (arXiv:2103.14030)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.vision import patch_convolution
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
+
+MODEL_TYPES = ("swin", "donut-swin")  # transformers 5.23: modeling_swin.py, modeling_donut_swin.py
+IGNORED = ("out_indices", "num_layers", "hidden_size", "image_size", "path_norm")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image")
+
+
+def spec(c: Config) -> Spec:
+    first, heads = c.int("embed_dim"), c.ints("num_heads", default=(3, 6, 12, 24))
+    widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
+    bias = c.bool("qkv_bias", default=True)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
+    traits = {
+        "window_size": keys.sized("w", c.int("window_size")),
+        "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
+    }
+    rows = keys.squares(c) if c.bool("use_absolute_embeddings", default=False) else None
+    d = layers[-1].layer.traits["width"]
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, traits=traits, layer_count=None)
+    return whole.but(causal=False, positions=rows, patches=keys.patches(c))
+
+
+def blueprint(s: Spec) -> Block:
+    window, first = s.traits["window_size"], s.layers[0].layer.traits["width"]
+    side = 2 * window - 1
+
+    def layer(one: Layer) -> Block:
+        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        into, squares = Linear(d, d, a.qkv_bias), window * window
+        # Which row of the table belongs to a pair of places.
+        pairs = buffer(squares, squares, whole=True) if s.family == "donut-swin" else obsolete(squares, squares)
+        table = Tensor((side * side, a.heads))
+        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        return block(
+            layernorm_before=layer_norm(d),
+            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            layernorm_after=layer_norm(d),
+            intermediate=block("mlp", dense=Linear(d, wide, True)),
+            output=block("mlp", dense=Linear(wide, d, True)),
+        )
+
+    stages = dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        four = 4 * part.layer.traits["width"]
+        coarser = block("other", reduction=Linear(four, four // 2), norm=layer_norm(four))
+        last = number == len(s.layers) - 1
+        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if last else coarser)
+    embeddings = block(
+        "embedding",
+        patch_embeddings=block(projection=patch_convolution(s, width=first)),
+        position_embeddings=Tensor((1, s.positions, first)) if s.positions else None,
+        mask_token=Tensor((1, 1, first)) if s.head == "masked_image" else None,
+        norm=layer_norm(first),
+    )
+    d, stride, first_family = s.hidden, s.traits["encoder_stride"], s.family == "swin"
+    norm = layer_norm(d) if first_family else None
+    body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
+    pixels = stride * stride * s.seen.channels
+    image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
+    heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
+    return headed(s, "swin" if first_family else "donut", body, **heads)

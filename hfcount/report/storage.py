@@ -1,0 +1,82 @@
+"""How quantised weights are stored: the report's `storage`, from the settings alone or from what was read."""
+
+from dataclasses import dataclass, replace
+
+from hfcount.packing.amounts import amount
+from hfcount.packing.expected import expected
+from hfcount.plan import Blueprint
+from hfcount.report.counts import Storage
+from hfcount.report.inspection import Inspection
+from hfcount.storage.dtypes import BITS, code
+from hfcount.storage.schemes.layout import Unmodelled
+from hfcount.storage.schemes.registry import described
+from hfcount.tree.leaves import Leaf
+
+_USUAL = "F16"  # where a config names no dtype
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The leaves as they are stored; `modules` are packed, and have `logical` elements."""
+
+    tensors: list[Leaf]
+    modules: int
+    logical: int
+
+
+def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
+    """How the weights are stored; None if nothing says that they are quantised, or it is not described."""
+    if not run.announced:
+        return None
+    dtype = code(blueprint.spec.dtype) or _USUAL
+    found = _seen(run) or _said(run, blueprint)
+    if found is None:
+        return None
+    whole = amount(found.tensors, dtype)
+    packed = amount((leaf for leaf in found.tensors if leaf.dtypes is not None), dtype)
+    evidence = run.outcome.dtypes
+    dtypes = whole.dtypes if evidence is None else evidence
+    size = _bytes(dtypes)
+    if blueprint.asides and evidence is None:  # the rest is of unknown size
+        return None
+    dense = amount((leaf for leaf in found.tensors if leaf.dtypes is None), dtype)
+    return Storage(
+        scheme=run.announced[0].name,
+        modules=found.modules,
+        tensors=whole.tensors,
+        dtypes=dtypes,
+        bytes=size,
+        packed_bytes=packed.bytes,
+        packed_parameters=found.logical,
+        unpacked_bytes=dense.bytes + found.logical * BITS[dtype] // 8,
+    )
+
+
+def _bytes(dtypes: dict[str, int]) -> int:
+    return sum(elements * BITS[name] // 8 for name, elements in dtypes.items())
+
+
+def _seen(run: Inspection) -> _Stored | None:
+    """By the names of the checkpoint."""
+    packed = run.outcome.packed
+    if packed is None:
+        return None
+    stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
+    modules = packed.packed
+    return _Stored(stored, sum(int(one.leaf.count) for one in modules), sum(one.leaf.elements for one in modules))
+
+
+def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
+    """By the settings alone; prediction layers that are announced are counted."""
+    try:
+        scheme, _ = described(run.announced, blueprint.spec.dtype)
+    except Unmodelled:
+        return None
+    predicted = blueprint.spec.announces("mtp")
+    leaves = [
+        leaf
+        for leaf in blueprint.leaves
+        if leaf.presence == "required" or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
+    ]
+    found = expected(leaves, scheme)
+    return _Stored(found.tensors, found.modules, found.logical)
