@@ -24,6 +24,8 @@ from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.text import printable
 
+_WEIGHTS = (".safetensors", ".bin")
+
 
 def takes(request: Request) -> bool:
     """Whether MODEL is a folder or a .json file, or can only be meant as a path."""
@@ -99,7 +101,7 @@ def read_folder(
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
     weights = [name for name in names if name.endswith(".safetensors")]
     # The cache has what was asked for before, and a recording need not have any weights.
-    whole = source == "folder" or (source == "fixtures" and bool(weights))
+    whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
     others = {name: files.read(folder / name, label and f"{label} {name}") for name in companions(names)}
     return Documents(
         model,

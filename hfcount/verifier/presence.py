@@ -6,7 +6,7 @@ from typing import Any
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES
 from hfcount.fetcher.missing import named
-from hfcount.fetcher.weights import lost
+from hfcount.fetcher.weights import SINGLE, lost
 from hfcount.formats.index import bin_shards
 from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
@@ -113,12 +113,14 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     """HF005, HF007 where there is no index: files that the names of others count, and the index itself."""
     weights = c.weights
     files = [name for name in weights.there if name in (weights.sizes or ())]
-    if weights.index is not None or not weights.whole or not files or files == ["model.safetensors"]:
+    if weights.index is not None and c.index is None and weights.absent:  # whose finding says what is missing
+        _drop_missing(outcome)
+    if weights.index is not None or not weights.whole or not files or files == [SINGLE]:
         return
     names = c.names
     complete = names is not None and not names.missing_count
     if not complete and (gone := lost(files)):
-        outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
+        _drop_missing(outcome)
         for one in gone:
             short = names.missing_count if names and len(gone) == 1 else None
             _report_lost(c, one.names, one.numbers, one.of, short, outcome)
@@ -134,6 +136,10 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
         files=named(files),
         complete=complete,
     )
+
+
+def _drop_missing(outcome: Outcome) -> None:
+    outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
 
 
 def _report_lost(

@@ -1,0 +1,505 @@
+"""Which weight files are there, judged as folders and as repos: what the index names, of what size, and what is beside.
+
+Each case is a small checkpoint. A repo is judged at the default depth, its recording and what is kept of it too: all
+must say the same.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import DEEPSEEK, Json
+from conftest import Result
+from defects import (
+    EMBED,
+    FIRST,
+    HEAD,
+    LFS,
+    NORM,
+    PAGE,
+    SECOND,
+    SINGLE,
+    THIRD,
+    Checkpoint,
+    both,
+    embedding,
+    file,
+    into,
+    one_file_beside,
+    predicting,
+    raw,
+    sharded,
+    single,
+    stale_files,
+    without,
+)
+from loopback import Hub
+
+import hfcount
+from hfcount.reporters import table
+
+OTHER = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+FOUR = tuple(f"model-0000{number}-of-00004.safetensors" for number in (1, 2, 3, 4))
+FROM_0 = tuple(f"model-0000{number}-of-00004.safetensors" for number in range(4))
+BIN = "pytorch_model-0000{}-of-00003.bin"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A checkpoint and its expected report.
+
+    Args:
+        codes: of all findings; says: what their messages, or else the error, must contain.
+        asked: how many files of a repo are asked for besides config.json: as few as tell.
+    """
+
+    verdict: str
+    codes: str = ""
+    says: tuple[str, ...] = ()
+    asked: int = 1
+    make: Callable[[], Checkpoint] = sharded
+    spoil: Callable[[Checkpoint], object] = lambda checkpoint: None
+
+
+def four() -> Checkpoint:
+    return sharded(names=FOUR)
+
+
+def four_from_0() -> Checkpoint:
+    return sharded(names=FROM_0)
+
+
+def one_numbered() -> Checkpoint:
+    return sharded(names=("model-00001-of-00001.safetensors",))
+
+
+def two_named() -> Checkpoint:
+    """The index names model.safetensors and another file."""
+    return sharded(names=(SINGLE, "more.safetensors"))
+
+
+def pickled(*numbers: int, listed: bool = True) -> Callable[[], Checkpoint]:
+    """Some of three .bin files, and perhaps their index."""
+
+    def make() -> Checkpoint:
+        checkpoint = single()
+        names = list(checkpoint.tensors)
+        weight_map = {name: BIN.format(place % 3 + 1) for place, name in enumerate(names)}
+        checkpoint.shards = {}
+        checkpoint.others = {BIN.format(number): b"PK" for number in numbers}
+        if listed:
+            checkpoint.others["pytorch_model.bin.index.json"] = json.dumps({"weight_map": weight_map}).encode()
+        return checkpoint
+
+    return make
+
+
+def other_sharding(*kept: str) -> Callable[[Checkpoint], None]:
+    """The shards are of another conversion than the index."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.map()
+        checkpoint.metadata["total_size"] = checkpoint.data
+        others = sharded(names=OTHER).shards
+        checkpoint.shards = {name: tensors for name, tensors in others.items() if not kept or name in kept}
+
+    return spoil
+
+
+def apart(*names: str, to: str) -> Callable[[Checkpoint], None]:
+    """Tensors of these names lie in a file that the index does not name, and it omits them."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        held = {name: one for name, one in checkpoint.tensors.items() if name.startswith(names)}
+        checkpoint.change(lambda name, *one: None if name in held else one)
+        checkpoint.map()
+        checkpoint.metadata["total_size"] = checkpoint.data
+        checkpoint.others[to] = raw(held)
+
+    return spoil
+
+
+def copied(to: str, *names: str) -> Callable[[Checkpoint], None]:
+    """Another file holds these tensors, too."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.others[to] = raw({name: one for name, one in checkpoint.tensors.items() if name in names})
+
+    return spoil
+
+
+def also(name: str, content: bytes = b"{}") -> Callable[[Checkpoint], None]:
+    return lambda checkpoint: checkpoint.others.update({name: content})
+
+
+def no_index(checkpoint: Checkpoint) -> None:
+    checkpoint.weight_map = {}
+
+
+def predicted_apart(checkpoint: Checkpoint) -> None:
+    layers = f"model.layers.{DEEPSEEK['num_hidden_layers']}."
+    apart(layers, to="model-mtp.safetensors")(checkpoint)
+
+
+def half(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+ALIEN = raw({"lora_up.weight": ("F32", (4, 12))})
+
+CASES: dict[str, Case] = {
+    # The files of the index
+    "all there": Case("verified"),
+    "one absent": Case("mismatch", "HF005", ("names 3 files", SECOND, "10 tensors"), spoil=file(None)),
+    "all absent": Case("mismatch", "HF005", ("names 3 files", "3 of them"), spoil=file(None, FIRST, SECOND, THIRD)),
+    "cut in half": Case("mismatch", "HF004", (SECOND,), asked=4, spoil=file(half)),
+    "cut by 400 bytes": Case("mismatch", "HF004", (SECOND, "400 are missing"), 4, spoil=file(lambda raw: raw[:-400])),
+    "empty": Case("mismatch", "HF003", (SECOND, "0 bytes"), asked=4, spoil=file(lambda content: b"")),
+    "2,000 bytes more": Case(
+        "mismatch", "HF004", (SECOND, "2,000 too many"), asked=4, spoil=file(lambda content: content + bytes(2_000))
+    ),
+    "a Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS pointer"), 4, spoil=file(lambda content: LFS)),
+    "Git LFS pointers": Case(
+        "mismatch", "HF003", ("3 broken files",), 4, spoil=file(lambda content: LFS, FIRST, SECOND, THIRD)
+    ),
+    "an HTML page": Case("mismatch", "HF003", (SECOND, "HTML"), asked=4, spoil=file(lambda content: PAGE)),
+    "two of four": Case(
+        "mismatch", "HF005", (FOUR[2], FOUR[3], "2 of them"), make=four, spoil=file(None, FOUR[2], FOUR[3])
+    ),
+    "an index of other files": Case(
+        "mismatch",
+        "HF005",
+        ("names 3 files, and 3 of them", *OTHER, "hold every tensor", "Write the index again from the files"),
+        asked=3,
+        spoil=other_sharding(),
+    ),
+    "an index of other files, and not all of these": Case(
+        "mismatch", "HF005", (f"{OTHER[0]} holds 15 of the 30 tensors",), 2, spoil=other_sharding(OTHER[0])
+    ),
+    # No index
+    "only the index is missing": Case(
+        "mismatch",
+        "HF007",
+        ("Only the index is missing", *OTHER),
+        asked=2,
+        make=lambda: sharded(names=OTHER),
+        spoil=no_index,
+    ),
+    "no index, and a tensor is missing": Case(
+        "mismatch", "HF007 HF201", (NORM,), asked=3, spoil=both(no_index, without(NORM))
+    ),
+    "no index, and the last two of four": Case(
+        "mismatch",
+        "HF005",
+        (FROM_0[2], FROM_0[3], "shards 2-3 of 4", "did not finish", "Missing are 14 of the 30 tensors"),
+        asked=2,
+        make=four_from_0,
+        spoil=both(no_index, file(None, FROM_0[2], FROM_0[3])),
+    ),
+    "no index, and one of four": Case(
+        "mismatch",
+        "HF005",
+        (f"{FROM_0[1]} is not there", "shards 1 of 4"),
+        asked=3,
+        make=four_from_0,
+        spoil=both(no_index, file(None, FROM_0[1])),
+    ),
+    "one numbered file, and no index": Case(
+        "mismatch", "HF007", ("1 weight file is there",), make=one_numbered, spoil=no_index
+    ),
+    # model.safetensors
+    "one file": Case("verified", make=single),
+    "one file beside, of fewer tensors": Case(
+        "mismatch",
+        "HF008",
+        ("lacks 1 tensor of theirs", NORM, "Delete model.safetensors."),
+        5,
+        spoil=one_file_beside(NORM),
+    ),
+    "one file beside, of more layers": Case(
+        "mismatch",
+        "HF008",
+        ("It has 9 tensors that they lack", "model.layers.3"),
+        asked=5,
+        spoil=one_file_beside(num_hidden_layers=4),
+    ),
+    "one file beside, of another width": Case(
+        "mismatch", "HF008", ("9 tensors differ in shape",), 5, spoil=one_file_beside(intermediate_size=24)
+    ),
+    "one file beside, in another dtype": Case(
+        "mismatch", "HF008 HF302", ("differ in shape or dtype",), 5, spoil=both(one_file_beside(), into("F32", ""))
+    ),
+    "one file beside, alike": Case("explained", "HF008", ("headers do not say",), asked=5, spoil=one_file_beside()),
+    "one file beside, and it is a pointer": Case(
+        "mismatch", "HF008", ("Git LFS pointer",), asked=5, spoil=also(SINGLE, LFS)
+    ),
+    "one file, and the index names another": Case(
+        "mismatch", "HF008", ("as one of 2 files", "lacks 15 tensors"), make=two_named
+    ),
+    "one file, and shards of an earlier save": Case(
+        "mismatch",
+        "HF006",
+        ("which transformers reads alone", "vLLM"),
+        asked=2,
+        make=single,
+        spoil=copied(OTHER[1], NORM, HEAD),
+    ),
+    "one file, and what it lacks in another": Case(
+        "mismatch",
+        "HF006",
+        (NORM, "no other file has"),
+        asked=2,
+        make=single,
+        spoil=both(apart(NORM, to="more.safetensors"), no_index),
+    ),
+    # Beside the index
+    "shards of another save": Case(
+        "mismatch", "HF006", (*OTHER, "model has elsewhere", "mlx-lm"), asked=6, spoil=stale_files
+    ),
+    "a copy that no loader takes": Case(
+        "explained", "HF006", ("overlay.safetensors", EMBED), asked=5, spoil=copied("overlay.safetensors", EMBED)
+    ),
+    "tensors of something else": Case(
+        "explained", "HF006", ("1 tensor that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)
+    ),
+    "tensors of something else that loaders take": Case(
+        "mismatch", "HF006", ("lora_up", "mlx-lm"), asked=5, spoil=also("model-lora.safetensors", ALIEN)
+    ),
+    "a pointer beside": Case("explained", "HF006", ("LFS pointer",), asked=5, spoil=also("x.safetensors", LFS)),
+    "what the index omits": Case(
+        "mismatch",
+        "HF006",
+        (NORM, "Loaders that follow the index lose them", "Write the index again"),
+        asked=5,
+        spoil=apart(NORM, to="norms.safetensors"),
+    ),
+    "prediction layers that the index omits": Case(
+        "mismatch",
+        "HF006",
+        ("model-mtp.safetensors", "32 tensors", "MTP"),
+        asked=3,
+        make=lambda: predicting(True),
+        spoil=predicted_apart,
+    ),
+    # Files that are no matter
+    "the author's own layout beside": Case("verified", spoil=also("consolidated.safetensors", ALIEN)),
+    "a variant beside": Case("verified", spoil=also("model.fp16.safetensors", ALIEN)),
+    "shards of a variant beside": Case("verified", spoil=also("model.fp32-00001-of-00002.safetensors", ALIEN)),
+    "an optimizer beside": Case("verified", spoil=also("optimizer.safetensors", ALIEN)),
+    "pickled weights beside": Case("verified", spoil=also("pytorch_model.bin", b"PK")),
+    "other models in folders below": Case("verified", spoil=also("onnx/model.safetensors", ALIEN)),
+    "GGUF beside": Case("verified", spoil=also("tiny-Q4_0.gguf", b"GGUF")),
+    # Companions
+    "an adapter beside": Case(
+        "explained",
+        "HF010",
+        ("adapter_config.json, adapter_model.safetensors are there",),
+        spoil=both(also("adapter_config.json"), also("adapter_model.safetensors", ALIEN)),
+    ),
+    "an embedding model": Case("verified", asked=2, make=single, spoil=embedding("nothing")),
+    "an embedding model without its last layer": Case(
+        "mismatch", "HF009", ("2_Dense is not there",), asked=2, make=single, spoil=embedding("2_Dense")
+    ),
+    "an embedding model without the weights of its last layer": Case(
+        "mismatch",
+        "HF009",
+        ("2_Dense/model.safetensors is not there",),
+        asked=2,
+        make=single,
+        spoil=embedding("2_Dense/model"),
+    ),
+    "an embedding model whose modules are no list": Case(
+        "mismatch", "HF001", ("must hold a list",), asked=2, make=single, spoil=also("modules.json")
+    ),
+    # Pickled weights
+    "pickled": Case("unverified", says=("only pickled weights",), make=pickled(1, 2, 3)),
+    "pickled, one of three absent": Case("mismatch", "HF005", (BIN.format(2),), make=pickled(1, 3)),
+    "pickled, all absent": Case("mismatch", "HF005", ("3 of them",), make=pickled()),
+    "pickled, one of three absent and no index": Case(
+        "mismatch", "HF005", (BIN.format(2), "shards 2 of 3"), 0, make=pickled(1, 3, listed=False)
+    ),
+}
+
+NAMES = {name: f"org/case-{number}" for number, name in enumerate(CASES)}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every case on disk."""
+    root = tmp_path_factory.mktemp("cases")
+
+    def write(name: str) -> Path:
+        checkpoint = CASES[name].make()
+        CASES[name].spoil(checkpoint)
+        return checkpoint.write(root / NAMES[name])
+
+    return {name: write(name) for name in CASES}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What one command says of all cases in a Hub, and then without it; and which paths it asked for."""
+
+    online: dict[str, Json]
+    replay: dict[str, Json]
+    offline: dict[str, Json]
+    paths: list[str]
+
+
+@pytest.fixture(scope="module")
+def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    hub, home = Hub(), tmp_path_factory.mktemp("home")
+    hub.start()
+    for name, folder in folders.items():
+        hub.publish(NAMES[name], folder)
+
+    def command(*options: str | Path) -> dict[str, Json]:
+        done = subprocess.run(
+            [sys.executable, "-m", "hfcount", "--format", "json", *options, *NAMES.values()],
+            env=os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HOME": str(home)},
+            cwd=home,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+        )
+        assert done.stderr == ""
+        return dict(zip(CASES, Result(done.returncode, done.stdout, "").reports, strict=True))
+
+    online = command("--save", home / "saved")
+    paths = hub.paths()
+    hub.requests.clear()
+    replay, offline = command("--fixtures", home / "saved"), command("--offline")
+    assert hub.requests == []
+    yield Runs(online, replay, offline, paths)
+    hub.stop()
+    hub.cdn.server_close()
+
+
+def said(report: Json) -> str:
+    return "\n".join(
+        [*(finding["message"] for finding in report["findings"]), report.get("error", {}).get("message", "")]
+    )
+
+
+def judged(report: Json) -> tuple[str, list[str]]:
+    return report["verdict"], sorted(finding["code"] for finding in report["findings"])
+
+
+def meets(report: Json, case: Case) -> None:
+    assert judged(report) == (case.verdict, case.codes.split()), said(report)
+    assert [text for text in case.says if text not in said(report)] == [], said(report)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_folder(folders: dict[str, Path], name: str) -> None:
+    meets(json.loads(hfcount.verify(str(folders[name])).to_json()), CASES[name])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_repo_and_no_more_requests_than_tell(runs: Runs, name: str) -> None:
+    meets(runs.online[name], CASES[name])
+    asked = [path for path in runs.paths if path.startswith(f"/{NAMES[name]}/resolve/") and "config.json" not in path]
+    assert len(asked) == CASES[name].asked, asked
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_replay_and_what_is_kept_say_the_same(runs: Runs, name: str) -> None:
+    online = runs.online[name]
+    assert runs.replay[name] == online | {"source": "fixtures"}
+    assert runs.offline[name] == online | {"source": "cache"}
+
+
+# The index alone, as asked
+
+
+def longer_and_shorter(checkpoint: Checkpoint) -> None:
+    """What one file lacks another one has, as where the index puts tensors in the wrong one."""
+    checkpoint.damage |= {FIRST: lambda content: content[:-2_000], SECOND: lambda content: content + bytes(2_000)}
+
+
+WITHOUT_HEADERS: dict[str, tuple[str, str, str]] = {
+    "all there": ("verified", "", ""),
+    "one absent": ("mismatch", "HF005", SECOND),
+    "cut in half": ("mismatch", "HF004", f"{SECOND} has"),
+    "cut by 400 bytes": ("mismatch", "HF004", "for the 10 tensors that the index puts there"),
+    "a Git LFS pointer": ("mismatch", "HF004", "A Git LFS pointer is as small"),
+    "2,000 bytes more": ("unverified", "", f"{SECOND} has"),
+    "an index of other files": ("mismatch", "HF005", "3 of them"),
+    "only the index is missing": ("mismatch", "HF007", "Write the index"),
+    "one file": ("unverified", "", "--depth headers reads them"),
+    "one file beside, alike": ("unverified", "", "model.safetensors is there and the index does not name it"),
+    "shards of another save": ("unverified", "", f"{OTHER[0]} is there and the index does not name it"),
+    "a variant beside": ("verified", "", ""),
+    "an embedding model without its last layer": ("mismatch", "HF009", "2_Dense"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_HEADERS)
+def test_at_depth_index(folders: dict[str, Path], name: str) -> None:
+    verdict, codes, text = WITHOUT_HEADERS[name]
+    report = json.loads(hfcount.verify(str(folders[name]), depth="index").to_json())
+    assert judged(report) == (verdict, codes.split()), said(report)
+    assert text in said(report)
+
+
+def test_a_size_that_may_be_the_indexs_mistake_is_no_finding(tmp_path: Path) -> None:
+    checkpoint = sharded()
+    longer_and_shorter(checkpoint)
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")), depth="index")
+    assert (report.verdict, report.findings, report.error and report.error.kind) == ("unverified", (), "NotOpened")
+
+
+LOOKED: dict[str, tuple[str, Any, str]] = {
+    "the index": (
+        "all there",
+        "index",
+        "names, bytes of total_size and sizes of 3 files; their headers were not opened (--depth headers reads them)",
+    ),
+    "headers": (
+        "all there",
+        "headers",
+        "names, shapes, dtypes, bytes of total_size and sizes of 3 files by their headers; data was not read",
+    ),
+    "the config": ("all there", "config", "config.json alone"),
+    "some files": (
+        "one absent",
+        "index",
+        "names, bytes of total_size and sizes of 2 of 3 files; their headers were not opened (--depth headers reads"
+        " them)",
+    ),
+    "no file": ("all absent", "index", "names and bytes of total_size; none of its files is there"),
+    "a file that is left alone": (
+        "the author's own layout beside",
+        "index",
+        "names, bytes of total_size and sizes of 3 files; their headers were not opened (--depth headers reads them);"
+        " not opened: consolidated.safetensors (the author's own layout, for the author's own loader)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "depth", "line"), LOOKED.values(), ids=LOOKED)
+def test_the_second_line_says_how_far_it_looked(
+    folders: dict[str, Path], name: str, depth: Any, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert table.render([hfcount.verify(str(folders[name]), depth=depth)]).splitlines()[1] == line
+
+
+def test_what_a_file_may_take_is_what_its_header_may_take(tmp_path: Path) -> None:
+    """Every size that a sound writer may give a file is accepted, and few others."""
+    checkpoint = sharded()
+    folder = checkpoint.write(tmp_path / "m")
+    shard = folder / SECOND
+    content = shard.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    data = content[8 + int.from_bytes(content[:8], "little") :]
+    del header["__metadata__"]
+    for text in (json.dumps(header, separators=(",", ":")), json.dumps(header), json.dumps(header) + " " * 1_000):
+        shard.write_bytes(len(text).to_bytes(8, "little") + text.encode() + data)
+        assert hfcount.verify(str(folder), depth="index").verdict == "verified"
