@@ -4,8 +4,6 @@ Each type has one checkpoint, spoilt in a few of all ways, so that every way has
 draws more.
 """
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -16,8 +14,8 @@ _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch
 pytest.importorskip("torch", reason=_EXTRA)
 pytest.importorskip("transformers", reason=_EXTRA)
 
-from mutations import Judge, drawn, swept  # noqa: E402 - they need what may not be there
-from spoils import KINDS, untold  # noqa: E402
+from mutations import Judge, swept  # noqa: E402 - they need what may not be there
+from spoils import KINDS  # noqa: E402
 from tiny import RECORDED  # noqa: E402
 
 TYPES = list(RECORDED)
