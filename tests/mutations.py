@@ -8,7 +8,6 @@ torch and transformers.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -27,7 +26,22 @@ import torch
 from huggingface_hub import constants
 from loopback import Hub
 from spoils import KINDS, Spoil
-from tiny import LIMIT, RECORDED, Checkpoint, Json, State, class_of, elements, fitted, odd, quiet, saved
+from tiny import (
+    CONFIG,
+    INDEX,
+    LIMIT,
+    RECORDED,
+    Checkpoint,
+    Json,
+    State,
+    class_of,
+    elements,
+    fitted,
+    odd,
+    quiet,
+    raw,
+    saved,
+)
 
 import hfcount
 
@@ -174,29 +188,28 @@ def differences(found: Loaded, right: Loaded) -> str | None:
 
 
 def alike_outside(good: Checkpoint, spoilt: Checkpoint) -> bool:
-    """Whether index, config and files are as good as the good one's, but for headers that nobody has read."""
-    before, after = good.contents(), spoilt.contents()
-    if before.keys() != after.keys():
+    """Whether all but headers is as in a whole checkpoint of the same config, sharded as this index says."""
+    after = spoilt.contents()
+    if spoilt.config != good.config or spoilt.index is None or INDEX not in after:
         return False
-    for file, content in before.items():
-        tensors, more = good.shards.get(file), len(after[file]) - len(content)
-        if tensors is None and _claims(content) != _claims(after[file]):
-            return False
-        if tensors and not -FEWER[0] - FEWER[1] * len(tensors) <= more <= MORE[0] + MORE[1] * len(tensors):
+    tensors, weight_map, shards = good.tensors, spoilt.index["weight_map"], dict[str, State]()
+    if weight_map.keys() != tensors.keys():
+        return False
+    for name, file in weight_map.items():
+        shards.setdefault(file, {})[name] = tensors[name]
+    total_size = sum(tensor.nbytes for tensor in tensors.values())
+    if spoilt.index["metadata"].get("total_size") != total_size or after.keys() != {*shards, CONFIG, INDEX}:
+        return False
+    for file, content in shards.items():
+        more = len(after[file]) - len(raw(content))
+        if not -FEWER[0] - FEWER[1] * len(content) <= more <= MORE[0] + MORE[1] * len(content):
             return False
     return True
 
 
-def _claims(document: bytes) -> Json:
-    """A document without the number that says nothing of any tensor."""
-    found: Json = json.loads(document)
-    found.get("metadata", {}).pop("total_parameters", None)
-    return found
-
-
 def runs(model: Any) -> bool:
-    """Whether a model that reads token ids computes anything."""
-    if "input_ids" not in model.dummy_inputs or model.main_input_name != "input_ids":
+    """Whether a model that reads token ids and nothing else computes anything."""
+    if model.main_input_name != "input_ids" or model.config.get_text_config() is not model.config:
         return False
     with quiet(), torch.no_grad():
         try:

@@ -105,9 +105,11 @@ def whole(values: Json) -> Json:
 
 
 def class_of(values: Json) -> Any:
-    """The class that a config.json names."""
-    named = values.get("architectures")
-    return getattr(transformers, named[0]) if named else transformers.AutoModelForCausalLM
+    """The class that a config.json names; without, the causal one of the type, or else the bare one."""
+    if named := values.get("architectures"):
+        return getattr(transformers, named[0])
+    causal = values["model_type"] in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return transformers.AutoModelForCausalLM if causal else transformers.AutoModel
 
 
 @cache
