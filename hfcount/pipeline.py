@@ -145,7 +145,7 @@ def _look(run: Inspection) -> None:
     """
     document, changes = run.documents.config, run.changes
     try:
-        values = parse_object(document)
+        values = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         given = changed(values, changes)
         run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where

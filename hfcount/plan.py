@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
+from hfcount.mapper.overrides import check_alike
 from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
@@ -244,5 +245,10 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
 def build(config: Config) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does."""
-    spec = families.read(config)
-    return Blueprint(spec, families.tree(spec), tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    try:
+        spec = families.read(config)
+        tree = families.tree(spec)
+    except ZeroDivisionError:
+        raise next(problem for problem in config.problems if problem.observed == 0) from None
+    check_alike(config)
+    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)

@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
         # A 5,000-digit number is legal JSON, but Python refuses to print it.
         return f"{value:,}" if abs(value) < 10**30 else f"a number of {value.bit_length()} bits"
     if isinstance(value, float):
-        return repr(value)
+        return repr(value).replace("inf", "Infinity").replace("nan", "NaN")
     return "a list" if isinstance(value, list) else "an object"
 
 

@@ -346,6 +346,19 @@ def in_blocks(checkpoint: Checkpoint) -> None:
             tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
 
 
+GROUPS = "model.layers.1.mlp.up_proj."
+
+
+def in_groups(checkpoint: Checkpoint) -> None:
+    """Every matrix as MLX packs it: 8 bits in groups of 4, if MLX had such."""
+    checkpoint.config["quantization"] = {"bits": 8, "group_size": 4}
+    for tensors in checkpoint.shards.values():
+        for name, (_, shape) in [one for one in tensors.items() if len(one[1][1]) == 2]:
+            tensors[name] = ("U32", (shape[0], shape[1] // 4))
+            for part in ("scales", "biases"):
+                tensors[name.replace("weight", part)] = ("BF16", (shape[0], shape[1] // 4))
+
+
 def into_one(name: str, dtype: str, shape: tuple[int, ...]) -> Callable[[Checkpoint], None]:
     """One tensor is stored otherwise."""
     return lambda checkpoint: checkpoint.change(lambda own, *one: (dtype, shape) if own == name else one)
@@ -851,6 +864,10 @@ CASES: dict[str, Case] = {
     ),
     "FP8 that is announced, and all is dense": Case(
         "mismatch", "HF504", ("quantization_config announces fp8",), spoil=says(quantization_config=IN_BLOCKS)
+    ),
+    "MLX": Case("verified", spoil=in_groups),
+    "MLX, and the scales of a module are lost": Case(
+        "mismatch", "HF503", ("model.layers.1.mlp.up_proj.scales",), spoil=both(in_groups, without(GROUPS + "scales"))
     ),
     "scales of a cache": Case(
         "explained",

@@ -64,7 +64,9 @@ def recorded() -> Json:
             if absent and _merged(kind, name, absent, own):
                 parts[name].append(True)
             wanted.extend([own] if own else [])
-        names = {name: key for name, key in kind.attribute_map.items() if key in keys and not NO_SHAPE.search(name)}
+        # A name that is mapped to another is set under that, which need not be declared.
+        pairs = [(name, key) if key in keys else (key, name) for name, key in kind.attribute_map.items()]
+        names = {name: key for name, key in pairs if key in keys and not NO_SHAPE.search(name)}
         declared = plain({key: value for key, value in keys.items() if key not in below and value is not MISSING})
         whole = {"keys": dict(sorted(declared.items())), "names": dict(sorted(names.items())), "parts": parts}
         return {name: value for name, value in whole.items() if value}

@@ -65,6 +65,22 @@ def reshaped(**shapes: tuple[int, ...]) -> Callable[[Tensors], Tensors]:
     return spoil
 
 
+def fused(*parts: str) -> Callable[[Tensors], Tensors]:
+    """Projections in one; the last part is its name."""
+
+    def spoil(tensors: Tensors) -> Tensors:
+        found, (*apart, whole) = dict[str, Any](), parts
+        for name, (dtype, shape) in tensors.items():
+            own = next((part for part in apart if part in name), None)
+            if own is not None:
+                name = name.replace(own, whole)
+                shape = (found[name][1][0] + shape[0], *shape[1:]) if name in found else shape
+            found[name] = dtype, shape
+        return found
+
+    return spoil
+
+
 def transposed(*parts: str) -> Callable[[Tensors], Tensors]:
     def spoil(tensors: Tensors) -> Tensors:
         return {
@@ -317,6 +333,19 @@ CASES = {
         codes="HF201",
         cause="These are the names of model_type llama, under which the config describes all that is stored, as it",
         fix="Set model_type to llama, and architectures to its class.",
+    ),
+    "what the architecture fuses is apart": Case(
+        LLAMA,
+        LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
+        codes="HF201",
+        cause="model.layers.{0-2}.mlp has gate_proj and up_proj in place of gate_up_proj",
+        fix="Set model_type to llama, and architectures to its class.",
+    ),
+    "what is apart in the architecture is fused": Case(
+        recorded("gemma2"),
+        spoil=fused("q_proj", "k_proj", "v_proj", "qkv_proj"),
+        codes="HF201",
+        cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
     ),
     # Contradictions, and what nobody knows
     "transposed": Case(

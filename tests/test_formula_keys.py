@@ -113,7 +113,7 @@ def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
                 other = build(Config(new))
             except HfcountError:
                 continue
-            if _outline(other) == outline:
+            if not other.problems and _outline(other) == outline:
                 break
         else:
             continue

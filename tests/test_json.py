@@ -39,6 +39,12 @@ def test_accepted(raw: bytes, value: dict[str, Any]) -> None:
     assert _parse(raw) == value
 
 
+@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "NaN"])
+def test_numbers_that_end_nowhere_are_accepted_where_asked_for(text: str) -> None:
+    found = parse_object(Document("config.json", b'{"a": [0.0, %s]}' % text.encode()), endless=True)
+    assert repr(found["a"][1]) == repr(float(text))
+
+
 REFUSED: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "is empty"),
     "white space": (b" \n\n", "is empty"),

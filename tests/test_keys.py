@@ -66,7 +66,7 @@ def test_the_error_names_the_key_and_the_family(family: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "code"),
-    [("5120", "HF001"), (1.5, "HF001"), (True, "HF001"), (0, "HF103"), (-1, "HF103"), (10**30, "HF103")],
+    [("5120", "HF001"), (1.5, "HF001"), (True, "HF001"), (-1, "HF103"), (10**30, "HF103")],
     ids=repr,
 )
 @pytest.mark.parametrize("key", SIZES)
@@ -80,7 +80,6 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
     [
         ("llama", {"hidden_size": 13}),
         ("llama", {"num_attention_heads": 5, "num_key_value_heads": 5}),
-        ("qwen3_moe", {"num_experts_per_tok": 0}),
         ("qwen3_moe", {"decoder_sparse_step": 0}),
         ("qwen3_moe", {"decoder_sparse_step": -1}),
         ("llama", {"architectures": ["LlamaForSequenceClassification"], "num_labels": 3, "id2label": {"0": "a"}}),
@@ -101,11 +100,13 @@ def test_contradictions(family: str, changes: Json) -> None:
         ("qwen3", {"num_key_value_heads": 3}, {}, "num_key_value_heads"),
         ("mixtral", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
         ("qwen3_moe", {"num_experts_per_tok": 9}, {"num_experts_per_tok": 8}, "num_experts_per_tok"),
+        ("qwen3_moe", {"num_experts_per_tok": 0}, {}, "num_experts_per_tok"),
+        *(("llama", {key: 0}, {}, key) for key in ("hidden_size", "intermediate_size", "num_hidden_layers")),
     ],
     ids=str,
 )
 def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, alike: Json, key: str) -> None:
-    """More experts than there are count as all of them; heads keep the width that they have."""
+    """More experts than there are count as all of them; heads keep the width that they have; 0 counts as nothing."""
     blueprint = hfcount.blueprint(config(family, **changes))
     assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF103", key)]
     assert blueprint.active == hfcount.blueprint(config(family, **{**changes, **alike})).active

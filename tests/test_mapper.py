@@ -35,7 +35,8 @@ READ_AS: dict[str, tuple[Json, Read, object]] = {
     "zero, where allowed": ({"a": 0}, lambda c: c.int("a", minimum=0), 0),
     "the largest size": ({"a": 2**32}, lambda c: c.int("a"), 2**32),
     "false against the default": ({"a": False}, lambda c: c.bool("a", default=True), False),
-    "null for a truth value": ({"a": None}, lambda c: c.bool("a", default=True), True),
+    "null for a truth value": ({"a": None}, lambda c: c.bool("a", default=True), False),
+    "null for one of two names": ({"a": None, "b": True}, lambda c: c.bool("a", "b"), True),
     "an empty text": ({"a": ""}, lambda c: c.str("a"), ""),
     "no text": ({}, lambda c: c.str("a", default="x"), "x"),
     "texts": ({"a": ["x", ""]}, lambda c: c.strs("a"), ["x", ""]),
@@ -68,11 +69,13 @@ REFUSED: dict[str, tuple[Json, Read, str]] = {
     "under another name": ({"b": 5}, READS["int"], "HF101"),
     "no truth value": ({}, READS["bool"], "HF101"),
     "no text": ({}, READS["str"], "HF101"),
-    "zero": ({"a": 0}, READS["int"], "HF103"),
+    "zero, where a minimum is given": ({"a": 0}, lambda c: c.int("a", minimum=1), "HF103"),
     "negative": ({"a": -1}, READS["int"], "HF103"),
     "above the largest size": ({"a": 2**32 + 1}, READS["int"], "HF103"),
     "4,001 digits": ({"a": 10**4000}, READS["int"], "HF103"),
     "above a maximum": ({"a": 9}, lambda c: c.int("a", maximum=8), "HF103"),
+    "a number without end": ({"a": float("inf")}, READS["int"], "HF103"),
+    "no number at all": ({"a": float("nan")}, READS["bool"], "HF103"),
     "numbers at odds": ({"a": 5, "b": 6}, lambda c: c.int("a", "b"), "HF103"),
     "truth values at odds": ({"a": True, "b": False}, lambda c: c.bool("a", "b"), "HF103"),
     "dtypes at odds": ({"dtype": "float16", "torch_dtype": "bfloat16"}, lambda c: c.dtype(), "HF103"),
@@ -97,7 +100,6 @@ def test_errors_carry_the_rule(values: Json, read: Read, code: str) -> None:
         ("int", True),
         ("int", [5]),
         ("int", {}),
-        ("int", float("inf")),
         ("bool", 0),
         ("bool", 1),
         ("bool", "true"),
@@ -129,7 +131,8 @@ MESSAGES: dict[str, tuple[Json, Read, list[str]]] = {
     "missing": ({}, READS["int"], ["org/m@ad44e77 config.json", "no a", "llama"]),
     "missing under three names": ({}, lambda c: c.int("a", "b", "c"), ["none of a, b, c"]),
     "wrong type": ({"a": "5"}, READS["int"], ['a is "5"', "whole number"]),
-    "out of range": ({"a": 0}, READS["int"], ["a is 0", "1 to 4,294,967,296"]),
+    "out of range": ({"a": -1}, READS["int"], ["a is -1", "1 to 4,294,967,296"]),
+    "without end": ({"a": float("-inf")}, READS["int"], ["a is -Infinity", "whole number"]),
     "longer than Python prints": ({"a": 10**5000}, READS["int"], ["a is a number of"]),
     "at odds": ({"a": 5, "b": 6}, lambda c: c.int("a", "b"), ["a is 5", "b is 6"]),
     "hostile": ({"a": "\x1b[31m\ud800"}, READS["int"], [r"\x1b[31m\ud800"]),
@@ -143,6 +146,21 @@ def test_messages_say_where_what_and_what_is_needed(values: Json, read: Read, pa
     assert [part for part in parts if part not in str(raised.value)] == []
 
 
+def test_a_size_of_zero_is_read_and_noted() -> None:
+    config = Config({"model_type": "x", "part": {"a": 0}})
+    assert config.part("part").int("a") == 0
+    assert [(problem.code, problem.key, problem.observed) for problem in config.problems] == [("HF103", "part.a", 0)]
+
+
+def test_what_cannot_run_is_said_once() -> None:
+    config = Config({"a": 5})
+    for _ in range(2):
+        config.cannot_run("a is 5.", "a", "Correct it.")
+    assert list(map(str, config.problems)) == [
+        "config.json: a is 5. A model can be built with that, and cannot run. Correct it."
+    ]
+
+
 @pytest.mark.parametrize(
     ("key", "value", "unread"),
     [
@@ -153,6 +171,11 @@ def test_messages_say_where_what_and_what_is_needed(values: Json, read: Read, pa
         ("widening_factor", 1.5, False),
         ("activation", "silu", False),
         ("vision_config", {}, False),
+        ("vision_config", {"hidden_size": 8}, True),
+        ("vision_config", {"hidden_act": "gelu", "initializer_range": 1}, False),
+        ("block_configs", [{"width": 8}], True),
+        ("rope_scaling", {"factor": 8}, False),
+        ("quantization_config", {"bits": 4}, False),
         ("new_key", None, False),
         ("bos_token_id", 1, False),
         ("rope_theta", 10_000, False),

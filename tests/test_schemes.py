@@ -242,8 +242,8 @@ FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
             "gate_proj, head, moved head",
         ),
         ({"quant_method": "awq", "bits": 4, "modules_to_not_convert": ["mlp"]}, "q, layer 31"),
-        ({"bits": 4, "group_size": 64}, "q, gate_proj, head, table, tower, eh_proj, moved head, layer 31"),
-        ({"bits": 4, "group_size": 64, "lm_head": False}, "q, gate_proj, table, tower, eh_proj, layer 31"),
+        ({"bits": 4, "group_size": 64}, "q, gate_proj, head, table, eh_proj, moved head, layer 31"),
+        ({"bits": 4, "group_size": 64, "lm_head": False}, "q, gate_proj, table, eh_proj, layer 31"),
     ],
 )
 def test_the_modules_that_settings_mean(settings: dict[str, Any], packed: str) -> None:

@@ -144,9 +144,16 @@ def replaces_placeholders(s: Spec) -> bool:
     return bool(getattr(find(s.family), "REPLACES_PLACEHOLDERS", False))
 
 
-def around(s: Spec) -> str:
-    """The multimodal type that a language model is a part of, by the name that its own type has from it."""
-    return s.family.replace("_text", "")
+def around(s: Spec) -> str | None:
+    """The class and type of the multimodal model that a language model is made for; None if there is none.
+
+    The type has the model's own name without `_text`, and its class is named alike.
+    """
+    stem = s.family.removesuffix("_text")
+    if stem == s.family or find(stem) is None:
+        return None
+    known = s.architecture.replace("ForCausalLM", "ForConditionalGeneration") if s.architecture else ""
+    return f"{known} (model_type {stem})" if known.endswith("ForConditionalGeneration") else f"model_type {stem}"
 
 
 @lru_cache(256)

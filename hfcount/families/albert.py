@@ -30,15 +30,16 @@ def blueprint(s: Spec) -> Block:
     d, narrow, pooled = s.hidden, s.traits["embedding_size"], s.head in POOLED
 
     def group(one: Layer) -> Block:
-        width, square = one.dense.width, Linear(d, d, True, "attention")
+        width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
+        query, dense = Linear(d, inner, True, "attention"), Linear(d, d, True, "attention")
         layer = block(
             full_layer_layer_norm=layer_norm(d),
-            attention=block(query=square, key=square, value=square, dense=square, LayerNorm=layer_norm(d)),
+            attention=block(query=query, key=query, value=query, dense=dense, LayerNorm=layer_norm(d)),
             ffn=Linear(d, width, True, "mlp"),
             ffn_output=Linear(width, d, True, "mlp"),
         )
-        inner = s.traits["inner_group_num"]
-        return Block({"albert_layers": Repeat(Indices.below(inner), layer)}, repeats=one.repeats // inner)
+        several = s.traits["inner_group_num"]
+        return Block({"albert_layers": Repeat(Indices.below(several), layer)}, repeats=one.repeats // several)
 
     into = Linear(narrow, d, True, "embedding")
     body = block(

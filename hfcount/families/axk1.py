@@ -16,7 +16,7 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     mixer = keys.mla(c)
     first, rest = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
-    step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
+    step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     if step > 1 and isinstance(rest.base, range):
         every = Indices.below(keys.layer_count(c))
         rest = intersection(Indices.of(range(0, int(every.count), step)), rest)

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
     mixer = keys.attention(c, bias=bias, uneven="refused")
     first = c.int("first_k_dense_replace", minimum=0, maximum=MAX_LAYERS)
-    step = c.int("moe_layer_freq", default=1, maximum=MAX_LAYERS)
+    step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.of(range(-(-first // step) * step, int(every.count), step))
 
     def experts() -> MoE:

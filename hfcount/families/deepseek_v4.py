@@ -17,8 +17,11 @@ MERGED = W_EXPERTS
 def spec(c: Config) -> Spec:
     heads, groups = c.int("num_attention_heads"), c.int("o_groups")
     attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"))
-    own = {name: c.int(name) for name in ("hc_mult", "o_lora_rank", "q_lora_rank", "index_n_heads", "index_head_dim")}
-    keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim)
+    own = {
+        name: c.int(name)
+        for name in ("hc_mult", "o_lora_rank", "q_lora_rank", "index_n_heads", "index_head_dim", "num_experts_per_tok")
+    }
+    keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     networks = keys.hashed(c, ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False)))
     layers = keys.crossed(keys.compressing(c, attention), networks)
@@ -35,7 +38,7 @@ def blueprint(s: Spec) -> Block:
             attn_norm=rms_norm(d),
             attn=compressed(d, one.attention, s.traits, one.traits["rate"], bool(one.traits["overlap"])),
             ffn_norm=rms_norm(d),
-            ffn=hash_moe(d, one.moe, s.vocab if one.traits["hash"] else None),
+            ffn=hash_moe(d, one.moe, s.vocab if one.traits["hash"] else None, s.traits["num_experts_per_tok"]),
             **mixer("hc_attn", d, several),
             **mixer("hc_ffn", d, several),
         )

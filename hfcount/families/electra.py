@@ -15,7 +15,7 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 def spec(c: Config) -> Spec:
     width, summed = c.int("embedding_size"), c.bool("summary_use_proj", default=True)
-    return keys.encoder(c, heads=_HEADS, traits={"embedding_size": width, "summary_use_proj": summed}, uneven="built")
+    return keys.encoder(c, heads=_HEADS, traits={"embedding_size": width, "summary_use_proj": summed})
 
 
 def blueprint(s: Spec) -> Block:

@@ -16,7 +16,7 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     bias, count = c.bool("use_bias", default=False), keys.layer_count(c)
     mixer = keys.attention(c, bias=bias)
-    step = c.int("moe_layer_interval", default=1, maximum=MAX_LAYERS)
+    step = c.int("moe_layer_interval", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("moe_layer_start_index", minimum=0, maximum=MAX_LAYERS)
     last = c.int("moe_layer_end_index", default=-1, minimum=-1, maximum=MAX_LAYERS)
     stop = count if last == -1 else min(last + 1, count)

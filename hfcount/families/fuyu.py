@@ -13,7 +13,7 @@ SPELLINGS = inside("vision_embed_tokens")
 
 
 def spec(c: Config) -> Spec:
-    text = c.sub("text_config") or c
+    text = c.sub("text_config") or c.as_part("text_config")
     norms = text.bool("qk_layernorm", default=True)
     mixer = keys.multi_head(text, text.int("hidden_size"), text.int("num_attention_heads")).but(qk_norm=norms)
     return keys.decoder_spec(

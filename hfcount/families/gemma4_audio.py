@@ -28,20 +28,22 @@ def spec(c: Config) -> Spec:
         "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
         "use_clipped_linears": c.bool("use_clipped_linears", default=True),
     }
-    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), traits=traits)
+    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), uneven="built", traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
     d, clipped, first, second = s.hidden, bool(s.traits["use_clipped_linears"]), s.traits["first"], s.traits["second"]
-    norm, square = rms_norm(d), clippable(d, d, clipped)
+    norm = rms_norm(d)
 
     def layer(one: Layer) -> Block:
         up, down = clippable(d, one.dense.width, clipped), clippable(one.dense.width, d, clipped)
         network = block("mlp", ffw_layer_1=up, ffw_layer_2=down, pre_layer_norm=norm, post_layer_norm=norm)
+        inner = one.attention.heads * one.attention.head_dim
         attention = block(
             "attention",
-            **dict.fromkeys(("q_proj", "k_proj", "v_proj", "post"), square),
-            relative_k_proj=Linear(d, d),
+            **dict.fromkeys(("q_proj", "k_proj", "v_proj"), clippable(d, inner, clipped)),
+            post=clippable(d, d, clipped),
+            relative_k_proj=Linear(d, inner),
             per_dim_scale=Tensor((one.attention.head_dim,)),
         )
         return block(
@@ -53,5 +55,5 @@ def blueprint(s: Spec) -> Block:
         )
 
     sampling = subsampling(first, second, Linear(s.traits["flat"], d))
-    layers, out = stack(s.layers, layer), Linear(d, s.out or d, bias=True)
+    layers, out = stack(s.layers, layer), Linear(d, s.output, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)

@@ -14,15 +14,13 @@ MODEL_TYPES = ("gemma4_text", "gemma4_unified_text")
 def spec(c: Config) -> Spec:
     unified = c.family == "gemma4_unified_text"
     bias, same = c.bool("attention_bias", default=False), c.bool("attention_k_eq_v", default=False)
-    near = keys.attention(c, bias=bias, qk_norm=True, head_dim=256)
-    heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
-    far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
     width = c.int("intermediate_size")
     wide = _network(c, 2 * width if c.bool("use_double_wide_mlp", default=False) else width)
-    one = Layer(mixer=near, ffn=_network(c, width), traits={"values": 1})
-    other = one.but(mixer=far, traits={"values": int(not same)})
-    placed = keys.local_and_global(c, period=6)
-    layers = [Layers(indices=indices, layer=one if local else other) for indices, local in placed]
+    ffn, placed = _network(c, width), keys.local_and_global(c, period=6)
+    layers = [
+        Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, traits={"values": int(local or not same)}))
+        for indices, local, mixer in keys.attention_by_place(c, placed, bias, same)
+    ]
     traits = {
         "per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=0 if unified else 256, minimum=0))
     }

@@ -19,6 +19,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=out),
         heads=("num_heads",),
         depth=("depth",),
+        uneven="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         positions=keys.squares(c),
         out=out,
@@ -27,7 +28,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, out, of, m = s.hidden, s.out or s.hidden, s.traits, s.seen.merge
+    d, out, of, m = s.hidden, s.output, s.traits, s.seen.merge
     attention = fused_square_attention(d, bool(of["attention_bias"]), out_bias=False)
 
     def layer(one: Layer) -> Block:

@@ -25,7 +25,7 @@ def _indexed(c: Config) -> list[Indices]:
     count, given = keys.layer_count(c), c.strs("indexer_types")
     if given:
         return keys.listing(c, "indexer_types", given, "full", "shared")[:1]
-    step = c.int("index_topk_freq", default=1, maximum=MAX_LAYERS)
+    step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
     return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
 

@@ -16,12 +16,9 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     count, among, width = keys.layer_count(c), c.int("num_experts", "num_local_experts"), c.int("intermediate_size")
     chosen = c.ints("moe_topk", "num_experts_per_tok", alone=True)
-    if len(chosen) not in (1, count) or not all(1 <= number <= among for number in chosen):
-        said = (
-            f"moe_topk must be one number, or one for each of the {count:,} layers, from 1 to the number of"
-            f" experts, {among:,}."
-        )
-        raise c.error(said, "moe_topk", "Correct it.")
+    if len(chosen) != 1 and len(chosen) < count:
+        raise c.error(f"moe_topk must be one number, or one for each of the {count:,} layers.", "moe_topk")
+    chosen = [keys.at_most(c, "moe_topk", number, among) for number in chosen[:count]]
     layers = []
     for active in sorted(set(chosen)):
         where = Indices.of(place for place, number in enumerate(chosen) if number == active)

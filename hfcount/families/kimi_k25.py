@@ -7,6 +7,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
+IGNORED = ("vision_config",)
 REPLACES_PLACEHOLDERS = True
 
 

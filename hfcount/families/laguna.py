@@ -18,9 +18,8 @@ MERGED = packed()
 
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
-    usual = keys.attention(c, bias=bias, qk_norm=True, head_dim=width)
-
-    mixers = keys.own_heads(c, usual)
+    listed = c.given("num_attention_heads_per_layer")
+    mixers = keys.own_heads(c, keys.attention(c, bias=bias, qk_norm=True, head_dim=width, sharing=not listed))
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
     layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
     return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))

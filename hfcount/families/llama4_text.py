@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
     width = None if c.is_null("head_dim") else 128
     mixer = keys.attention(c, bias=bias, head_dim=width)
-    step, listed = c.int("interleave_moe_layer_step", default=1, maximum=MAX_LAYERS), c.ints("moe_layers")
+    step, listed = c.int("interleave_moe_layer_step", default=1, minimum=1, maximum=MAX_LAYERS), c.ints("moe_layers")
     routed = Indices.of(
         (number for number in listed if number in every)
         if c.length("moe_layers") is not None

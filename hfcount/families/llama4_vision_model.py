@@ -3,7 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
-from hfcount.parts.vision import patch_projection, square_attention
+from hfcount.parts.classic import mha
+from hfcount.parts.vision import patch_projection
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -15,15 +16,15 @@ _WIDTHS = {"d_p": "projector_input_dim", "d_t": "vision_output_dim"}
 def spec(c: Config) -> Spec:
     rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
     traits = {name: keys.sized(letter, c.int(name)) for letter, name in _WIDTHS.items()}
-    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, traits=traits)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, uneven="run", traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    d, out, width = s.hidden, s.out or s.hidden, s.layers[0].layer.dense.width
+    d, out, width = s.hidden, s.output, s.layers[0].layer.dense.width
 
     def layer(one: Layer) -> Block:
         return block(
-            self_attn=square_attention(d),
+            self_attn=mha(d, one.attention, "o_proj"),
             mlp=mlp(d, one.dense.width),
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("longformer",)  # transformers 5.23: modeling_longformer.py
-IGNORED = ("attention_window", "onnx_export", "sep_token_id")
+IGNORED = ("attention_window", "onnx_export")
 
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 

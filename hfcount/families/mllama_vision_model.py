@@ -3,7 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
-from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.parts.classic import mha
+from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -14,9 +15,19 @@ def spec(c: Config) -> Spec:
     ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
     traits = {"max_num_tiles": keys.sized("T", c.int("max_num_tiles")), "ratios": 8 if ratios is None else ratios}
     heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)
-    parts = {"global": keys.tower(c, heads=heads, depth=depth)} if deep else {}
+    parts = {"global": keys.tower(c, heads=heads, depth=depth, uneven="run", bias=False)} if deep else {}
     out = c.int("vision_output_dim")
-    return keys.tower(c, heads=heads, patches=keys.patches(c), positions=rows, out=out, traits=traits, parts=parts)
+    return keys.tower(
+        c,
+        heads=heads,
+        uneven="run",
+        bias=False,
+        patches=keys.patches(c),
+        positions=rows,
+        out=out,
+        traits=traits,
+        parts=parts,
+    )
 
 
 def blueprint(s: Spec) -> Block:
@@ -25,7 +36,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         return block(
-            self_attn=square_attention(d, bias=False),
+            self_attn=mha(d, one.attention, "o_proj"),
             mlp=mlp(d, one.dense.width),
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

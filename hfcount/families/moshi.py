@@ -15,7 +15,8 @@ def spec(c: Config) -> Spec:
         raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
     mixer = keys.attention(c, uneven="refused")
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    return whole.but(tied=False)  # never tied, even if the config says so
 
 
 def blueprint(s: Spec) -> Block:

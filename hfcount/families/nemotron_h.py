@@ -26,7 +26,8 @@ def spec(c: Config) -> Spec:
         "mlp": lambda: Layer(ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))),
         "moe": sparse,
     }
-    given = keys.kinds(c, "layers_block_type", "layer_types") or keys.spelled(c.str("hybrid_override_pattern"))
+    listed = ("layers_block_type", "layer_types")
+    given = keys.kinds(c, *listed) if any(map(c.given, listed)) else keys.spelled(c.str("hybrid_override_pattern"))
     layers = keys.by_kind(c, made, given, count=c.int("num_hidden_layers", default=len(given)))
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     drafts = keys.kinds(c, "mtp_layers_block_type")

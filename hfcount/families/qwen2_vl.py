@@ -15,7 +15,7 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text = c.sub("text_config") or c
+    text = c.sub("text_config") or c.as_part("text_config")
     towers = {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)

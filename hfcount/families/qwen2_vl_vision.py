@@ -22,6 +22,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("intermediate_size") if gated else d * c.int("mlp_ratio"), bias=True),
         heads=("num_heads",),
         depth=("depth",),
+        uneven="built",
         patches=keys.patches(c, "in_channels", "in_chans", frames=frames, merge=merge),
         out=c.int("out_hidden_size" if gated else "hidden_size"),
         traits={"gated": gated},
@@ -36,7 +37,7 @@ def blueprint(s: Spec) -> Block:
         network = swiglu(d, one.dense.width, bias=True) if gated else mlp(d, one.dense.width)
         return block(norm1=norm, norm2=norm, attn=fused_square_attention(d), mlp=network)
 
-    merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.out or d, bias=True)}
+    merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
     return block(
         patch_embed=block(proj=patch_convolution(s, bias=False)),
         blocks=stack(s.layers, layer),

@@ -31,6 +31,7 @@ def spec(c: Config) -> Spec:
         c,
         heads=("num_heads",),
         depth=("depth",),
+        uneven="built",
         patches=patches,
         positions=c.int("num_position_embeddings"),
         out=c.int("out_hidden_size"),
@@ -42,7 +43,7 @@ def blueprint(s: Spec) -> Block:
     d, merged, deep = s.hidden, s.seen.merged(s.hidden), s.traits["deepstack_visual_indexes"]
 
     def merger(norm: int) -> Block:
-        wide, narrow = Linear(merged, merged, bias=True), Linear(merged, s.out or d, bias=True)
+        wide, narrow = Linear(merged, merged, bias=True), Linear(merged, s.output, bias=True)
         return block("projector", norm=layer_norm(norm), linear_fc1=wide, linear_fc2=narrow)
 
     def layer(one: Layer) -> Block:

@@ -17,10 +17,10 @@ MODEL_TYPES = ("recurrent_gemma",)  # transformers 5.23: modeling_recurrent_gemm
 def spec(c: Config) -> Spec:
     hidden, heads = c.int("hidden_size"), c.int("num_attention_heads")
     width = c.int("lru_width", default=hidden)
-    keys.divides(c, "num_attention_heads", heads, "lru_width", width)
+    keys.divides(c, "num_attention_heads", heads, "lru_width", width, built=True)
     full = keys.attention(c, qkv_bias=c.bool("attention_bias", default=False), out_bias=True)
     lru = LRU(width=width, heads=heads, kernel=c.int("conv1d_width"))
-    ffn = Dense(width=keys.divides(c, "2", 2, "intermediate_size", c.int("intermediate_size")), bias=True)
+    ffn = Dense(width=c.int("intermediate_size") // 2, bias=True)
     kinds = {"attention": Layer(mixer=full, ffn=ffn), "recurrent": Layer(mixer=lru, ffn=ffn)}
     windows = keys.sliding_everywhere(c, default=2048, key="attention_window_size")
     return keys.decoder_spec(c, _periodic(c, kinds), tied=True, heads=("ForCausalLM", "Model"), windows=windows)

@@ -14,7 +14,7 @@ MODEL_TYPES = ("roformer",)  # transformers 5.23: modeling_roformer.py
 def spec(c: Config) -> Spec:
     width = c.int("embedding_size", default=c.int("hidden_size"))
     traits = {"embedding_size": width, "summary_use_proj": c.bool("summary_use_proj", default=False)}
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), traits=traits, uneven="built")
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

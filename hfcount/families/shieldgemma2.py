@@ -7,7 +7,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("shieldgemma2",)  # transformers 5.23: modeling_shieldgemma2.py
-IGNORED = ("mm_tokens_per_image", "yes_token_index", "no_token_index")
+IGNORED = ("mm_tokens_per_image",)
 
 
 def spec(c: Config) -> Spec:

@@ -30,7 +30,8 @@ def spec(c: Config) -> Spec:
         def kind(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        first, later = Indices.below(min(tables, count)), Indices.of(range(tables, count))
+        first = Indices.below(min(tables, count))
+        later = Indices.below(count).difference(first)
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)

@@ -26,7 +26,9 @@ def spec(c: Config) -> Spec:
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
         "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
     }
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    bias, heads, width = c.bool("qkv_bias", default=True), c.int("num_attention_heads"), c.int("head_dim", default=None)
+    even = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run")
+    mixer = even.but(head_dim=even.head_dim if width is None else width)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
     return whole.but(causal=False, patches=keys.patches(c))
@@ -53,9 +55,9 @@ def blueprint(s: Spec) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
-    layers = block(layer=stack(s.layers, layer))
-    body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
-    pixels = strides * strides * s.seen.channels
-    image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
-    labels = block(classifier=classifier(s))
-    return headed(s, "vit", body, image_classification=labels, masked_image=block(decoder=Block(image)))
+    body = block(
+        embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d), pooler=pooled
+    )
+    pixels, labels = strides * strides * s.seen.channels, block(classifier=classifier(s))
+    image = block(decoder=Block({"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}))
+    return headed(s, "vit", body, image_classification=labels, masked_image=image)

@@ -11,9 +11,14 @@ MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
 def spec(c: Config) -> Spec:
-    hidden = c.int("hidden_size", "embedding_dim")
-    layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, "num_hidden_layers", "num_blocks"))
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
+    hidden = c.int("embedding_dim" if c.is_null("hidden_size") else "hidden_size")
+    width = c.int("embedding_dim", default=hidden)
+    if width != hidden:
+        c.cannot_run(f"embedding_dim is {width:,} and hidden_size is {hidden:,}.", "embedding_dim", "Correct one.")
+    depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
+    c.int("num_hidden_layers", default=None)  # without effect beside the other
+    layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, depth))
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits={"embedding_dim": width})
     return whole.but(tied=False)  # never tied, even if the config says so
 
 
@@ -42,5 +47,7 @@ def blueprint(s: Spec) -> Block:
             ffn=_gated(d, width, bias, fused),
         )
 
-    body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer), out_norm=rms_norm(d))
+    body = block(
+        embeddings=embedding(s.vocab, s.traits["embedding_dim"]), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
+    )
     return with_head(s, body, prefix="backbone", table="embeddings")

@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
 def spec(c: Config) -> Spec:
     heads, inner = c.int("n_mamba_heads"), keys.expanded(c, "mamba_expand")
-    keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner)
+    keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner, built=True)
     ssm = SSM(
         inner=inner,
         state=c.int("mamba_d_state"),

@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 def spec(c: Config) -> Spec:
     hidden, heads, inner = c.int("hidden_size"), c.int("n_mamba_heads"), keys.expanded(c, "mamba_expand")
-    keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner)
+    keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner, built=True)
     bias = c.bool("add_bias_linear", default=False)
     kernel, groups = c.int("mamba_d_conv"), c.int("mamba_ngroups")
     ssm = SSM(inner=inner, state=c.int("mamba_d_state"), kernel=kernel, heads=heads, groups=groups, bias=bias)
@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
         "adapter_rank": c.int("adapter_rank"),
         "blocks": blocks,
-        "sharing": len(given),
+        "sharing": len(c.ints("hybrid_layer_ids", default=given)),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits=traits)

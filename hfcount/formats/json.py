@@ -22,29 +22,29 @@ class Document:
     raw: bytes
 
 
-def parse_object(document: Document, many: int = MANY) -> dict[str, Any]:
+def parse_object(document: Document, many: int = MANY, endless: bool = False) -> dict[str, Any]:
     """The JSON object that a document holds, of at most so many values.
 
-    Stricter than the standard library: UTF-8 without a byte order mark, no duplicate keys, no NaN or
-    Infinity, nothing after the end, at most 64 levels.
+    Stricter than the standard library: UTF-8 without a byte order mark, no duplicate keys, no NaN or Infinity unless
+    `endless`, nothing after the end, at most 64 levels.
 
     Raises:
         DocumentError: HF001, with what is wrong and where.
     """
-    value = parse_loosely(document, many)
+    value = parse_loosely(document, many, endless)
     check_keys(document, _count_keys(document.where, value))
     return value
 
 
-def parse_loosely(document: Document, many: int = MANY) -> dict[str, Any]:
+def parse_loosely(document: Document, many: int = MANY, endless: bool = False) -> dict[str, Any]:
     """As `parse_object`, but allows duplicate keys and any nesting that the parser can read."""
-    value = parse_value(document, many)
+    value = parse_value(document, many, endless)
     if not isinstance(value, dict):
         raise DocumentError(f"{document.where} holds {shown(value)}, and must hold an object.")
     return value
 
 
-def parse_value(document: Document, many: int = MANY) -> Any:
+def parse_value(document: Document, many: int = MANY, endless: bool = False) -> Any:
     """As `parse_loosely`, but any JSON value will do."""
     where, raw = document.where, document.raw
 
@@ -61,7 +61,7 @@ def parse_value(document: Document, many: int = MANY) -> Any:
     if len(raw) > 2 * many and sum(map(raw.count, (b",", b"[", b"{"))) > many:
         raise DocumentError(f"{where} holds more than {many:,} values.")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=refuse)
+        value = json.loads(raw.decode("utf-8"), parse_constant=float if endless else refuse)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{where} is not UTF-8: byte {error.start:,} is 0x{raw[error.start]:02x}.") from None
     except RecursionError:

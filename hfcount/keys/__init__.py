@@ -3,8 +3,8 @@
 # fmt: off
 from hfcount.keys.attention import Uneven, attention, indexed, mla, multi_head, prefixed_attention, wide_attention
 from hfcount.keys.compressed import compressing, hashed
-from hfcount.keys.ffn import adjusted, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
-from hfcount.keys.gemma import local_and_global, network_widths, shares_kv
+from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
+from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, every_nth, hybrids, kinds, listing, mixed, numbered,
     of_two, own_heads, owned, repeated, spelled, split,

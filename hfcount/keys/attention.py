@@ -22,6 +22,7 @@ def attention(
     gated: bool = False,
     head_dim: int | None = None,
     uneven: Uneven = "run",
+    sharing: bool = True,
 ) -> GQA:
     """Grouped-query attention.
 
@@ -30,6 +31,7 @@ def attention(
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
         uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
+        sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
     """
     heads = c.int("num_attention_heads")
     kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads")
@@ -39,7 +41,8 @@ def attention(
         said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
         _settle(c, uneven if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
         width = hidden // heads
-    grouped(c, heads, kv_heads)
+    if sharing:
+        grouped(c, heads, kv_heads)
     return GQA(
         heads=heads,
         kv_heads=kv_heads,

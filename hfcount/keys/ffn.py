@@ -31,7 +31,7 @@ def moe(
         active: aliases of the key with the number of experts that a token is routed to.
         shared: aliases of the key with the number of shared experts, which are stored as one wide network.
     """
-    among, chosen = c.int(*experts), c.int(*active)
+    among, chosen = c.int(*experts), None if c.is_null(active[0]) else c.int(*active)
     each = c.int(width)
     without = not shared or c.is_null(shared[0])
     active_experts = at_most(c, active[0], chosen, among)
@@ -40,8 +40,11 @@ def moe(
     )
 
 
-def at_most(c: Config, key: str, active: int, experts: int) -> int:
-    """The number of experts that a token is routed to; `key`, its key, may not say more than there are."""
+def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
+    """The number of experts that a token is routed to; `key`, its key, must say it, and no more than there are."""
+    if active is None:
+        c.cannot_run(f"{key} is null, and must be the number of experts for a token.", key, "Correct it.")
+        return experts
     if active > experts:
         said = f"{key} {active:,} exceeds the number of experts {experts:,}."
         c.cannot_run(said, key, "Correct one of them.", expected=int(experts), observed=int(active))
@@ -96,7 +99,7 @@ def sparse_steps(
     """
     every = Indices.below(layer_count(c))
     only_dense = c.ints("mlp_only_layers", default=only_dense)
-    step = c.int("decoder_sparse_step", default=1, maximum=MAX_LAYERS)
+    step = c.int("decoder_sparse_step", default=1, minimum=1, maximum=MAX_LAYERS)
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.of(range(step - 1, int(every.count), step))

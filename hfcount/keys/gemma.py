@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from hfcount.keys.attention import attention
 from hfcount.keys.layers import by_kind, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
-from hfcount.spec import FeedForward, Layer, Layers
+from hfcount.mapper.overrides import overrides
+from hfcount.spec import GQA, FeedForward, Layer, Layers
 from hfcount.tree.indices import Indices, intersection
 
 
@@ -23,6 +25,39 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
     full = Indices.of(range(period - 1, count, period))
     last = Indices.of(() if count - 1 in full else (count - 1,))
     return [(Indices.below(count).difference(full, last), True), (full, False), (last, False)]
+
+
+def attention_by_place(
+    c: Config, places: Sequence[tuple[Indices, bool]], bias: bool, same: bool
+) -> list[tuple[Indices, bool, GQA]]:
+    """Sets of layers, whether their attention has a sliding window, and that attention.
+
+    Layers without a window have heads of their own: by global_head_dim and num_global_key_value_heads, or by
+    per_layer_config, which replaces both for any layer.
+
+    Args:
+        places: from `local_and_global`.
+        bias: whether the projections have a bias.
+        same: whether values are keys in layers without a window.
+    """
+
+    def read(seen: Config) -> GQA:
+        return attention(seen, bias=bias, qk_norm=True, head_dim=256)
+
+    if not c.has("per_layer_config"):
+        near = read(c)
+        heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
+        far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
+        return [(indices, local, near if local else far) for indices, local in places]
+    count = layer_count(c)
+    own = [(Indices.of(some), seen) for some, seen in overrides(c, ("head_dim", "num_key_value_heads"), count)]
+    rest = Indices.below(count).difference(*(part for part, _ in own))
+    return [
+        (both, local, read(seen))
+        for indices, local in places
+        for part, seen in ((rest, c), *own)
+        if (both := intersection(indices, part)).count
+    ]
 
 
 def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForward | None = None) -> list[Layers]:

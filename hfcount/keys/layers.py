@@ -24,7 +24,7 @@ def dense_and_sparse(
         listed: the key of a list of `dense` and `sparse`, which overrides the number if present.
     """
     count = layer_count(c)
-    given = c.strs(listed) if listed else []
+    given = c.strs(listed)[:count] if listed else []
     number = c.int(
         *names, minimum=0, maximum=MAX_LAYERS, **({} if default is None and not given else {"default": default})
     )
@@ -107,7 +107,8 @@ def kinds(c: Config, *names: str) -> list[str]:
 def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | None = None) -> Indices:
     """The last layer of each period, or the one that the key `offset` gives; `key` gives the period's length."""
     count = layer_count(c)
-    period = c.int(key, maximum=MAX_LAYERS) if default is None else c.int(key, default=default, maximum=MAX_LAYERS)
+    given = {} if default is None else {"default": default}
+    period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
         said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
@@ -201,12 +202,13 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
     if not given:
         return alike(Layer(mixer=usual), count)
-    if len(given) != count or any(heads < 1 or heads % usual.kv_heads for heads in given):
-        key, multiple = "num_attention_heads_per_layer", f"a multiple of num_key_value_heads {usual.kv_heads:,}"
-        said = f"{key} has {len(given):,} entries for {count:,} layers; each must be {multiple}."
-        raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
+    key = "num_attention_heads_per_layer"
+    if any(heads < 1 for heads in given):
+        raise c.error(f"{key} names {min(given):,}, and must name 1 and more heads.", key, observed=int(min(given)))
+    if any(heads % usual.kv_heads for heads in given):
+        c.cannot_run(f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it.")
     numbers = sorted(set(given))
-    places = listing(c, "num_attention_heads_per_layer", given, *numbers)
+    places = listing(c, key, given, *numbers)
     return [
         Layers(indices=part, layer=Layer(mixer=usual.but(heads=heads)))
         for part, heads in zip(places, numbers, strict=True)

@@ -32,7 +32,7 @@ def delta_net(c: Config) -> DeltaNet:
     key_heads, value_heads = c.int("linear_num_key_heads"), c.int("linear_num_value_heads")
     if value_heads % key_heads:
         said = f"linear_num_value_heads {value_heads:,} is not a multiple of linear_num_key_heads {key_heads:,}"
-        raise c.error(f"{said}, so the values cannot share keys.", "linear_num_value_heads", "Correct one of them.")
+        c.cannot_run(f"{said}, so the values cannot share keys.", "linear_num_value_heads", "Correct one of them.")
     return DeltaNet(
         key_heads=key_heads,
         value_heads=value_heads,

@@ -162,7 +162,6 @@ def encoder(
     heads: Heads = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
-    uneven: Uneven = "refused",
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
@@ -173,12 +172,13 @@ def encoder(
         heads: endings of class names, as in `decoder_spec`.
         tied: the default of tie_word_embeddings.
         bias: whether queries, keys and values have a bias.
-        uneven: what becomes of a config whose heads do not divide hidden_size.
         traits: sizes and switches that only this architecture has.
     """
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
+    # transformers 5.23 asks whether the heads divide hidden_size, unless there is an embedding_size.
+    narrow = c.has("embedding_size") or "embedding_size" in (traits or {})
     layer = Layer(
-        mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven=uneven),
+        mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built" if narrow else "refused"),
         ffn=dense(c, bias=True),
         traits={"add_cross_attention": crossed},
     )

@@ -4,11 +4,17 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.tree.dims import Dim
 
 
-def divides(c: Config, name: str, part: int, whole_name: str, whole: int) -> int:
-    """`whole` / `part`; ConfigError, which calls them by these names, if there is a remainder."""
+def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, built: bool = False) -> int:
+    """`whole` / `part`, by the names of their keys. A remainder is dropped if a model is `built` all the same.
+
+    Raises:
+        ConfigError: there is a remainder, and no model is built.
+    """
     if whole % part:
         said = f"{whole_name} is {whole:,}, which is not a multiple of {name}, {part:,}."
-        raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
+        if not built:
+            raise c.error(said, whole_name, "Correct one of them.", observed=int(whole))
+        c.cannot_run(said, whole_name, "Correct one of them.", observed=int(whole))
     return whole // part
 
 
@@ -25,12 +31,15 @@ def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
 def layer_count(c: Config, *names: str) -> int:
     """The number of layers, by default num_hidden_layers; `names` are aliases of another key.
 
-    A list of each layer's kind must have that length, even if the kinds do not affect shapes.
+    A list of each layer's kind must have that length, even if the kinds do not affect shapes; what is listed of their
+    networks matters only beside that.
     """
     count = c.int(*(names or ("num_hidden_layers",)), maximum=MAX_LAYERS)
     for key in ("layer_types", "mlp_layer_types") if not names else ():
         length = c.length(key)
-        if length is not None and length != count:
+        if length is None:
+            break
+        if length != count:
             said = f"{key} has {length:,} entries and num_hidden_layers is {count:,}."
             raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
     c.layer_count = count

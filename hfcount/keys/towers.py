@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
-from hfcount.keys.attention import multi_head
+from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, head_of
 from hfcount.keys.sizes import divides, sized
@@ -18,6 +18,8 @@ def tower(
     ffn: FeedForward | None = None,
     heads: Sequence[str] = ("num_attention_heads",),
     depth: Sequence[str] = ("num_hidden_layers",),
+    uneven: Uneven = "refused",
+    bias: bool = True,
     further: Mapping[str, Head] | None = None,
     **more: Unpack[Fields],
 ) -> Spec:
@@ -27,13 +29,16 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
+        uneven: what becomes of a config whose heads do not divide the width.
+        bias: whether the projections of attention have a bias.
         further: endings of class names, as in `encoding`.
         more: further fields of the Spec; `hidden` is by default hidden_size.
     """
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     ffn = ffn or Dense(width=c.int("intermediate_size"), bias=True)
-    layer = Layer(mixer=multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS)), ffn=ffn)
+    mixer = multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS), bias=bias, uneven=uneven)
+    layer = Layer(mixer=mixer, ffn=ffn)
     return encoding(c, alike(layer, c.int(*depth, maximum=MAX_LAYERS)), further, **more)
 
 
@@ -63,7 +68,7 @@ def squares(c: Config) -> int:
     image, side = _side(c, "image_size"), _side(c, "patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
-        raise c.error(said, "patch_size", "Correct one.")
+        c.cannot_run(said, "patch_size", "Correct one.")
     return image // side * (image // side)
 
 

@@ -76,7 +76,7 @@ def all_but_every_nth(
         first: the layer of a period that is left out instead of its last, counted from 0.
     """
     count = layer_count(c)
-    period = c.int(key, default=period, maximum=MAX_LAYERS) if key else period
+    period = c.int(key, default=period, minimum=1, maximum=MAX_LAYERS) if key else period
     start = period - 1 if first is None else first
     return other_than(c, range(start, max(start, count), period), range(count - 1, count) if last else range(0))
 

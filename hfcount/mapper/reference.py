@@ -43,6 +43,14 @@ class Declared(NamedTuple):
             name for name in (*own, *(alias for alias, key in self.names.items() if key in own)) if name not in known
         ]
 
+    def counting(self, names: Iterable[str]) -> list[str]:
+        """Of these names of one key, in the order of a config, the one that the class takes; none if it knows none.
+
+        Another name than its own is set after its own, and so the last one counts.
+        """
+        given = list(names)
+        return [name for name in given if name in self.names][-1:] or [name for name in given if name in self.keys][:1]
+
     def part(self, name: str, values: Mapping[str, Any] | None) -> Part:
         """The nested config `name`, with its class; `values` is what is written there, None if it is absent."""
         found = self.parts.get(name, Part("", True, {}))

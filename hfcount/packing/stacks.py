@@ -75,18 +75,32 @@ def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[L
 
 
 _ONE_TO_THREE = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
+STACKS = {".switch_mlp.": ("switch_mlp",), ".experts.switch_glu.": ("experts", "switch_glu")}
+"""What mlx-lm calls the stack of a layer's experts, by what its names then hold."""
 
 
-def together(leaves: Iterable[Leaf], stack: str = "switch_mlp") -> list[Leaf]:
+def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[Leaf]:
     """The leaves with the experts of a layer as one stack, as mlx-lm names it: `switch_mlp.gate_proj.weight`."""
     found = []
-    for leaf in leaves:
+    for leaf in apart(leaves):
         numbers = leaf.segments[-3] if len(leaf.segments) > _MATRICES else None
         if not (isinstance(numbers, Indices) and leaf.segments[-4] == "experts"):
             found.append(leaf)
             continue
         name = str(leaf.segments[-2])
-        segments = (*leaf.segments[:-4], stack, _ONE_TO_THREE.get(name, name), leaf.segments[-1])
+        segments = (*leaf.segments[:-4], *stack, _ONE_TO_THREE.get(name, name), leaf.segments[-1])
         count = int(leaf.count) // int(numbers.count)
         found.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
     return found
+
+
+def of_mlx(leaves: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves as MLX has convolutions: channels last."""
+    return [
+        replace(leaf, shape=(leaf.shape[0], *leaf.shape[2:], leaf.shape[1])) if _is_convolution(leaf) else leaf
+        for leaf in leaves
+    ]
+
+
+def _is_convolution(leaf: Leaf) -> bool:
+    return leaf.segments[-1] == "weight" and len(leaf.shape) >= _MATRICES and leaf.component != "experts"

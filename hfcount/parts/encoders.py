@@ -54,7 +54,7 @@ def bert_embeddings(
         types: whether there are token types.
         more: further tables.
     """
-    d, rows = width or s.hidden, s.positions
+    d, rows = s.hidden if width is None else width, s.positions
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),

@@ -61,13 +61,13 @@ def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: boo
     )
 
 
-def hash_moe(d: int, m: MoE, vocab: int | None) -> Block:
-    """Routed and shared experts; with `vocab` each token id has k fixed experts.
+def hash_moe(d: int, m: MoE, vocab: int | None, chosen: int) -> Block:
+    """Routed and shared experts; with `vocab` each token id has k fixed experts, `chosen` of them.
 
     Tensors: gate.weight (n, d) and gate.bias (n), or gate.tid2eid (|V|, k), both buffers; w1, w3 (d_ff, d) and w2
     (d, d_ff) of each expert and of the shared one.
     """
-    choice = block(tid2eid=buffer(vocab, m.active, whole=True)) if vocab else block(bias=correction_bias(m))
+    choice = block(tid2eid=buffer(vocab, chosen, whole=True)) if vocab is not None else block(bias=correction_bias(m))
 
     def expert(bias: bool) -> dict[str, Node]:
         return {"w1": Linear(d, m.width, bias), "w2": Linear(m.width, d, bias), "w3": Linear(d, m.width, bias)}

@@ -21,9 +21,12 @@ def convolution(inputs: int, outputs: int, side: int, bias: bool = True) -> Bloc
 
 
 def vit_attention(d: int, a: GQA) -> Block:
-    """Attention as ViT names it (arXiv:2010.11929). Tensors: attention.query, key, value, output.dense, each (d, d)."""
-    into = Linear(d, d, a.qkv_bias)
-    return block("attention", attention=block(query=into, key=into, value=into), output=block(dense=Linear(d, d, True)))
+    """Attention as ViT names it (arXiv:2010.11929).
+
+    Tensors: attention.query, key and value (h·h_d, d), output.dense (d, h·h_d).
+    """
+    into, out = Linear(d, a.heads * a.head_dim, a.qkv_bias), Linear(a.heads * a.head_dim, d, True)
+    return block("attention", attention=block(query=into, key=into, value=into), output=block(dense=out))
 
 
 def patch_projection(s: Spec, bias: bool = False) -> Linear:

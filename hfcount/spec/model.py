@@ -194,6 +194,11 @@ class Spec(Frozen):
             raise TypeError("this model sees no images")
         return self.patches
 
+    @property
+    def output(self) -> int:
+        """The width of a tower's output."""
+        return self.hidden if self.out is None else self.out
+
     def stack(self, part: str) -> tuple[Layers, ...]:
         """The layers of a part; none if the model has no such part."""
         return self.parts[part].layers if part in self.parts else ()

@@ -176,7 +176,9 @@ def polynomial(value: int) -> Polynomial:
 
 def portion(whole: int, some: int, of: int) -> int:
     """Replaces the factor `of` of `whole` by `some`, e.g. all experts by active ones; a plain int if not a factor."""
-    if some is of or not isinstance(of, Dim):
+    if some is of or not of:  # of no experts, there are no elements
+        return whole
+    if not isinstance(of, Dim):
         return whole if some == of else int(whole) * int(some) // int(of)
     value = int(whole) * int(some) // int(of)
     rest = quotient(whole.terms, of.terms) if isinstance(whole, Dim) else None

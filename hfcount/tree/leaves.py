@@ -82,7 +82,7 @@ class Leaf:
     def active_elements(self) -> int:
         """Elements that a token uses, each counted once."""
         some, of = self.share
-        return int(self.active) * self.size * int(some) // int(of)
+        return int(self.active) * self.size * int(some) // (int(of) or 1)
 
     @property
     def formula(self) -> int:

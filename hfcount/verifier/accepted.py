@@ -50,8 +50,10 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         title=wrapped.title,
         own=len(wrapped.own) or None,
         own_name=wrapped.own[0] if wrapped.own else "",
+        owner=wrapped.owner,
         names=len(wrapped.pairs) or None,
         flat=bool(wrapped.flat),
+        around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from hfcount.packing.expected import module_of, planned
 from hfcount.packing.reading import PackedReading
-from hfcount.packing.stacks import apart, is_stack, together
+from hfcount.packing.stacks import STACKS, apart, is_stack, of_mlx, together
 from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
@@ -88,7 +88,7 @@ def look(
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
-    match = matching(_forms(leaves, collected.dense), collected.dense)
+    match = matching(_forms(leaves, collected.dense, scheme, view), collected.dense)
     spelling = match.spelling
     entries = view.entries if view else {}
 
@@ -121,6 +121,8 @@ def _as_said(
     matching: Matching,
 ) -> Packed | None:
     """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
+    if scheme.renames:  # its names are not the blueprint's
+        return None
     plan = list(planned(leaves, scheme))
     tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
     if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
@@ -149,11 +151,37 @@ def _any_of(view: HeaderView, leaf: Leaf, known: Collection[str]) -> bool:
     return any(entry.dtype in known for name in leaf.names() if (entry := view.entries.get(name)))
 
 
-def _forms(leaves: Sequence[Leaf], names: Collection[str]) -> Sequence[Leaf]:
-    """The leaves with experts in one stack or one by one, whichever the names have."""
+def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, view: HeaderView | None) -> Sequence[Leaf]:
+    """The leaves as the scheme's tools store them: experts in one stack or one by one, and under their names."""
     if any(map(is_stack, leaves)) and any(".experts.0." in name for name in names):
         return apart(leaves)
-    return together(leaves) if any(".switch_mlp." in name for name in names) else leaves
+    if not scheme.renames:
+        return leaves
+    first = scheme.renames[0]
+    if any(leaf.name.startswith(first[0]) for leaf in leaves) and any(name.startswith(first[1]) for name in names):
+        leaves = [_renamed(leaf, scheme.renames) for leaf in leaves]
+    stack = next((stack for text, stack in STACKS.items() if any(text in name for name in names)), None)
+    found = of_mlx(together(leaves, stack) if stack else leaves)
+    if view:  # where convolutions are as in the original, they stay
+        own = {leaf.name: leaf for leaf in leaves}
+        found = [one if _is_at(view, one) else own.get(one.name, one) for one in found]
+    return found
+
+
+def _is_at(view: HeaderView, leaf: Leaf) -> bool:
+    """Whether the first tensor of a leaf has its shape in the headers, or is not there."""
+    entry = view.entries.get(leaf.first)
+    return entry is None or entry.shape == tuple(map(int, leaf.shape))
+
+
+def _renamed(leaf: Leaf, renames: Iterable[tuple[str, str]]) -> Leaf:
+    """The leaf with the first of the beginnings that it has replaced."""
+    text = ".".join(one for one in leaf.segments[:3] if isinstance(one, str)) + "."
+    for old, new in renames:
+        if text.startswith(old):
+            rest = leaf.segments[old.count(".") :]
+            return replace(leaf, segments=(*filter(None, new.split(".")), *rest))
+    return leaf
 
 
 def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:

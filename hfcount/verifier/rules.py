@@ -177,9 +177,9 @@ RULES = {
             "Names carry what a training wrapper adds to them: torch.compile, DDP, FSDP, PEFT, TRL.",
             "The wrapper's state_dict was saved, and not that of the model within.",
             "Save the model within, with the call that the finding names.",
-            "[{names:name} {names:carries|carry} {title}, such as {observed:120} for"
-            " {expected}.][ {own:tensor} of the checkpoint {own:is|are} the wrapper's own, such as {own_name:120}.]"
-            "[flat? It holds all parameters of a module in one row.] Loaders look for the names of {subject}.",
+            "[{names:name} {names:carries|carry} {title}, such as {observed:120} for {expected}. ][{own:tensor}"
+            " {own:is|are} {owner}'s own, such as {own_name:120}. ][flat?It holds all parameters of a module in one"
+            " row. ][That is how {around} names its language model. ]Loaders look for the names of {subject}.",
         ),
         Rule(
             "HF212",

@@ -111,6 +111,11 @@ class Wrapped:
         return " and ".join(said)
 
     @property
+    def owner(self) -> str:
+        """The wrapper that has tensors of its own."""
+        return next((wrapper.name for wrapper, owns in _OWNS if any(map(owns.search, self.own))), "")
+
+    @property
     def cure(self) -> str:
         """The calls that undo it."""
         return " ".join(dict.fromkeys(wrapper.cure for wrapper in self.wrappers)) or _AROUND

@@ -36,8 +36,12 @@ class Mlx(Scheme):
     """`layout` for all, and for each path in `overrides` its own; None for dense."""
 
     packs_experts = False
-    stacks = True
-    """Whether the experts of a layer are one stack, `switch_mlp`."""
+    renames = (
+        ("model.language_model.", "language_model.model."),
+        ("lm_head.", "language_model.lm_head."),
+        ("model.visual.", "vision_tower."),
+        ("model.", ""),
+    )
 
     def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
         self.name, self._layout = name, layout
@@ -56,8 +60,9 @@ class Mlx(Scheme):
             return Choice(None, "it is a router, which the model's own rule leaves dense", True)
         if module.inputs % self._layout.group:
             return Choice(None, "its rows are no whole number of groups")
-        tower = module.component in TOWERS
-        return Choice(self._layout, "it belongs to a tower, which some converters leave dense" if tower else "")
+        if module.component in TOWERS:
+            return Choice(None, "it belongs to a tower, which converters leave dense unless they are told not to")
+        return Choice(self._layout)
 
 
 def read(settings: Settings) -> Scheme:

@@ -58,12 +58,14 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
+        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place.
         matchers: all patterns that decide which modules are packed.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
+    renames: tuple[tuple[str, str], ...] = ()
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod

@@ -10,6 +10,7 @@ from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.ranks import divided, partitioned
+from hfcount.verifier.causes.regrouped import regrouped
 from hfcount.verifier.causes.rows import contradicting, transposed
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.switches import switched, typed
@@ -24,6 +25,7 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     renumbered,
     stripped,
     typed,
+    regrouped,
     transposed,
     contradicting,
     lost,

@@ -75,7 +75,8 @@ class Case:
     @cached_property
     def difference(self) -> Difference:
         """How what is stored differs from the config."""
-        return compare(self.blueprint.leaves, self.stored)
+        listed = self.comparison.match.listed  # layers that only look like prediction layers are not found among these
+        return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
     @cached_property
     def gone(self) -> Wholes | None:
@@ -137,7 +138,8 @@ class Case:
         made = self.with_changes(changes)
         assert made is not None
         other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
-        other.values, other.stored, other._tried = changed(self.values, changes), self.stored, {}
+        other.values, other._tried = changed(self.values, changes), {}
+        other.stored, other.difference = self.stored, made[1]
         return other
 
     def solved(self, changes: Changes) -> frozenset[str]:

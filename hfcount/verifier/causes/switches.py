@@ -8,6 +8,7 @@ from typing import Any
 from hfcount import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.regrouped import groups
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.wholes import is_large
 
@@ -73,7 +74,8 @@ def typed(case: Case) -> Iterator[Cause]:
             said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
             if more := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
                 said += f", as it does under {listed(more)}"
-            yield _typed(case, "; ".join([said, *_not_quite(case)]), key, fits[0])
+            said = "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
+            yield _typed(case, said, key, fits[0])
             return
         for one in _originals(case, key, [one for one in others if case.named({key: one})])[:_TYPES]:
             for sizes in of_sizes(case.under({key: one})):

@@ -1,0 +1,72 @@
+"""per_layer_config, in which transformers 5 writes what single layers have of their own.
+
+Source: transformers 5.23, integrations/heterogeneity/configuration_utils.py.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from hfcount.mapper.reader import Config
+from hfcount.mapper.shapeless import may_bear
+from hfcount.text import printable, shown
+
+KEY = "per_layer_config"
+
+
+def overrides(c: Config, known: Collection[str], count: int) -> list[tuple[list[int], Config]]:
+    """Layers by the values of their own that they have for keys in `known`, with the config as they see it.
+
+    Args:
+        count: the number of layers.
+
+    Raises:
+        ConfigError: HF001 or HF103, a layer's number or entry is none.
+    """
+    entries = {_number(c, name, count): (name, own) for name, own in _entries(c)}
+    found: dict[str, tuple[list[int], Config]] = {}
+    for number, (name, own) in sorted(entries.items()):
+        values = {key: value for key, value in own.items() if key in known}
+        numbers, _ = found.setdefault(repr(sorted(values.items())), ([], c.varied(f"{KEY}.{name}", values)))
+        numbers.append(number)
+    c.differing.update(known)
+    return [one for text, one in found.items() if text != "[]"]
+
+
+def check_alike(c: Config) -> None:
+    """Refuses values of single layers for a key that the architecture reads once for all of them.
+
+    What nobody reads at all leaves the whole of it unread.
+
+    Raises:
+        ConfigError: HF103, with the key.
+    """
+    for part in c.parts:
+        check_alike(part)
+    foreign = False
+    for name, own in _entries(c):
+        for key, value in own.items():
+            if key in c.differing or not may_bear(key, True) or value == c.value(key):
+                continue
+            if c.has_read(key):
+                said = f"{KEY} gives layer {printable(name, 20)} a {printable(key, 60)} of its own, {shown(value)}, and"
+                raise c.error(f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}")
+            foreign = foreign or may_bear(key, value)
+    if not foreign:
+        c.object(KEY)
+
+
+def _entries(c: Config) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    given = c.value(KEY)
+    for name, own in (given if isinstance(given, dict) else {}).items():
+        if not isinstance(own, dict):
+            raise c.error(
+                f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}", code="HF001"
+            )
+        yield name, own
+
+
+def _number(c: Config, name: str, count: int) -> int:
+    if not (name.isascii() and name.isdigit()) or int(name[:20]) >= count:
+        said = f"{KEY} names layer {printable(name, 20)}, and there are layers 0 to {count - 1:,}."
+        raise c.error(said, f"{KEY}.{name}", observed=printable(name, 20))
+    return int(name)

@@ -1,0 +1,214 @@
+"""A config.json by its keys: which of several names counts, what an absent key means, which keys were asked for."""
+
+from collections.abc import Collection, Iterable, Mapping
+from copy import copy
+from math import inf
+from typing import TYPE_CHECKING, Any, Self
+
+from hfcount.errors import ConfigError
+from hfcount.mapper.reference import Declared, declared
+from hfcount.mapper.shapeless import may_bear
+from hfcount.text import shown
+
+if TYPE_CHECKING:
+    from hfcount.mapper.reader import Config
+
+REQUIRED: Any = object()
+"""Stands for the default of a key that has none."""
+
+UNSAID: Any = object()
+"""Stands for the default that the class declares, else None."""
+
+
+class Tracked:
+    """The keys of a config, and what was asked of them. See Config for what is read, and for the arguments."""
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        where: str = "config.json",
+        family: str = "this model",
+        path: str = "",
+        chosen: Collection[str] = (),
+        kind: Any = None,
+    ) -> None:
+        self._values = values
+        self._read: set[str] = set()
+        self._parts: dict[str, Config] = {}
+        self._path = path
+        self._chosen = chosen
+        self._assumed: set[str] = set()
+        self._sources: Mapping[str, str] = {}
+        self._problems: dict[str, ConfigError] = {}
+        self.kind: Any = values.get("model_type") if kind is None else kind
+        self.taken: dict[str, Any] = {}
+        self.differing: set[str] = set()
+        self.where = where
+        self.layer_count: int | None = None
+        self.family = family
+        self.ignored: Collection[str] = ()
+        self.nested = bool(path)
+
+    def given(self, name: str) -> bool:
+        """Whether the key is present and not null."""
+        return self._values.get(name) is not None
+
+    def has(self, name: str) -> bool:
+        """Whether the key is present, be it null."""
+        return name in self._values
+
+    def value(self, name: str) -> Any:
+        """What the key holds, unchecked and without reading it; None if it is absent."""
+        return self._values.get(name)
+
+    def has_read(self, name: str) -> bool:
+        """Whether the key was asked for."""
+        return name in self._read
+
+    def is_null(self, name: str) -> bool:
+        """Whether the key is null: as it is present, or where it is absent by the class's default."""
+        value, found = self._find((name,), None)
+        if found is not None or name in self._values:
+            return value is None
+        by_class = self._declared().default((name,))
+        return by_class is not None and by_class[1] is None
+
+    def is_int(self, name: str) -> bool:
+        """Whether the key holds a whole number, for keys that may also hold a word."""
+        return type(self._find((name,), None)[0]) is int
+
+    def assuming(self, defaults: Mapping[str, Any]) -> Self:
+        """Gives absent keys the values in `defaults`; returns this config."""
+        for key, value in defaults.items():
+            if key not in self._values:
+                self._values = {**self._values, key: value}
+                self._assumed.add(key)
+            self._read.add(key)
+        return self
+
+    def as_part(self, name: str = "") -> Self:
+        """This config seen as a nested part, `name`, whose keys are in the same object; both track reads together."""
+        other = copy(self)
+        other.nested = True
+        other.kind = self._declared().part(name, None).kind if name else self.kind
+        return other
+
+    def varied(self, where: str, own: Mapping[str, Any]) -> Self:
+        """This config with `own` in place of its values, from the object at `where`; both track reads together."""
+        other = copy(self)
+        other._values = {**self._values, **own}
+        other._sources = {name: f"{where}.{name}" for name in own}
+        return other
+
+    @property
+    def parts(self) -> Collection["Config"]:
+        """The nested configs that were read."""
+        return self._parts.values()
+
+    def read_keys(self) -> list[str]:
+        """The keys that were asked for, present or not, as full paths."""
+        parts = [key for part in self._parts.values() for key in part.read_keys()]
+        return [*(f"{self._path}{name}" for name in self._read), *parts]
+
+    def facts(self) -> dict[str, Any]:
+        """The keys that were read and are present, with their values: all that a blueprint depends on."""
+        own = {name: value for name, value in self._values.items() if name in self._read}
+        return own | {name: part.facts() for name, part in self._parts.items()}
+
+    def unread(self, ignored: Collection[str] = ()) -> list[str]:
+        """Keys that may affect shapes, by `may_bear`, and that nobody has read.
+
+        `ignored` adds to the config's own `ignored`, also for its parts.
+        """
+        below = {*self.ignored, *ignored}
+        known = {*self._read, *below}
+        own = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
+        return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    @property
+    def problems(self) -> tuple[ConfigError, ...]:
+        """What was said of this document with `cannot_run`."""
+        return tuple(self._problems.values())
+
+    def cannot_run(self, said: str, key: str, fix: str | None = None, **values: Any) -> None:
+        """Notes a contradiction that no tensor shows: a model is built from this config, and fails when it is run.
+
+        The arguments are those of `error`.
+        """
+        self._note(self.error(f"{said} A model can be built with that, and cannot run.", key, fix, **values))
+
+    def _note(self, problem: ConfigError) -> None:
+        self._problems[str(problem)] = problem
+
+    def error(self, said: str, key: str, fix: str | None = None, **values: Any) -> ConfigError:
+        """An error in this document at `key`; `values` are further arguments of ConfigError."""
+        return ConfigError(f"{self.where}: {said}", key=self._way(key), fix=fix, **values)
+
+    def _misfit(
+        self, name: str, value: Any, needed: str, code: str | None = None, found: str | None = None
+    ) -> ConfigError:
+        said = f"{name} is {found or shown(value)}, and must be {needed}."
+        code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
+        return self.error(said, name, code=code, expected=needed, observed=_plain(value))
+
+    def _below(self, name: str, values: Mapping[str, Any] | None) -> Self:
+        part = self._declared().part(name, values)
+        where, path = f"{self.where}: {name}", f"{self._path}{name}."
+        below = type(self)(values or {}, where, self.family, path, self._chosen, part.kind)
+        below._problems = self._problems
+        return below.assuming(part.absent) if values is None or part.merged else below
+
+    def _declared(self) -> Declared:
+        return declared(self.kind) if isinstance(self.kind, str) else declared("")
+
+    def _source(self, name: str) -> str:
+        return self._way(name) + (", by default" if name in self._assumed else "")
+
+    def _way(self, name: str) -> str:
+        return f"{self._path}{self._sources.get(name, name)}"
+
+    def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
+        """The value of the first of these names that is given, and that name; `default` and None if none is."""
+        own = self._declared()
+        found = self._those_given((*names, *own.spellings(names)))
+        self._read.update(names, found)
+        if not found:
+            return self._absent(names, default)
+        if any(self._values[name] != self._values[found[0]] for name in found):
+            chosen = [name for name in found if f"{self._path}{name}" in self._chosen]
+            counting = chosen or own.counting(sorted(found, key=list(self._values).index)) or found
+            self._read.difference_update(set(found) - set(counting))
+            found = counting
+        first, value = found[0], self._values[found[0]]
+        for name in found[1:]:
+            other = self._values[name]
+            if type(other) is not type(value):
+                return other, name  # the caller then checks its type
+            if other != value:
+                said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
+                raise self.error(said, name, "Remove the wrong one.", expected=_plain(value), observed=_plain(other))
+        return value, first
+
+    def _those_given(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if self.given(name)]
+
+    def _absent(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
+        """What an absent key means: in a part the class's default, at the top `default` unless there is none."""
+        by_class = self._declared().default(names) if self._path or default in (REQUIRED, UNSAID) else None
+        if by_class and by_class[1] is not None and not any(map(self.has, names)):
+            name, value = by_class
+            self._assumed.add(name)
+            self.taken.update({} if self._path else {name: value})
+            return value, name
+        if default is REQUIRED:
+            missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
+            fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
+            raise self.error(f"{missing}, and {self.family} needs it.", names[0], fix, code="HF101")
+        return None if default is UNSAID else default, None
+
+
+def _plain(value: Any) -> int | float | str:
+    """A foreign value for a report: strings and numbers of usual size as they are, all else described."""
+    if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
+        return value
+    return shown(value)
