@@ -23,6 +23,9 @@ def run() -> NoReturn:
     try:
         sys.unraisablehook = _unraisable
         gc.disable()
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed, and the next file that is opened would take its place
+                setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
         import signal
 
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as under nohup

@@ -89,10 +89,10 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         with _no_collection():
             _look(run)
     finally:
-        finish(request, run.documents, run.headers)
+        finish(request, run.documents, run.headers, run.samples)
         if run.options.save is not None:
             sizes = recorded_sizes(run.documents, run.weights or Weights())
-            record(run.documents, run.headers, sizes, run.options.save)
+            record(run.documents, run.headers, run.samples, sizes, run.options.save)
     return compose(run)
 
 
@@ -116,7 +116,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         published, changed_one = runs[0].blueprint, run.blueprint
         if published and (changed_one is None or (changed_one.problems and not published.problems)):
             raise BadSetting(run.outcome.findings[0].message)
-    finish(request, documents, None)
+    finish(request, documents)
     return [compose(run) for run in runs]
 
 
@@ -213,6 +213,8 @@ def _need_of_headers(run: Inspection, found: Weights) -> str | None:
         return _UNLISTED
     if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
         return "the weights are quantised"
+    if run.outcome.settled and run.outcome.has("HF203"):
+        return "a tied weight is stored, and may be no copy"
     return run.outcome.doubt if run.outcome.settled else "the index alone does not add up"
 
 
@@ -243,6 +245,12 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint, found: Weights) 
         match, shards, beside, run.stale = None, beside, {}, True
     run.shards, run.depth = shards, "headers"
     run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside)
+    if run.outcome.pieces:
+        with suppress(FetchError):  # then it is said that they were not compared
+            run.samples = documents.shards.sample(run.outcome.pieces)
+    if run.samples:
+        match = run.outcome.match
+        run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside, run.samples)
 
 
 def _unread(run: Inspection, found: Weights) -> list[str]:

@@ -629,6 +629,12 @@ CASES: dict[str, Case] = {
         "explained", "HF203", (HEAD,), make=tied, spoil=copy_of_the_head(counted=False)
     ),
     "the config ties what is not": Case("explained", "HF203", (HEAD,), spoil=says(tie_word_embeddings=True)),
+    "the config ties what is not alike": Case(
+        "mismatch",
+        "HF213",
+        (HEAD, EMBED, "Set tie_word_embeddings to false"),
+        spoil=both(says(tie_word_embeddings=True), file(lambda content: content[:-1] + b"\1", THIRD)),
+    ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),

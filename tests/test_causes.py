@@ -108,6 +108,18 @@ def experts(*counts: int) -> Callable[[Tensors], Tensors]:
     return spoil
 
 
+def packed(tensors: Tensors) -> Tensors:
+    """Every projection of the layers is stored as FP8 in one block, with its scale."""
+    names = [name for name in tensors if name.endswith("_proj.weight")]
+    scales = {f"{name}_scale_inv": ("F32", (1, 1)) for name in names}
+    return tensors | {name: ("F8_E4M3", tensors[name][1]) for name in names} | scales
+
+
+def both(first: Callable[[Tensors], Tensors], second: Callable[[Tensors], Tensors]) -> Callable[[Tensors], Tensors]:
+    return lambda tensors: second(first(tensors))
+
+
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 LLAMA, MOE = config("llama"), config("qwen3_moe")
 GEMMA, LLAVA = recorded("gemma3"), recorded("llava")
 T5, QWEN2 = recorded("t5"), config("qwen2", hidden_size=14, num_attention_heads=2, num_key_value_heads=1)
@@ -147,6 +159,12 @@ CASES = {
         " read as 12, and 20 would fit; intermediate_size was read as 20, and 33 would fit; num_hidden_layers was read"
         " as 3, and 5 layers are stored.",
         fix="Take the config.json of the model that was saved.",
+    ),
+    "half of the width in all, which no rank of several has": Case(
+        config("llama", hidden_size=24, head_dim=6),
+        config("llama", hidden_size=48, head_dim=6),
+        cause="hidden_size was read as 48, and 24 would fit.",
+        fix="Set hidden_size to 24.",
     ),
     "heads of another number": Case(
         config("qwen3", num_attention_heads=8, num_key_value_heads=4),
@@ -298,6 +316,13 @@ CASES = {
         cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
         fix="Set attention_bias to true and mlp_bias to true.",
     ),
+    "biases and a size": Case(
+        config("llama", attention_bias=True, hidden_size=16),
+        LLAMA,
+        codes="HF202",
+        cause="hidden_size was read as 12, and 16 would fit. attention_bias is absent, and true",
+        fix="Set hidden_size to 16. Set attention_bias to true.",
+    ),
     "queries of a low rank": Case(
         recorded("deepseek_v2", q_lora_rank=6),
         recorded("deepseek_v2", q_lora_rank=None),
@@ -346,6 +371,30 @@ CASES = {
         spoil=fused("q_proj", "k_proj", "v_proj", "qkv_proj"),
         codes="HF201",
         cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
+    ),
+    # Packed weights
+    "packed, and a layer lost": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        spoil=both(packed, without("layers.1.")),
+        codes="HF201",
+        cause="Layer 1 of model.layers is absent altogether",
+        fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-2 and set"
+        " num_hidden_layers to 3.",
+    ),
+    "packed, and more layers than the config says": Case(
+        config("qwen3", num_hidden_layers=4, quantization_config=FP8),
+        config("qwen3", quantization_config=FP8),
+        packed,
+        codes="HF202",
+        cause="num_hidden_layers was read as 3, and 4 layers are stored.",
+        fix="Set num_hidden_layers to 4.",
+    ),
+    "packed, and another width": Case(
+        config("qwen3", quantization_config=FP8),
+        config("qwen3", intermediate_size=16, quantization_config=FP8),
+        packed,
+        cause="intermediate_size was read as 16, and 20 would fit.",
+        fix="Set intermediate_size to 20.",
     ),
     # Contradictions, and what nobody knows
     "transposed": Case(

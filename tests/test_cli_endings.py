@@ -96,6 +96,28 @@ def test_what_is_printed_in_place_of_a_run_may_be_unread_or_not_fit(here: Path, 
     ]
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("model", "code"), [("models/a", 0), ("models/none", 3)])
+def test_closed_streams_are_no_crash(here: Path, closed: str, model: str, code: int) -> None:
+    command = f'exec "$0" -m hfcount --format json "$1" {closed}'
+    done = subprocess.run(["sh", "-c", command, sys.executable, model], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert bool(done.stdout) == (">&-" not in closed.split())
+
+
+def test_what_is_no_file_is_no_weight_file(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(here / "models" / "b", TINY["llama"])
+    (here / "models" / "b" / "model.safetensors").mkdir()
+    shard = here / "models" / "a" / "model-00001-of-00001.safetensors"
+    shard.unlink()
+    shard.mkdir()
+    for name in ("models/a", "models/b"):
+        code, out, err = _run(monkeypatch, capsys, name, "--format", "json")
+        assert (code, err, "is not a regular file" in json.loads(out)["error"]["message"]) == (3, "", True)
+
+
 def test_a_full_disk_is_no_crash(here: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*_BARE, "models/a"], stdout=full, stderr=subprocess.PIPE, text=True)

@@ -175,12 +175,19 @@ CASES: dict[str, Case] = {
     "an index of other files": Case(
         "mismatch",
         "HF005",
-        ("names 3 files, and 3 of them", *OTHER, "hold every tensor", "Write the index again from the files"),
+        ("names 3 files, and 3 of them", *OTHER, "hold every tensor", "Write the index again from them."),
         asked=3,
         spoil=other_sharding(),
     ),
     "an index of other files, and not all of these": Case(
         "mismatch", "HF005", (f"{OTHER[0]} holds 15 of the 30 tensors",), 2, spoil=other_sharding(OTHER[0])
+    ),
+    "an index of shards that became one file": Case(
+        "mismatch",
+        "HF005",
+        ("names 3 files, and 3 of them", "model.safetensors holds every tensor", "Delete the index."),
+        asked=2,
+        spoil=both(one_file_beside(), file(None, FIRST, SECOND, THIRD)),
     ),
     # No index
     "only the index is missing": Case(

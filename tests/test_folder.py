@@ -16,6 +16,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
+from hfcount.pipeline import Options, inspect
 from hfcount.report.choices import AskedDepth
 
 CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
@@ -303,6 +304,13 @@ def test_what_is_not_cached_may_be_there_and_is_not_verified(cache: Path, depth:
     assert (report.verdict, report.findings, report.exit_code) == ("unverified", (), 3)
     assert report.error is not None
     assert "1 of the 1 weight file of org/name@0123456 are not in the cache" in report.error.message
+
+
+def test_what_is_cached_is_replayed_as_it_was_judged(cache: Path, tmp_path: Path) -> None:
+    _cached(cache, weights=False)
+    first = inspect(Request("org/name", offline=True), Options(save=tmp_path / "saved"))
+    again = hfcount.verify("org/name", fixtures=tmp_path / "saved")
+    assert (first.verdict, again.verdict) == ("unverified", "unverified")
 
 
 @pytest.mark.parametrize(

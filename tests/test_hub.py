@@ -154,6 +154,17 @@ def test_a_mirror_without_the_listing_is_read_by_its_files(hub: Hub, run: Run, t
     assert sum(CONFIG_NAME in path for path in hub.paths()) == 1
 
 
+def test_a_listing_without_sizes_leaves_them_to_the_headers(hub: Hub, run: Run, tiny: Path) -> None:
+    commit = hub.publish(MODEL, tiny)
+    siblings = [{"rfilename": path.name} for path in tiny.iterdir()]
+    hub.faults["revision/main"] = [Fault(body=json.dumps({"sha": commit, "siblings": siblings}).encode())]
+    report = run(MODEL).report
+    assert (report["verdict"], report["depth"]) == ("verified", "headers")
+    assert "the size of model-00001-of-00002.safetensors is not known" in report["depth_reason"]
+    report = run(MODEL, "--depth", "index", "--no-cache").report
+    assert (report["verdict"], report["error"]["kind"]) == ("unverified", "NotOpened")
+
+
 ODD = {
     "not JSON": b"[[[[",
     "a list of anything": b"[1,2,null]",
@@ -256,6 +267,16 @@ def test_a_repo_without_an_index_is_counted_and_unverified(
     assert (result.code, result.report["verdict"]) == (3, "unverified")
     assert result.report["parameters"]["total"] == TOTAL
     assert says in result.report["error"]["message"]
+
+
+@pytest.mark.parametrize(("model", "kind"), [("org/gated", "GatedRepo"), ("org/private", "NoSuchRepo")])
+def test_a_token_that_was_sent_is_not_asked_for(hub: Hub, run: Run, tiny: Path, model: str, kind: str) -> None:
+    hub.publish(model, tiny, access="gated" if kind == "GatedRepo" else "private")
+    bare, sent = run(model), run(model, env={"HF_TOKEN": "hf_OfAnotherAccount"})
+    assert_not_looked(bare, kind, "set HF_TOKEN")
+    assert_not_looked(sent, kind, "account")
+    assert "set HF_TOKEN" not in sent.out
+    assert "token that was sent" in sent.out or "send the token" in sent.out
 
 
 NAMES = {

@@ -11,6 +11,7 @@ one other file, its parent: `from hfcount.families.llama import blueprint as blu
   puts in its place when it loads the model alone;
 - `MERGED`: layouts that the reference converts: the end of the name of one tensor, and those of the tensors that may be
   stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
+- `CONVERTED`: the types that these are for, if they are not for all;
 - `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped;
 - `REPLACES_PLACEHOLDERS`: whether the reference puts another id in the place of an image's, video's or audio's before
   it looks up the embedding, which then needs no row for it.
@@ -129,6 +130,8 @@ class Conversions(NamedTuple):
 def conversions(s: Spec) -> Conversions:
     """What the reference converts when it loads this model."""
     family = find(s.family)
+    if s.family not in getattr(family, "CONVERTED", (s.family,)):
+        family = None
     spellings, merged = dict(getattr(family, "SPELLINGS", {})), dict(getattr(family, "MERGED", {}))
     transposed = tuple(getattr(family, "TRANSPOSED", ()))
     for one in s.parts.values():

@@ -3,11 +3,13 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
+from hfcount.parts.conversions import inside
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_audioflamingo3.py, modeling_musicflamingo.py
 MODEL_TYPES = ("audioflamingo3", "musicflamingo")
+SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:

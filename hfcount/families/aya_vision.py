@@ -9,7 +9,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("aya_vision", "cohere2_vision")  # transformers 5.23: modeling_aya_vision.py, modeling_cohere2_vision.py
-SPELLINGS = LLAVA
+CONVERTED, SPELLINGS = ("aya_vision",), LLAVA
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,9 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("colpali", "colqwen2")  # transformers 5.23: modeling_colpali.py, modeling_colqwen2.py
+# transformers 5.23: modeling_colpali.py, modeling_colqwen2.py, modeling_colmodernvbert.py
+MODEL_TYPES = ("colpali", "colqwen2", "colmodernvbert")
+SPELLINGS = {r"^vlm\.language_model\.model\.": "vlm.language_model."}
 
 _HEADS = keys.named(ForRetrieval="base")
 

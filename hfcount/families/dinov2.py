@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.conversions import VIT_ATTENTION
 from hfcount.parts.vision import patch_convolution, vit_attention
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.dims import round_up
@@ -12,6 +13,8 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_dinov2.py, modeling_dinov2_with_registers.py
 MODEL_TYPES = ("dinov2", "dinov2_with_registers")
 IGNORED = ("out_indices", "stage_names", "apply_layernorm", "reshape_hidden_states")
+SPELLINGS = VIT_ATTENTION | {r"mlp\.weights_out\.": "mlp.down_proj."}
+MERGED = {f"mlp.weights_in.{end}": (f"mlp.gate_proj.{end}", f"mlp.up_proj.{end}") for end in ("weight", "bias")}
 
 _HEADS = keys.named(("Model", "ForImageClassification"), Backbone="base")
 

@@ -9,6 +9,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinov3_vit",)  # transformers 5.23: modeling_dinov3_vit.py
 IGNORED = ("out_indices", "apply_layernorm", "reshape_hidden_states", "return_class_token")
+SPELLINGS = {r"^layer\.": "model.layer."}
 
 _BIASES = ("query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias")
 

@@ -6,12 +6,13 @@ from hfcount.parts import decoder, fused_swiglu, gqa, rms_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
-# transformers 5.23: modeling_glm4.py, modeling_glm4v.py, modeling_glm_image.py
-MODEL_TYPES = ("glm4", "glm4v_text", "glm_image_text")
+# transformers 5.23: modeling_glm4.py, modeling_glm4v.py, modeling_glm_image.py, modeling_glm_ocr.py
+MODEL_TYPES = ("glm4", "glm4v_text", "glm_image_text", "glm_ocr_text")
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, qkv_bias=c.bool("attention_bias", default=True), head_dim=128)
+    bias = c.bool("attention_bias", default=c.family != "glm_ocr_text")
+    mixer = keys.attention(c, qkv_bias=bias, head_dim=128 if c.family == "glm4" else None)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

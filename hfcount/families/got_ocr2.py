@@ -1,30 +1,29 @@
-"""GOT-OCR 2.0: SAM's tower and two convolutions before Qwen2 (arXiv:2409.01704)."""
+"""GOT-OCR2: SAM's tower, whose output two convolutions make smaller, before Qwen2 (arXiv:2409.01704)."""
 
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
+from hfcount.parts.vision import convolution
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, Undescribed, block
+from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("got_ocr2",)  # transformers 5.23: modeling_got_ocr2.py
+# transformers 5.23: modeling_got_ocr2.py, modular_pp_chart2table.py
+MODEL_TYPES = ("got_ocr2", "pp_chart2table")
 SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config")
-    channels = keys.sized("C_o", c.part("vision_config").int("output_channels", default=256))
-    heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, {}, tied=True, heads=heads, traits={"output_channels": channels})
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.traits["output_channels"]
+    seen = s.parts["vision"].out or 0
     projector = block(
         "projector",
-        conv_upsampler1=block(weight=Tensor((2 * seen, seen, 3, 3))),
-        conv_upsampler2=block(weight=Tensor((s.hidden, 2 * seen, 3, 3))),
+        conv_upsampler1=convolution(seen, 2 * seen, 3, bias=False),
+        conv_upsampler2=convolution(2 * seen, s.hidden, 3, bias=False),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
-    tower = Undescribed("its tower adds relative positions to windows, and is not described")
-    return llava(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -4,11 +4,24 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
+from hfcount.parts.conversions import qkv
 from hfcount.parts.encoders import bert_embeddings, pooler
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gte",)  # transformers 5.23: modeling_gte.py
+SPELLINGS = {
+    r"^new\.": "",
+    r"encoder\.layer\.": "layers.",
+    r"\.attention\.": ".self_attn.",
+    r"attn_ln\.": "post_attention_layernorm.",
+    r"mlp_ln\.": "post_mlp_layernorm.",
+    r"lm_head\.norm\.": "lm_head.layer_norm.",
+}
+MERGED = {
+    **{f"attention.qkv_proj.{end}": qkv("self_attn", end) for end in ("weight", "bias")},
+    "mlp.up_gate_proj.weight": ("mlp.up_proj.weight", "mlp.gate_proj.weight"),
+}
 
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 

@@ -4,11 +4,23 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
+from hfcount.parts.conversions import qkv
 from hfcount.parts.encoders import decoder_over, pooler
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("nomic_bert",)  # transformers 5.23: modeling_nomic_bert.py
+SPELLINGS = {
+    r"encoder\.layers\.": "layers.",
+    r"emb_ln\.": "embeddings.LayerNorm.",
+    r"\.attn\.out_proj\.": ".self_attn.o_proj.",
+    r"\.fc11\.": ".up_proj.",
+    r"\.fc12\.": ".gate_proj.",
+    r"\.fc2\.": ".down_proj.",
+    r"\.norm1\.": ".post_attention_layernorm.",
+    r"\.norm2\.": ".post_mlp_layernorm.",
+}
+MERGED = {f"attn.Wqkv.{end}": qkv("self_attn", end) for end in ("weight", "bias")}
 
 _CLASSES = ("ForSequenceClassification", "ForTokenClassification")
 _HEADS = ("ForMaskedLM", "Model", *_CLASSES)

@@ -3,11 +3,17 @@
 from hfcount import families, keys
 from hfcount.families.gemma3 import blueprint as gemma3
 from hfcount.mapper import Config
+from hfcount.parts.conversions import CLIP
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("shieldgemma2",)  # transformers 5.23: modeling_shieldgemma2.py
 IGNORED = ("mm_tokens_per_image",)
+SPELLINGS = {
+    r"^model\.(?!model\.)": "model.model.",
+    r"^model\.model\.language_model\.model\.": "model.model.language_model.",
+    **CLIP,
+}
 
 
 def spec(c: Config) -> Spec:

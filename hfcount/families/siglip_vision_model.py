@@ -10,8 +10,17 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py, modeling_idefics2.py, modeling_idefics3.py,
 # modeling_smolvlm.py
-_HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision")
-MODEL_TYPES = ("siglip_vision_model", "siglip2_vision_model", "idefics2_vision", "idefics3_vision", "smolvlm_vision")
+_HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision", "paddleocr_vl_vision")
+# transformers 5.23: modeling_paddleocr_vl.py
+MODEL_TYPES = (
+    "siglip_vision_model",
+    "siglip2_vision_model",
+    "idefics2_vision",
+    "idefics3_vision",
+    "smolvlm_vision",
+    "paddleocr_vl_vision",
+)
+CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
 
 
@@ -32,9 +41,10 @@ def blueprint(s: Spec) -> Block:
     attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=out)
     pooling = block(probe=Tensor((1, 1, d)), attention=attention, layernorm=layer_norm(d), mlp=mlp(d, width))
     table = patch_projection(s, bias=True) if s.traits["flat"] else patch_convolution(s)
-    return block(
+    body = block(
         embeddings=block(patch_embedding=table, position_embedding=positions(s)),
         encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         post_layernorm=layer_norm(d),
         head=pooling if s.traits["vision_use_head"] else None,
     )
+    return block(vision_model=body) if s.family == "paddleocr_vl_vision" else body

@@ -10,6 +10,14 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
 MODEL_TYPES = ("swin", "donut-swin")  # transformers 5.23: modeling_swin.py, modeling_donut_swin.py
 IGNORED = ("out_indices", "num_layers", "hidden_size", "image_size", "path_norm")
+CONVERTED = ("swin",)
+SPELLINGS = {
+    **{rf"attention\.self\.{name}\.": f"attention.{name[0]}_proj." for name in ("query", "key", "value")},
+    r"attention\.self\.(relative_position_bias_table)$": r"attention.relative_position_bias.\1",
+    r"attention\.output\.dense\.": "attention.o_proj.",
+    r"intermediate\.dense\.": "mlp.fc1.",
+    r"output\.dense\.": "mlp.fc2.",
+}
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image")
 

@@ -4,18 +4,13 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.vision import patch_convolution, vit_attention
+from hfcount.parts.conversions import VIT
+from hfcount.parts.vision import patch_convolution, vit_layer
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
-SPELLINGS = {
-    r"encoder\.layer\.": "layers.",
-    **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},
-    r"attention\.output\.dense\.": "attention.o_proj.",
-    r"intermediate\.dense\.": "mlp.fc1.",
-    r"output\.dense\.": "mlp.fc2.",
-}
+SPELLINGS = VIT
 
 _HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 
@@ -37,16 +32,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, strides = s.hidden, s.traits["encoder_stride"]
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
-        return block(
-            layernorm_before=layer_norm(d),
-            attention=vit_attention(d, one.attention),
-            layernorm_after=layer_norm(d),
-            intermediate=block("mlp", dense=Linear(d, width, True)),
-            output=block("mlp", dense=Linear(width, d, True)),
-        )
-
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
@@ -56,7 +41,10 @@ def blueprint(s: Spec) -> Block:
     )
     pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
     body = block(
-        embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d), pooler=pooled
+        embeddings=embeddings,
+        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        layernorm=layer_norm(d),
+        pooler=pooled,
     )
     pixels, labels = strides * strides * s.seen.channels, block(classifier=classifier(s))
     image = block(decoder=Block({"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}))

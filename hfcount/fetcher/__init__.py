@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from hfcount.errors import FetchError
 from hfcount.fetcher.interface import Documents, Request, Source
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -60,10 +61,12 @@ def _source(request: Request) -> tuple[str, Source]:
     return next((name, source) for name, source in sources if source.takes(request))
 
 
-def finish(request: Request, documents: Documents, shards: Mapping[str, Shard] | None) -> None:
+def finish(
+    request: Request, documents: Documents, shards: Mapping[str, Shard] | None = None, samples: Samples | None = None
+) -> None:
     """Ends the connections of a run, and keeps what it has read of the Hub; `shards` is None if no headers were."""
     documents.shards.close()
     if documents.source == "hub" and request.cache:
         from hfcount.fetcher import endpoint, evidence
 
-        evidence.keep(request, endpoint.endpoint().url, documents, shards)
+        evidence.keep(request, endpoint.endpoint().url, documents, shards, samples or {})

@@ -24,6 +24,7 @@ _CONNECT, _READ = 10.0, 30.0  # seconds
 _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
+_SKIPPED = 1 << 20  # bytes that are read in vain
 
 
 class Answer(NamedTuple):
@@ -211,6 +212,8 @@ class Client:
             length = _length(response)
             if length is None:
                 raise FetchError("HubError", f"{what}: the server ignores Range and gives no Content-Length.")
+            if begin > _SKIPPED:
+                raise FetchError("HubError", f"{what}: the server ignores Range, and there are {begin:,} bytes before.")
             size, skip = length, begin
         wanted, body, seen = min(end, size) - begin + skip, BytesIO(), 0
         while seen < wanted:

@@ -31,6 +31,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.formats.recording import read_recording, recording
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
 from hfcount.text import printable
 
 _SUMS = "checksums.json"
@@ -59,7 +60,7 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
         return None
     if config is None or kept is None or kept.revision != commit:
         return None
-    shards = RecordedShards(kept.files or {}, kept.sizes, otherwise)
+    shards = RecordedShards(kept.files or {}, kept.sizes, otherwise, kept.samples)
     source: SourceName = "cache" if otherwise is None else "hub"
     others = {name: one for name, one in found.items() if one}
     if any(name not in others for name in companions(kept.sizes or ())):
@@ -76,7 +77,9 @@ def commit_of(request: Request, endpoint: str) -> str | None:
         return None
 
 
-def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None) -> None:
+def keep(
+    request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None, samples: Samples
+) -> None:
     """Keeps what a run has read. A cache that cannot be written is none, and no error."""
     commit = documents.revision
     if commit is None:
@@ -93,7 +96,7 @@ def keep(request: Request, endpoint: str, documents: Documents, shards: Mapping[
         folder.mkdir(parents=True, exist_ok=True)
         read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
         whole = {name: one.raw for name in _KEPT if (one := read.get(name))}
-        whole[HEADERS] = recording(commit, shards, (), documents.sizes)
+        whole[HEADERS] = recording(commit, shards, (), documents.sizes, samples)
         for name, raw in (*whole.items(), (_SUMS, _sums(whole))):  # last, so that what is half written is not believed
             files.write(folder / name, raw)
         if not known:

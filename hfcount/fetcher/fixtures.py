@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from hfcount.errors import DocumentError, FetchError
@@ -23,6 +24,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Piece, Samples
 from hfcount.text import printable
 
 
@@ -58,7 +60,7 @@ def read(request: Request) -> Documents:
         return replace(documents, files=[*documents.files, *recorded.others])
     return replace(
         documents,
-        shards=RecordedShards(recorded.files or {}, recorded.sizes),
+        shards=RecordedShards(recorded.files or {}, recorded.sizes, samples=recorded.samples),
         files=[*documents.files, *recorded.others, *top_level(recorded.sizes or ())],
         sizes=recorded.sizes,
     )
@@ -89,8 +91,9 @@ class RecordedShards:
         recorded: Mapping[str, Any],
         sizes: Mapping[str, int | None] | None = None,
         otherwise: Shards | None = None,
+        samples: Samples = MappingProxyType({}),
     ) -> None:
-        self._recorded, self._otherwise = recorded, otherwise
+        self._recorded, self._otherwise, self._samples = recorded, otherwise, samples
         self.asked, self.local, self.whole = False, otherwise is None, True
         self._sizes = {name: one.get("bytes") for name, one in recorded.items()} if sizes is None else sizes
         self.names: Collection[str] | None = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
@@ -116,17 +119,31 @@ class RecordedShards:
             for _ in found:
                 done()
             found |= (asked := self._otherwise.read(rest, done))
-            self.asked = bool(asked)
+            self.asked |= bool(asked)
+        return found
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """The digests of pieces of the files, as far as they are recorded or can be read; raises as `read` does."""
+        found = {piece: self._samples[piece] for piece in wanted if piece in self._samples}
+        rest = [piece for piece in wanted if piece not in found]
+        if rest and self._otherwise is not None:
+            found |= (asked := self._otherwise.sample(rest))
+            self.asked |= bool(asked)
         return found
 
 
 def record(
-    documents: Documents, shards: Mapping[str, Shard] | None, sizes: Mapping[str, int | None] | None, root: Path
+    documents: Documents,
+    shards: Mapping[str, Shard] | None,
+    samples: Samples,
+    sizes: Mapping[str, int | None] | None,
+    root: Path,
 ) -> Path:
     """Writes what was read to DIR/<model>/, and returns that folder; each file appears whole or not at all.
 
     Args:
         shards: headers by file; None if none were read.
+        samples: pieces of the files that were read.
         sizes: bytes of the files that are there, by name; None where they were not listed.
 
     Raises:
@@ -139,7 +156,7 @@ def record(
         CONFIG: documents.config.raw,
         INDEX: documents.index.raw if documents.index else None,
         **{name: one.raw if (one := documents.companions.get(name)) else None for name in COMPANIONS},
-        HEADERS: recording(documents.revision, shards, others, sizes),
+        HEADERS: recording(documents.revision, shards, others, sizes, samples),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from hfcount.fetcher.interface import (
     CONFIG,
     INDEX,
     MODULES,
+    SINGLE,
     Documents,
     Progress,
     Request,
@@ -22,6 +23,7 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.missing import without_config
 from hfcount.formats.safetensors import Shard, header_end, read_shard
+from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
@@ -100,6 +102,8 @@ def read_folder(
         instead = without_config(names, files.read(folder / ADAPTER))
         raise FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
     weights = [name for name in names if name.endswith(".safetensors")]
+    if SINGLE not in weights and os.path.exists(folder / SINGLE):  # as a folder, or something else that is no file
+        weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
     others = {name: files.read(folder / name, label and f"{label} {name}") for name in companions(names)}
@@ -148,6 +152,18 @@ class FolderShards:
             if (one := self._read(name)) is not None:
                 found[name] = one
             done()
+        return found
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """The digests of pieces of the files, as far as these reach."""
+        found: dict[Piece, str] = {}
+        for piece in wanted:
+            with files.opened(self._folder / piece.file, printable(piece.file)) as file:
+                if file is not None:
+                    file.seek(piece.begin)
+                    raw = file.read(piece.end - piece.begin) or b""
+                    if len(raw) == piece.end - piece.begin:
+                        found[piece] = digest(raw)
         return found
 
     def _read(self, name: str) -> Shard | None:

@@ -23,10 +23,11 @@ from hfcount.fetcher.interface import (
 )
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.missing import without_config
-from hfcount.fetcher.ranges import read_headers
+from hfcount.fetcher.ranges import read_headers, read_pieces
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Piece, Samples
 from hfcount.text import printable
 
 _LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
@@ -274,3 +275,8 @@ class HubShards:
             done()
         repo = self._repo
         return read_headers(repo.client, {name: repo.url(name) for name in there}, done, repo.refused)
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """The digests of pieces of the files; raises as `read` does."""
+        repo = self._repo
+        return read_pieces(repo.client, {piece: repo.url(piece.file) for piece in wanted}, repo.refused)

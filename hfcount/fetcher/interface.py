@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Piece, Samples
 from hfcount.storage.schemes import SIDE_FILES
 from hfcount.text import printable
 
@@ -16,6 +17,7 @@ SourceName = Literal["hub", "cache", "folder", "fixtures"]
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
+SINGLE = "model.safetensors"
 HEADERS = "headers.json"
 ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
@@ -96,6 +98,13 @@ class Shards(Protocol):
 
     def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
         """The shards of those names; a file that does not exist is left out.
+
+        Raises:
+            FetchError: they could not be read.
+        """
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        """The digests of pieces of the files, as far as they can be had.
 
         Raises:
             FetchError: they could not be read.

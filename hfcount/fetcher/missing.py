@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, INDEX, Documents, label
-from hfcount.fetcher.weights import SINGLE, Weights
+from hfcount.fetcher.interface import ADAPTER, INDEX, SINGLE, Documents, label
+from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
 

@@ -9,6 +9,7 @@ from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.connections import WORKERS
 from hfcount.fetcher.interface import Progress
 from hfcount.formats.safetensors import Shard, header_end, read_shard
+from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 PREFETCH = 65_536
@@ -52,6 +53,33 @@ def read_headers(
             pool.shutdown(cancel_futures=True)
             raise
     return found
+
+
+def read_pieces(
+    client: Client, urls: Mapping[Piece, str], refused: Callable[[Denied, str], FetchError] = Denied.error
+) -> Samples:
+    """The digests of pieces of the files behind `urls`, several at a time; a piece that is not there is left out.
+
+    Raises:
+        FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
+    """
+
+    def read(piece: Piece) -> bytes:
+        try:
+            return client.range(printable(piece.file), urls[piece], piece.begin, piece.end)[0]
+        except Empty:
+            return b""
+        except Denied as denied:
+            raise refused(denied, printable(piece.file)) from None
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        try:
+            found = dict(zip(urls, pool.map(read, urls), strict=True))
+        except BaseException:
+            client.deadline.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {piece: digest(raw) for piece, raw in found.items() if len(raw) == piece.end - piece.begin}
 
 
 class _Room:

@@ -5,11 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.interface import SINGLE, Documents
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
-
-SINGLE = "model.safetensors"
 
 # Names that no loader takes by itself for a part of the model, and why.
 _APART = (

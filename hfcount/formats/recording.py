@@ -4,19 +4,23 @@
      "files": {name: {"bytes": of the file, "length": bytes of the header, "header": {...}} or
         {"bytes", "problem": what is wrong, "fix": what to do}},
      "beside": [names of the other files, where there is no index],
-     "sizes": {name: bytes, or null} of all files, where they were listed}
+     "sizes": {name: bytes, or null} of all files, where they were listed,
+     "samples": {name: {"begin-end": digest of these bytes of the file}}, where some were compared}
 
 Without `files` no headers were read. `length` may be left out; it is then that of the format's reference writer.
 """
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from hfcount.errors import DocumentError
+from hfcount.formats import samples
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.safetensors import Shard, parse_header
+from hfcount.formats.samples import Samples
 from hfcount.text import printable, shown
 
 _MANY = 6_000_000  # values: nine for each tensor
@@ -30,12 +34,14 @@ class Recording:
         files: input of `recorded_shard`, by file name; None if no headers were read.
         others: names of the other files.
         sizes: bytes of all files by name; None where they were not listed.
+        samples: pieces of the files.
     """
 
     revision: str | None = None
     files: Mapping[str, Any] | None = None
     others: Collection[str] = ()
     sizes: Mapping[str, int | None] | None = None
+    samples: Samples = field(default_factory=dict)
 
 
 def read_recording(document: Document) -> Recording:
@@ -60,7 +66,11 @@ def read_recording(document: Document) -> Recording:
         isinstance(sizes, dict) and all(type(size) in (int, type(None)) for size in sizes.values())
     ):
         raise DocumentError(f"{where}: sizes must give bytes, or null, for each name.")
-    return Recording(revision, files, others, sizes)
+    try:
+        known = samples.read(content.get("samples", {}))
+    except ValueError:
+        raise DocumentError(f"{where}: samples must give digests by begin-end for each file.") from None
+    return Recording(revision, files, others, sizes, known)
 
 
 def recorded_shard(name: str, recorded: Mapping[str, Any]) -> Shard:
@@ -84,13 +94,16 @@ def recording(
     shards: Mapping[str, Shard] | None,
     others: Collection[str],
     sizes: Mapping[str, int | None] | None = None,
+    read: Samples = MappingProxyType({}),
 ) -> bytes:
-    """The headers.json of a run; `shards` is None if it read no headers."""
+    """The headers.json of a run; `shards` is None if it read no headers, `read` are pieces of files that it read."""
     content: dict[str, Any] = {"revision": revision}
     if others:
         content["beside"] = list(others)
     if sizes is not None:
         content["sizes"] = dict(sizes)
+    if read:
+        content["samples"] = samples.written(read)
     fields = [f" {_json(name)}: {_json(value)}".encode() for name, value in content.items()]
     if shards is not None:
         files = [f"  {_json(name)}: ".encode() + _recorded(one) for name, one in sorted(shards.items())]

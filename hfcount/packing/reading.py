@@ -64,9 +64,10 @@ def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | N
 
 
 def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
+    packed = {leaf.segments[:-1] for leaf, _ in listed if leaf.dtypes}
     fixed: dict[str, int] = {}
     chosen: dict[tuple[str, ...], int] = {}  # elements by what they may be stored as
-    roles: dict[str, int] = {}  # dense elements by component
+    roles: dict[str, int] = {}  # dense elements by component, and biases of packed modules
     buffers = window = 0
     for leaf, count in listed:
         elements = count * leaf.size
@@ -79,7 +80,9 @@ def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | 
         elif leaf.kind == "buffer":
             buffers += elements
         else:
-            roles[leaf.component] = roles.get(leaf.component, 0) + elements
+            biased = leaf.segments[-1] == "bias" and leaf.segments[:-1] in packed
+            role = "biases of packed modules" if biased else str(leaf.component)
+            roles[role] = roles.get(role, 0) + elements
     base = sum(elements * BITS[dtype] // 8 for dtype, elements in fixed.items())
     for own, buffer, wide, picked in _candidates(roles, chosen, buffers, declared):
         dense = sum(elements * (4 if role == wide else own) for role, elements in roles.items())
@@ -127,7 +130,7 @@ def _reading(
         *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in fixed.items()),
         *((chosen[some], width(dtype), dtype, "of scales") for some, dtype in picked.items()),
         (dense, own, name(own), "dense"),
-        (roles.get(wide, 0), 4, "F32", f"of the {wide}"),
+        (roles.get(wide, 0), 4, "F32", f"of {wide}"),
         (buffers, buffer, name(buffer), "of buffers"),
     ]
     sums: dict[str, int] = {}

@@ -27,6 +27,11 @@ CLIP = {r"(?<=vision_tower\.)vision_model\.": ""}
 """CLIP's and SigLIP's transformer within its wrapper, before transformers 5."""
 
 
+def qkv(module: str, end: str) -> tuple[str, ...]:
+    """Queries, keys and values, each by itself; `end` is weight or bias."""
+    return tuple(f"{module}.{one}_proj.{end}" for one in "qkv")
+
+
 def inside(*senses: str) -> Mapping[str, str]:
     """LLaVA's names before transformers 4.52 and since: all but the head stand under `model`."""
     return {
@@ -74,3 +79,17 @@ DEEPSEEK_V4 = {
     r"\.shared_experts\.w3\.": ".shared_experts.up_proj.",
 }
 """DeepSeek's own names in its fourth version."""
+
+VIT_ATTENTION = {
+    **{rf"attention\.{name}\.": f"{name[0]}_proj." for name in ("query", "key", "value")},
+    r"attention\.output\.dense\.": "attention.o_proj.",
+}
+"""ViT's attention before transformers 5, and since."""
+
+VIT = {
+    r"encoder\.layer\.": "layers.",
+    **VIT_ATTENTION,
+    r"intermediate\.dense\.": "mlp.fc1.",
+    r"output\.dense\.": "mlp.fc2.",
+}
+"""ViT's layers, likewise."""

@@ -29,6 +29,20 @@ def vit_attention(d: int, a: GQA) -> Block:
     return block("attention", attention=block(query=into, key=into, value=into), output=block(dense=out))
 
 
+def vit_layer(d: int, one: Layer) -> Block:
+    """A layer as ViT names it.
+
+    Tensors: layernorm_before (d), attention, layernorm_after (d), intermediate.dense (d_ff, d), output.dense (d, d_ff).
+    """
+    return block(
+        layernorm_before=layer_norm(d),
+        attention=vit_attention(d, one.attention),
+        layernorm_after=layer_norm(d),
+        intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
+        output=block("mlp", dense=Linear(one.dense.width, d, True)),
+    )
+
+
 def patch_projection(s: Spec, bias: bool = False) -> Linear:
     """The projection of a patch, flattened. Tensors: weight (d, C·P²) and, with `bias`, bias (d)."""
     return Linear(s.seen.pixels, s.hidden, bias, "embedding")

@@ -8,6 +8,7 @@ from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.report.choices import AskedDepth
@@ -55,6 +56,7 @@ class Inspection:
         weights: which weight files are there; None if that was not looked for.
         headers: all weight files that were read, by name; None if none were.
         shards: those of them that are the model.
+        samples: pieces of the weight files that were read.
         stale: whether the index names none of the files that are there.
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
@@ -71,6 +73,7 @@ class Inspection:
     weights: Weights | None = None
     headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
+    samples: Samples = field(default_factory=dict)
     stale: bool = False
     outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"

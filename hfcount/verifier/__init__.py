@@ -7,9 +7,10 @@ from typing import Any
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, headers, presence, unlisted
+from hfcount.verifier import accepted, checks, headers, presence, ties, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
@@ -46,7 +47,8 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (accepted.check_spellings, {"names"}),
     (accepted.check_layouts, {"names"}),
     (checks.check_heads, {"names"}),
-    (checks.check_copies, {"names"}),
+    (ties.check_copies, {"names"}),
+    (checks.check_buffers, {"names"}),
     (checks.check_auxiliary, {"names"}),
     (_check_modules, {"packed"}),
     (checks.check_total_size, {"dense", "names", "index alone"}),
@@ -79,6 +81,7 @@ def verify(
     match: Match | None = None,
     weights: Weights | None = None,
     beside: Mapping[str, Shard] = MappingProxyType({}),
+    samples: Samples = MappingProxyType({}),
 ) -> Outcome:
     """Runs every check that there is evidence for.
 
@@ -88,9 +91,10 @@ def verify(
         match: the match of the index's names, if an earlier step has made it.
         weights: which weight files are there, where that is known.
         beside: files that were read and that the index does not name, by name.
+        samples: pieces of the files that were read.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside)
+    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside, samples)
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:

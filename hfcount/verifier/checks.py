@@ -6,7 +6,6 @@ from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
-from hfcount.tree.leaves import Label
 from hfcount.verifier import sizes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
@@ -82,16 +81,11 @@ def check_heads(c: Comparison, outcome: Outcome) -> None:
         )
 
 
-def check_copies(c: Comparison, outcome: Outcome) -> None:
-    """HF203, HF204: harmless extra tensors, tied copies and obsolete buffers."""
-    labels: dict[str, Label] = {"HF203": "tied", "HF204": "legacy"}
-    for code, label in labels.items():
-        spare = [(leaf, count) for leaf, count in c.match.extra(label) if leaf not in c.match.stand_ins]
-        found = [(leaf, count) for leaf, count in spare if c.bytes(leaf, count) != 0]
-        if found:  # by the headers, too, where they were read
-            first = found[0][0]
-            place: dict[str, Any] = {"key": "tie_word_embeddings", "file": CONFIG} if first.to else {}
-            outcome.report(code, expected=first.to, observed=first.name, **place, **c.stored(found))
+def check_buffers(c: Comparison, outcome: Outcome) -> None:
+    """HF204: obsolete buffers."""
+    found = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
+    if found:  # by the headers, too, where they were read
+        outcome.report("HF204", observed=found[0][0].name, **c.stored(found))
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:

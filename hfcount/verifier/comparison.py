@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
+from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.storage.schemes import Announcement, scheme_of_names
@@ -45,6 +46,7 @@ class Comparison:
         spelling: stored names that differ from the blueprint's, by the blueprint's name.
         weights: which weight files are there, and the index that was read: `index` is None if it is of other files.
         beside: files that were read and that the index does not name.
+        samples: pieces of files that were read.
     """
 
     blueprint: Blueprint
@@ -60,6 +62,7 @@ class Comparison:
     packed: "Packed | None" = None
     weights: Weights = field(default_factory=Weights)
     beside: Mapping[str, Shard] = field(default_factory=dict)
+    samples: Samples = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class Comparison:
         match: Match | None,
         listing: Weights | None = None,
         beside: Mapping[str, Shard] = MappingProxyType({}),
+        samples: Samples = MappingProxyType({}),
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
@@ -114,6 +118,7 @@ class Comparison:
             packed,
             there,
             beside,
+            samples,
         )
 
     @property

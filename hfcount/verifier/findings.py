@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
+from hfcount.formats.samples import Piece
 from hfcount.text import printable
 from hfcount.verifier.messages import render
 from hfcount.verifier.names import Match
@@ -117,6 +118,7 @@ class Outcome:
         sized: how many files have the size that their tensors need, by the index.
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
+        pieces: parts of the files that would tell whether copies are copies.
         packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
     """
 
@@ -130,6 +132,7 @@ class Outcome:
     sized: int = 0
     match: Match | None = None
     predicting: bool = False
+    pieces: list[Piece] = field(default_factory=list)
     packed: "Packed | None" = None
 
     def has(self, *codes: str) -> bool:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from hfcount.verifier.wrappers import Wrapped
 
 
+_SAMPLE = 100  # names under a prefix that are looked at before all are
+
+
 @dataclass(slots=True)
 class Match:
     """How the names agree.
@@ -161,6 +164,7 @@ def _unwrapped(
         plain: the match of the names as they are.
         found: that with the names which the reference takes for others.
     """
+    from hfcount.verifier.spelling import respell
     from hfcount.verifier.wrappers import Wrapped, outer, peel
 
     wrapped, bare = peel(plain.unexpected)
@@ -173,6 +177,9 @@ def _unwrapped(
         rest = {name: bare.get(name, name) for name in plain.unexpected if name not in own}
         for prefix in outer(rest.values()):
             inner = {name: one.removeprefix(prefix) for name, one in rest.items() if one.startswith(prefix)}
+            some = list(inner.values())[:: len(inner) // _SAMPLE + 1]
+            if len(respell(plain.listed, (), some, spellings).names) * 2 < len(some):
+                continue  # and a look at all of them would find no more
             around = Wrapped(wrapped.wrappers, prefix, [], wrapped.own, wrapped.flat)
             tried = _without(around, bare | inner, leaves, names, spellings)
             # Most of the names must be those of tensors that would be missing otherwise.

@@ -31,6 +31,7 @@ class Packed:
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
+        dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
         reading: dtypes that make total_size come out exactly; None if none do.
@@ -40,6 +41,7 @@ class Packed:
     scheme: Scheme
     match: Match
     spelling: Mapping[str, str]
+    dense: Mapping[str, str] | None
     modules: Sequence[Found]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
@@ -105,6 +107,7 @@ def look(
         scheme,
         replace(match, listed=stored, unexpected=unexpected),
         spelling | _spelt(spelling, collected),
+        collected.dense,
         found.modules,
         found.lacking,
         found.biases,
@@ -143,7 +146,7 @@ def _as_said(
         biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
         if choice and counts[id(parts[0][1] if parts else leaf)]:
             modules.append(Found(leaf, choice, choice.layout))
-    return Packed(announced, scheme, match, {}, modules, [], biases, [])
+    return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
 
 
 def _any_of(view: HeaderView, leaf: Leaf, known: Collection[str]) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES
+from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES, SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.fetcher.weights import SINGLE, lost
+from hfcount.fetcher.weights import lost
 from hfcount.formats.index import bin_shards
 from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
@@ -39,7 +39,7 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
         count=len(names),
         parameters=None,
         bytes=None,
-        fix="Write the index again from the files that are there." if whole.get("whole") else "",
+        fix=whole.pop("fix", ""),
         listed=len(index.shards),
         absent=len(absent),
         files=named(absent),
@@ -58,7 +58,10 @@ def _whole(c: Comparison) -> dict[str, Any]:
     count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     facts: dict[str, Any] = {"others": named(sorted(others)), "held": len(others), "all": count}
     if not match.missing_count:
-        return facts | {"whole": True}
+        fix = (
+            "Delete the index." if list(others) == [SINGLE] else "Write the index again from the files that are there."
+        )
+        return facts | {"whole": True, "fix": fix}
     return {} if c.scheme else facts | {"some": count - match.missing_count}
 
 

@@ -91,8 +91,9 @@ RULES = {
             "A copy of a tied weight is stored.",
             "Writers that do not know the tie save the head beside the embedding it shares.",
             "Nothing: loaders take one. Saving again with transformers drops the copy.",
-            "{count:tensor} of {parameters:element} in all, a copy of {expected}, which the config ties it to:"
-            " {observed:120}. No parameters are counted for it.",
+            "{count:tensor} of {parameters:element} in all[alike?, a copy of {expected}, which the config ties it to:"
+            " {observed:120}][unknown?, which the config ties to {expected}: {observed:120}]. No parameters are counted"
+            " for it.[alike? Both begin and end with the same bytes.][unknown? Whether it is a copy was not compared.]",
             mends=False,
         ),
         Rule(
@@ -195,6 +196,17 @@ RULES = {
             " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
             " which the config ties to it. transformers 5 takes whichever is there; earlier versions, vLLM and others"
             " may look for {expected} alone.]",
+        ),
+        Rule(
+            "HF213",
+            "tied-weight-differs",
+            "error",
+            "A tied weight is stored beside the one that it is tied to, and is not a copy of it.",
+            "tie_word_embeddings was set, or is true by default, over a model that was trained with a head of its own.",
+            "Set tie_word_embeddings to false.",
+            "{observed:120} is stored beside {expected}, which the config ties it to, and they differ:"
+            " {parameters:element} in all. transformers 5 then loads both; earlier versions, vLLM and others drop the"
+            " one that is tied, and compute something else.",
         ),
         Rule(
             "HF301",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from hfcount.fetcher.interface import SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.fetcher.weights import SINGLE
 from hfcount.formats.safetensors import Entry
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder

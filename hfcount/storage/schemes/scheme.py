@@ -100,7 +100,10 @@ class Listed(Scheme):
     def choose(self, module: Module) -> Choice:
         if self.excluded is not None and (hit := self.excluded.find(module.name)):
             return DENSE if hit == "own" else RELATIVE
-        return usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
+        if self.excluded is None and found.layout and module.component == "projector":
+            return found._replace(why="without a list, transformers leaves the last matrix of a model dense")
+        return found
 
     heads = True
     """Whether a head that a given list does not name is packed."""

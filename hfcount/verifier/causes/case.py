@@ -10,6 +10,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed
 from hfcount.plan import Blueprint, build
+from hfcount.storage import dtypes
 from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
 from hfcount.verifier.causes.wholes import Wholes, described, wholes
 from hfcount.verifier.comparison import Comparison
@@ -59,22 +60,39 @@ class Case:
 
     @cached_property
     def stored(self) -> Stored:
-        """What is stored, by the blueprint's names."""
+        """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
         c, match = self.comparison, self.comparison.match
-        listed = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        spelling, others = match.taken, {leaf.name for leaf in match.heads}
-        others.update(match.wrapped.own if match.wrapped else ())
-        entries = c.view.entries if c.view else {}
+        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
+        if c.packed and c.packed.dense is None:
+            leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
+            listed = {name: name for leaf in leaves for name in leaf.names()}
+        elif c.packed:
+            listed = c.packed.dense or {}
+        others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
+        spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
-        for name in listed:
-            own = spelling.get(name, name)
-            if own not in others and not own.startswith(self.blueprint.asides):
-                shapes[own] = entries[name].shape if name in entries else None
+        for name, place in listed.items():
+            own, entry = spelling.get(name, name), entries.get(name)
+            if own in others or own.startswith(self.blueprint.asides):
+                continue
+            known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
+            shapes[own] = entry.shape if entry and known else None
         return Stored.of(shapes)
+
+    @cached_property
+    def told(self) -> bool:
+        """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
+        match, counts = self.comparison.match, self.difference.counts
+        shapes = sum(finding.count for finding in self.outcome.findings if finding.rule.code == "HF301")
+        if self.comparison.packed:
+            return counts[0] == match.missing_count and (counts[1] > 0) == bool(match.unexpected)
+        return counts == (match.missing_count, len(match.unexpected), shapes)
 
     @cached_property
     def difference(self) -> Difference:
         """How what is stored differs from the config."""
+        if self.comparison.packed:
+            return compare(self.blueprint.leaves, self.stored)
         listed = self.comparison.match.listed  # layers that only look like prediction layers are not found among these
         return compare([leaf for leaf, count in listed if count or leaf.part == "model"], self.stored)
 
@@ -86,7 +104,7 @@ class Case:
     @cached_property
     def beyond(self) -> Wholes | None:
         """What is unexpected, by parts and layers; None if it is nothing, or too much to look at."""
-        few = self.blueprint.tensor_count <= 10 * MOST
+        few = self.blueprint.tensor_count <= 10 * MOST and not self.comparison.packed
         return self._wholes("unexpected", described(self.blueprint.leaves)) if few else None
 
     def _wholes(self, how: Literal["missing", "unexpected"], other: Stored) -> Wholes | None:

@@ -45,7 +45,7 @@ def divided(case: Case) -> Iterator[Cause]:
         if cut := cuts[id(leaf)]:
             axes.setdefault(leaf.component, set()).add(cut[0])
     both = {component for component, found in axes.items() if found == {0, 1}}
-    if "attention" in both and both & {"mlp", "experts"}:
+    if "norm" not in axes and "attention" in both and both & {"mlp", "experts"}:
         (many,) = ranks
         said = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
         if {"embedding", "lm_head"} & axes.keys():

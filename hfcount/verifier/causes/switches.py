@@ -67,7 +67,10 @@ def typed(case: Case) -> Iterator[Cause]:
     gone = case.gone
     if not case.difference.unexpected and (not gone or gone.layers or any(map(is_large, gone.parts.values()))):
         return  # what is missing is lost, and no sign of another architecture
-    for key in [key for key in case.keys if key.rpartition(".")[2] == "model_type"]:
+    absent = {f"{leaf.component}_config.model_type" for leaf, _ in case.difference.missing}
+    for key in case.keys:
+        if key not in absent | {"model_type", "text_config.model_type"}:
+            continue
         others = [one for one in families.all_types() if one != case.value(key)]
         fits = _originals(case, key, [one for one in others if case.agrees({key: one})])
         if fits := [one for one in fits if case.proven({key: one})]:

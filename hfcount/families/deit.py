@@ -1,0 +1,43 @@
+"""DeiT and I-JEPA: ViT with a token for distillation, and ViT without any (arXiv:2012.12877, arXiv:2301.08243)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.conversions import VIT
+from hfcount.parts.vision import patch_convolution, vit_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("deit", "ijepa")  # transformers 5.23: modeling_deit.py, modeling_ijepa.py
+IGNORED = ("encoder_stride",)
+SPELLINGS = VIT
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
+
+
+def spec(c: Config) -> Spec:
+    d, tokens = c.int("hidden_size"), 2 if c.family == "deit" else 0
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + tokens
+    traits = {"tokens": tokens}
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS, traits=traits)
+    out = c.int("pooler_output_size", default=None)
+    return whole.but(causal=False, patches=keys.patches(c), out=out)
+
+
+def blueprint(s: Spec) -> Block:
+    d, distilled = s.hidden, s.family == "deit"
+    token, labels = Tensor((1, 1, d)), classifier(s)
+    embeddings = block(
+        "embedding",
+        cls_token=token if distilled else None,
+        distillation_token=token if distilled else None,
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+    )
+    pooled = block("other", dense=Linear(d, s.out or d, True)) if distilled and s.head == "base" else None
+    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
+    taught = block(cls_classifier=labels, distillation_classifier=labels)
+    return headed(s, s.family, body, image_classification=block(classifier=labels), double_heads=taught)

@@ -1,0 +1,42 @@
+"""GLM-OCR's vision tower: normalised queries and keys, gated networks with biases (https://huggingface.co/zai-org)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, layer_norm, rms_norm, stack, swiglu
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("glm_ocr_vision",)  # transformers 5.23: modeling_glm_ocr.py
+
+
+def spec(c: Config) -> Spec:
+    frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
+    return keys.tower(
+        c,
+        ffn=Dense(width=c.int("intermediate_size"), bias=True),
+        heads=("num_heads",),
+        depth=("depth",),
+        patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
+        out=c.int("out_hidden_size"),
+        traits={"attention_bias": c.bool("attention_bias", default=True)},
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, out, m, bias = s.hidden, s.out or s.hidden, s.seen.merge, bool(s.traits["attention_bias"])
+    head = rms_norm(s.layers[0].layer.attention.head_dim)
+    attention = altered(fused_square_attention(d, bias, bias), q_norm=head, k_norm=head)
+
+    def layer(one: Layer) -> Block:
+        network = swiglu(d, one.dense.width, bias)
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
+
+    merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
+    return block(
+        patch_embed=block(proj=patch_convolution(s)),
+        blocks=stack(s.layers, layer),
+        merger=Block({**merging, **swiglu(out, out * s.seen.channels).children}, "projector"),
+        downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
+        post_layernorm=rms_norm(d),
+    )

@@ -1,0 +1,25 @@
+"""HyperCLOVA X SEED with vision: Qwen2.5-VL's tower and one projection (https://huggingface.co/naver-hyperclovax)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.composite import joined
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear
+
+MODEL_TYPES = ("hyperclovax_vision_v2",)  # transformers 5.23: modeling_hyperclovax_vision_v2.py
+SPELLINGS = {
+    r"^model\.language_model\.lm_head\.": "lm_head.",
+    r"^model\.language_model\.model\.": "model.language_model.",
+    r"^model\.vision_projector\.": "model.projector.",
+}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration",))
+
+
+def blueprint(s: Spec) -> Block:
+    seen = s.parts["vision"]
+    projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
+    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), vision_projector=projector)

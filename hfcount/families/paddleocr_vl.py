@@ -1,0 +1,34 @@
+"""PaddleOCR-VL: SigLIP's tower, squares of patches, two projections, a small ERNIE (arXiv:2510.14528)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import beside
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("paddleocr_vl",)  # transformers 5.23: modeling_paddleocr_vl.py
+SPELLINGS = {
+    r"^mlp_AR\.": "model.projector.",
+    r"^(visual\.|language_model\.(?!model\.))": r"model.\1",
+    r"^model\.(?!visual\.|projector\.|language_model\.)": "model.language_model.",
+}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    merge = c.part("vision_config").int("spatial_merge_size", default=2)
+    traits = {"spatial_merge_size": keys.sized("m", merge)}
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration",), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    seen, side = s.parts["vision"].hidden, s.traits["spatial_merge_size"]
+    wide = side * side * seen
+    projector = block(
+        "projector",
+        pre_norm=layer_norm(seen),
+        linear_1=Linear(wide, wide, True),
+        linear_2=Linear(wide, s.hidden, True),
+    )
+    return beside(s, families.base(s), visual=families.tower(s, "vision"), mlp_AR=projector)

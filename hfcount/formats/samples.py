@@ -1,0 +1,48 @@
+"""Pieces of weight files, told from one another by their digests."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+
+class Piece(NamedTuple):
+    """Bytes `begin` to `end` of a file, the end not included."""
+
+    file: str
+    begin: int
+    end: int
+
+
+Samples = Mapping[Piece, str]
+"""The digest of each piece that was read."""
+
+
+def digest(raw: bytes) -> str:
+    """What stands for some bytes where they are compared with others."""
+    return sha256(raw).hexdigest()
+
+
+def written(samples: Samples) -> dict[str, dict[str, str]]:
+    """The samples as a recording has them: digests by `begin-end`, by file."""
+    found: dict[str, dict[str, str]] = {}
+    for piece in sorted(samples):
+        found.setdefault(piece.file, {})[f"{piece.begin}-{piece.end}"] = samples[piece]
+    return found
+
+
+def read(recorded: Any) -> Samples:
+    """The inverse of `written`.
+
+    Raises:
+        ValueError: it does not have that form.
+    """
+    found = {}
+    if not isinstance(recorded, dict) or not all(isinstance(one, dict) for one in recorded.values()):
+        raise ValueError
+    for file, digests in recorded.items():
+        for place, one in digests.items():
+            begin, _, end = place.partition("-")
+            if not isinstance(one, str):
+                raise ValueError
+            found[Piece(file, int(begin), int(end))] = one
+    return found

@@ -1,0 +1,72 @@
+"""Copies of tied weights: whether what is stored twice is the same, by the first and the last bytes of both."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.formats.samples import Piece
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+
+PAGE = 65_536
+"""Bytes that are compared at either end of a tensor."""
+
+_MOST = 4  # copies that are compared: more than any architecture ties
+
+State = Literal["alike", "differing", "unknown"]
+
+
+def check_copies(c: Comparison, outcome: Outcome) -> None:
+    """HF203, HF213: tied weights that are stored beside the one that they are tied to."""
+    groups: dict[State, list[tuple[Leaf, int]]] = {}
+    for leaf, count in c.match.extra("tied"):
+        if leaf in c.match.stand_ins or c.bytes(leaf, count) == 0:  # by the headers, where they were read
+            continue
+        pairs = [pair for name in c.match.names(leaf) for pair in _pieces(c, name, leaf.to or "")]
+        if len(pairs) <= 2 * _MOST:
+            outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
+        groups.setdefault(_state(c, pairs), []).append((leaf, count))
+    for state, found in groups.items():
+        first = found[0][0]
+        outcome.report(
+            "HF213" if state == "differing" else "HF203",
+            expected=first.to,
+            observed=first.name,
+            key="tie_word_embeddings",
+            file=CONFIG,
+            **c.stored(found),
+            alike=state == "alike",
+            unknown=state == "unknown",
+        )
+
+
+def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> State:
+    digests = [(c.samples.get(one), c.samples.get(other)) for one, other in pairs]
+    known = [(one, other) for one, other in digests if one and other]
+    if any(one != other for one, other in known):
+        return "differing"
+    return "alike" if known and len(known) == len(pairs) else "unknown"
+
+
+def _pieces(c: Comparison, name: str, to: str) -> Iterator[tuple[Piece, Piece]]:
+    """The ends of two tensors, which are the same bytes if the tensors are the same; none where that cannot be told."""
+    one, other = _place(c, name), _place(c, to)
+    if one is None or other is None or c.headers.entries[one[0]][:2] != c.headers.entries[other[0]][:2]:
+        return
+    size = one[3]
+    ends = [(0, size)] if size <= 2 * PAGE else [(0, PAGE), (size - PAGE, size)]
+    for begin, end in ends if size else ():
+        yield Piece(one[1], one[2] + begin, one[2] + end), Piece(other[1], other[2] + begin, other[2] + end)
+
+
+def _place(c: Comparison, name: str) -> tuple[str, str, int, int] | None:
+    """A tensor's own name, its file, and where its bytes begin there and how many they are; None if that is unknown."""
+    own = c.spelling.get(name, name)
+    if c.view is None or own not in c.view.entries:
+        return None
+    entry = c.view.entries[own]
+    for file, shard in c.view.shards.items():
+        if shard.header and shard.header.tensors.get(own) is entry:
+            return own, file, 8 + shard.header.length + entry.begin, entry.end - entry.begin
+    return None
