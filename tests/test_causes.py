@@ -223,6 +223,14 @@ CASES = {
         fix="Add the missing experts, or cut its rows to those of the 6 experts that are stored and set num_experts to"
         " 6.",
     ),
+    "fewer packed experts, and a router as it was": Case(
+        recorded("gpt_oss", num_local_experts=6),
+        spoil=lambda tensors: {
+            name: (dtype, (8, *shape[1:]) if ".router." in name else shape) for name, (dtype, shape) in tensors.items()
+        },
+        cause="The router has 8 rows for 6 experts: model.layers.{0-2}.mlp.router.weight.",
+        fix="Cut its rows to those of the 6 experts that are stored.",
+    ),
     "experts that differ layer by layer": Case(
         MOE,
         spoil=experts(8, 6, 4),
@@ -256,8 +264,8 @@ CASES = {
         config("llama", num_hidden_layers=6),
         spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
         codes="HF201",
-        cause="Layers 2-3,5 of model.layers and model.norm are absent altogether, and no other number of layers would"
-        " fit: lost in saving or conversion.",
+        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and no other number of"
+        " layers would fit: lost in saving or conversion.",
         fix="Add what is missing.",
     ),
     "a layer lost within": Case(
@@ -282,8 +290,8 @@ CASES = {
         GEMMA,
         spoil=without("vision_tower", "multi_modal_projector"),
         codes="HF201",
-        cause="vision_tower and multi_modal_projector are absent altogether, while vision_config announces them: a"
-        " text-only conversion.",
+        cause="The parts vision_tower and multi_modal_projector are absent altogether, while vision_config announces"
+        " them: a text-only conversion.",
         fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
         " the names.",
     ),
@@ -291,7 +299,7 @@ CASES = {
         GEMMA,
         spoil=without("multi_modal_projector"),
         codes="HF201",
-        cause="multi_modal_projector is absent altogether, while the config announces it: lost in saving or conversion",
+        cause="The part multi_modal_projector is absent altogether, while the config announces it: lost in saving",
         fix="Add it from the model that was converted.",
     ),
     "a tower besides": Case(
@@ -400,7 +408,7 @@ CASES = {
     "transposed": Case(
         LLAMA,
         spoil=transposed("mlp."),
-        cause="They are stored transposed, as [in, out], the way Conv1D and other frameworks have them",
+        cause="They are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones",
         fix="Transpose them.",
     ),
     "a resized vocabulary, and a norm lost": Case(

@@ -169,7 +169,7 @@ RULES = {
             "A head that `architectures` does not name is stored.",
             "The weights were saved from another class than the config names.",
             "Name the class whose head is meant.",
-            "{tensors} is stored, though architectures names {subject}, which has no such head.",
+            "{tensors} {count:is|are} stored, though architectures names {subject}, which has no such head.",
         ),
         Rule(
             "HF211",

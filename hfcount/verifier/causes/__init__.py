@@ -63,6 +63,9 @@ def explain(
     open_ = [finding.rule.code for finding in outcome.findings if finding.rule.code in DIFFERING]
     if not open_ or comparison.names is None:
         return
+    wrapped = comparison.names.wrapped
+    if wrapped and not wrapped.pairs:
+        return  # an adapter alone, without the model that it adapts
     case = Case(comparison, values, outcome, again)
     if not case.told:
         return

@@ -1,6 +1,6 @@
 """Whole layers and whole parts that are absent, and layers whose numbers have gaps."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hfcount.errors import HfcountError
@@ -41,7 +41,7 @@ def stripped(case: Case) -> Iterator[Cause]:
     every = {leaf.component for leaf in case.blueprint.leaves} & _TOWERS == components
     key = next((f"{one}_config" for one in sorted(components) if f"{one}_config" in case.values), None)
     them = "them" if len(gone.parts) > 1 else "it"
-    said = f"{_absent(gone.parts)}, while {key or 'the config'} announces {them}: "
+    said = f"{_absent([], [*gone.parts])}, while {key or 'the config'} announces {them}: "
     do = f"add {them} from the model that was converted"
     if alone:
         do += f", or make text_config the config and drop {alone} from the names"
@@ -53,16 +53,15 @@ def lost(case: Case) -> Iterator[Cause]:
     gone = case.gone
     if not gone or case.difference.unexpected:
         return
-    parts = [printable(part) for part, names in gone.parts.items() if gone.layers or is_large(names)]
+    parts = [part for part, names in gone.parts.items() if gone.layers or is_large(names)]
     layers = [
         f"layer{'s' if len(own) > 1 else ''} {Indices.of(own)} of {_name(stack)}"
         for stack, (own, _) in gone.layers.items()
     ]
     if layers or parts:
-        many = len(layers + parts) > 1 or any(len(own) > 1 for own, _ in gone.layers.values())
         no = "no other number of layers would fit" if layers else "no other value of one key would fit"
         do = "; or, ".join(["add what is missing", *_pruned(case)])
-        yield Cause({"HF201"}, sentence(f"{_absent(layers + parts, many)}, and {no}: {_LOST}"), sentence(do))
+        yield Cause({"HF201"}, sentence(f"{_absent(layers, parts)}, and {no}: {_LOST}"), sentence(do))
 
 
 def beside(case: Case) -> Iterator[Cause]:
@@ -73,8 +72,10 @@ def beside(case: Case) -> Iterator[Cause]:
         yield Cause({"HF202"}, sentence(f"{said} besides, of which it has nothing"))
 
 
-def _absent(parts: Collection[str], many: bool = False) -> str:
-    return f"{listed([*parts])} {'are' if many or len(parts) > 1 else 'is'} absent altogether"
+def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:
+    named = [f"the part{'s' if len(parts) > 1 else ''} {listed([*map(printable, parts)])}"] if parts else []
+    many = len(layers) + len(parts) > 1 or any(one.startswith("layers ") for one in layers)
+    return f"{listed([*layers, *named])} {'are' if many else 'is'} absent altogether"
 
 
 def _pruned(case: Case) -> Iterator[str]:

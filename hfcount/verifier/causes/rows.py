@@ -22,7 +22,7 @@ def transposed(case: Case) -> Iterator[Cause]:
     """All shapes that differ are the other way round."""
     odd = case.difference.misshapen
     if odd and all(len(leaf.shape) == 2 and row.shape == leaf.shape[::-1] for leaf, row in odd):
-        said = "they are stored transposed, as [in, out], the way Conv1D and other frameworks have them; of square ones"
+        said = "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones"
         yield Cause({"HF301"}, sentence(f"{said} there is no telling"), "Transpose them.")
 
 
@@ -66,7 +66,7 @@ def contradicting(case: Case) -> Iterator[Cause]:
 
 def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | None:
     """The router has rows for other experts than are stored."""
-    experts = {value for value, places in values.items() if any(sight.stack for sight in places)}
+    experts = {value for value, places in values.items() if any(sight.leaf.component == "experts" for sight in places)}
     rows = {value for value, places in values.items() if any(sight.leaf.component == "router" for sight in places)}
     if len(values) > 2 or len(experts) != 1 or len(rows) != 1 or experts == rows:
         return None

@@ -129,7 +129,7 @@ def _said(fits: Sequence[Fit]) -> str:
     if len(fits) == 1:
         return said
     if not shared:
-        return "; or, ".join("; ".join(map(str, own)) for own in apart)
+        return "; or, ".join(", and besides ".join(map(str, own)) for own in apart)
     either = (" and ".join(f"{one.key} {one.fits:,} for {one.read:,}" for one in own) for own in apart)
     return f"{said}; and with these, {', or '.join(either)} would fit"
 
