@@ -424,6 +424,11 @@ NEOX: Json = {
 }
 
 
+def adds(tokens: Json) -> Callable[[Checkpoint], None]:
+    """The tokenizer has these tokens besides."""
+    return lambda checkpoint: checkpoint.others.update({"added_tokens.json": json.dumps(tokens).encode()})
+
+
 def masks(checkpoint: Checkpoint) -> None:
     """What transformers once wrote beside each layer's attention, and how it then took booleans."""
     checkpoint.metadata["total_size"] = checkpoint.data + 2 * 8 * 8 / 8
@@ -892,6 +897,9 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
+    "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
+    "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
+    "tokens with rows": Case("verified", spoil=adds({"<|im_end|>": 49})),
     "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "mismatch", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from build import Json, config
+from conftest import Run
 from defects import FIRST, Checkpoint, Tensors, stored
 
 import hfcount
@@ -465,3 +466,15 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
 
 def verified(values: Json, tensors: Tensors, folder: Path) -> hfcount.Report:
     return hfcount.verify(str(Checkpoint(values, {FIRST: tensors}).write(folder / "model")))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code"), [(("HF201",), 1), (("HF301",), 1), (("HF201", "HF301"), 0)], ids=lambda value: str(value)
+)
+def test_a_cause_is_allowed_with_all_that_it_explains(
+    allowed: tuple[str, ...], code: int, run: Run, tmp_path: Path
+) -> None:
+    case = CASES["fewer experts"]
+    folder = Checkpoint(case.says or {}, {FIRST: stored(case.saved)}).write(tmp_path / "model")
+    result = run(*(part for one in allowed for part in ("--allow", one)), folder)
+    assert (result.code, result.report["findings"][0]["also"]) == (code, ["HF301"])

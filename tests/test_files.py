@@ -151,7 +151,7 @@ def half(content: bytes) -> bytes:
     return content[: len(content) // 2]
 
 
-ALIEN = raw({"lora_up.weight": ("F32", (4, 12))})
+ALIEN = raw({"lora_up.weight": ("F32", (4, 12)), NORM: ("F32", (4,))})
 
 CASES: dict[str, Case] = {
     # The files of the index
@@ -272,8 +272,16 @@ CASES: dict[str, Case] = {
     "a copy that no loader takes": Case(
         "explained", "HF006", ("overlay.safetensors", EMBED), asked=5, spoil=copied("overlay.safetensors", EMBED)
     ),
+    "copies beside what language models' loaders do not take": Case(
+        "explained",
+        "HF006",
+        ("model-fp16.safetensors",),
+        asked=5,
+        make=lambda: sharded(architectures=["LlamaModel"]),
+        spoil=copied("model-fp16.safetensors", EMBED, NORM),
+    ),
     "tensors of something else": Case(
-        "explained", "HF006", ("1 tensor that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)
+        "explained", "HF006", ("2 tensors that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)
     ),
     "tensors of something else that loaders take": Case(
         "mismatch", "HF006", ("lora_up", "mlx-lm"), asked=5, spoil=also("model-lora.safetensors", ALIEN)

@@ -55,6 +55,7 @@ def test_a_name_that_counts_a_billion_costs_no_more() -> None:
     [
         ("consolidated.safetensors", "layout"),
         ("consolidated-00001-of-00002.safetensors", "layout"),
+        ("open_clip_model.safetensors", "library"),
         ("adapter_model.safetensors", "adapter"),
         ("pytorch_lora_weights.safetensors", "adapter"),
         ("model.fp16.safetensors", "variant"),

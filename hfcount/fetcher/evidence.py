@@ -63,7 +63,7 @@ def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None 
     shards = RecordedShards(kept.files or {}, kept.sizes, otherwise, kept.samples)
     source: SourceName = "cache" if otherwise is None else "hub"
     others = {name: one for name, one in found.items() if one}
-    if any(name not in others for name in companions(kept.sizes or ())):
+    if any(name not in others for name in companions(kept.sizes or {})):
         return None
     names = top_level(kept.sizes or ())
     return Documents(request.path, source, commit, config, index, shards, names, sizes=kept.sizes, companions=others)

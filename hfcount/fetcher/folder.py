@@ -7,13 +7,14 @@ from pathlib import Path
 from stat import S_ISREG
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files
+from hfcount.fetcher import files, tokens
 from hfcount.fetcher.interface import (
     ADAPTER,
     CONFIG,
     INDEX,
     MODULES,
     SINGLE,
+    TOKENS,
     Documents,
     Progress,
     Request,
@@ -106,7 +107,9 @@ def read_folder(
         weights.append(SINGLE)
     # The cache has what was asked for before, and a recording need not have any weights.
     whole = source == "folder" or (source == "fixtures" and any(name.endswith(_WEIGHTS) for name in names))
-    others = {name: files.read(folder / name, label and f"{label} {name}") for name in companions(names)}
+    others = {
+        name: files.read(folder / name, label and f"{label} {name}") for name in companions(sizes) if name not in TOKENS
+    }
     return Documents(
         model,
         source,
@@ -116,7 +119,7 @@ def read_folder(
         FolderShards(folder, weights, whole),
         names,
         sizes=sizes if whole else None,
-        companions={name: document for name, document in others.items() if document},
+        companions={name: one for name, one in others.items() if one} | tokens.read(folder, label),
     )
 
 

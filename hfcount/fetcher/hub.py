@@ -80,7 +80,7 @@ class _Repo:
         with ThreadPoolExecutor(2) as pool:
             wanted = self.sizes is None or INDEX in self.sizes
             indexed = pool.submit(self._document, INDEX) if wanted else None
-            others = {name: pool.submit(self._document, name) for name in companions(self.sizes or ())}
+            others = {name: pool.submit(self._document, name) for name in companions(self.sizes or {})}
             try:
                 config = config or self._document(CONFIG)
                 index = indexed.result() if indexed else None

@@ -23,11 +23,15 @@ ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
-COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES)
+TOKENS = ("added_tokens.json", "tokenizer_config.json", "tokenizer.json")
+
+COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
+
+_SHORT = 1_000_000  # bytes
 
 LONGEST = 1_000_000
 """Seconds that a run may wait."""
@@ -170,7 +174,9 @@ def top_level(names: Iterable[str]) -> list[str]:
     return [name for name in names if "/" not in name]
 
 
-def companions(names: Collection[str]) -> list[str]:
-    """The further documents to read of a checkpoint with these files."""
-    pickled = not any(name.endswith(".safetensors") for name in top_level(names))
-    return [name for name in COMPANIONS if name in names and (name != BIN_INDEX or pickled)]
+def companions(sizes: Mapping[str, int | None]) -> list[str]:
+    """The further documents to read of a checkpoint with these files, of which a short list of tokens is one."""
+    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
+    left = {*TOKENS[1:], *(() if pickled else (BIN_INDEX,))}
+    left |= {name for name in TOKENS[:1] if (sizes.get(name) or 0) > _SHORT}
+    return [name for name in COMPANIONS if name in sizes and name not in left]

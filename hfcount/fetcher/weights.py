@@ -13,6 +13,7 @@ from hfcount.formats.json import Document
 _APART = (
     (r"consolidated[\w.-]*", "the author's own layout, for the author's own loader"),
     (r"(adapter_|pytorch_lora_weights|ip-adapter)[\w.-]*", "an adapter"),
+    (r"(open_clip|diffusion)_[\w.-]*", "another library's layout"),
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
 )

@@ -65,7 +65,7 @@ DEEPSEEK_V4 = {
     r"\.ffn_norm\.": ".post_attention_layernorm.",
     r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
     r"\.attn_sink$": ".sinks",
-    r"(?<!model)\.norm\.": ".kv_norm.",
+    r"(?<!^model)\.norm\.": ".kv_norm.",
     r"\.ape$": ".position_bias",
     r"\.wq_a\.": ".q_a_proj.",
     r"\.wq_b\.": ".q_b_proj.",

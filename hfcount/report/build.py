@@ -75,7 +75,7 @@ def _files(run: Inspection, weights: Weights) -> Files:
         named=len(weights.named),
         found=sum(name in (weights.sizes or ()) for name in weights.named) if known else None,
         sized=run.outcome.sized,
-        opened=len(run.shards or ()),
+        opened=len(run.headers or ()),
         apart={printable(name): why for name, why in sorted(weights.apart.items())},
     )
 

@@ -35,8 +35,8 @@ class Files(Part):
     """How far a run looked at the weight files.
 
     Numbers of files: `named` by the index, or standing for the model where there is none; of these `found`, null where
-    that is not known; `sized`, whose size was held against their tensors; `opened`, whose headers were read. `apart`
-    are files that were not opened, since no loader takes them by itself, and why.
+    that is not known; `sized`, whose size was held against their tensors. `opened` are all files whose headers were
+    read, and `apart` those that were not opened, since no loader takes them by itself, and why.
     """
 
     named: int

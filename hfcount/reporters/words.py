@@ -174,7 +174,9 @@ def looked(report: Report) -> str:
         seen += ["shapes", "dtypes"] if seen else ["layout"]
     seen += ["bytes of total_size"] if "total_size" in checked else []
     if report.depth == "headers":
-        said = f"{_listed([*seen, 'sizes'])} of {_of(files.opened, files.named)} by their headers; data was not read"
+        some = files.found and files.opened < files.named  # else all, or others that are there in their place
+        opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
+        said = f"{_listed([*seen, 'sizes'])} of {opened} by their headers; data was not read"
     else:
         seen += [f"sizes of {_of(files.sized, files.named)}"] if files.sized else []
         unknown = f"the {plural(files.named, 'file')} themselves were not seen"

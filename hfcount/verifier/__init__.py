@@ -10,12 +10,11 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, headers, presence, ties, unlisted
+from hfcount.verifier import accepted, checks, headers, presence, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
-from hfcount.verifier.token_ids import check_token_ids
 
 
 def _check_modules(c: Comparison, outcome: Outcome) -> None:
@@ -60,7 +59,8 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
     (checks.check_config, set()),
-    (check_token_ids, set()),
+    (token_ids.check_token_ids, set()),
+    (token_ids.check_tokenizer, {"listing"}),
     (checks.check_defaults, set()),
     (checks.check_unread_keys, set()),
     # By then it is known what else is wrong.

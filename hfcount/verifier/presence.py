@@ -51,18 +51,16 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
 def _whole(c: Comparison) -> dict[str, Any]:
     """What files hold that are there in the place of those that the index names."""
     others = c.headers.shards if c.index is None and c.view else c.beside
-    if not others:
-        return {}
     names = {name for shard in others.values() if shard.header for name in shard.header.tensors}
-    match = c.matched(names)
+    match = c.names if c.index is None else None if c.announced or c.scheme else c.matched(names)
+    if not others or match is None:
+        return {}
     count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
     facts: dict[str, Any] = {"others": named(sorted(others)), "held": len(others), "all": count}
-    if not match.missing_count:
-        fix = (
-            "Delete the index." if list(others) == [SINGLE] else "Write the index again from the files that are there."
-        )
-        return facts | {"whole": True, "fix": fix}
-    return {} if c.scheme else facts | {"some": count - match.missing_count}
+    if match.missing_count:
+        return facts | {"some": count - match.missing_count}
+    one = list(others) == [SINGLE]  # which needs no index
+    return facts | {"whole": True, "fix": "Delete the index." if one else "Write the index again from them."}
 
 
 def check_sizes(c: Comparison, outcome: Outcome) -> None:

@@ -50,6 +50,16 @@ RULES = {
             "{ids}, and {table} has {rows:row}: an input with such a token fails when the model runs.",
         ),
         Rule(
+            "HF105",
+            "token-beyond-embedding",
+            "error",
+            "The tokenizer has an id that the embedding has no row for; of padding and placeholders, a note.",
+            "Tokens were added to the tokenizer, and the embedding was not resized.",
+            "Resize the embedding (model.resize_token_embeddings) and save again, or drop the token.",
+            "{file} gives {token:60} the id {observed:,}[ and {more:more token} such an id], and {table} has the rows 0"
+            " to {last:,}: an input with such a token fails when the model runs.",
+        ),
+        Rule(
             "HF106",
             "default-taken",
             "note",

@@ -1,8 +1,10 @@
 """Token ids of the config that no row of the embedding belongs to."""
 
+import re
 from collections.abc import Iterator
 
 from hfcount import families
+from hfcount.fetcher import tokens
 from hfcount.fetcher.interface import CONFIG
 from hfcount.mapper.token_ids import TokenId
 from hfcount.text import plural, printable
@@ -14,12 +16,15 @@ from hfcount.verifier.rules import Severity
 _VOCABULARIES = ("vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
 _ALWAYS = ("pad_token", "decoder_start_token")
+_UNREAD = re.compile(
+    r"(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])", re.IGNORECASE
+)
 _NAMED = 3  # ids that a message gives
 
 
 def check_token_ids(c: Comparison, outcome: Outcome) -> None:
     """HF104: an error where the id is sure to be looked up, a note where it may never be used."""
-    tables = list(token_tables(c))
+    tables = list(_tables(c))
     found: dict[Severity, list[tuple[TokenId, int, str]]] = {}
     for one in c.blueprint.token_ids:
         known = _table_of(one, tables)
@@ -43,7 +48,34 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
         )
 
 
-def token_tables(c: Comparison) -> Iterator[tuple[str, int, str]]:
+def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
+    """HF105: added tokens without a row; no harm is done where they only pad, or another input takes their place."""
+    largest = max((table[1:] for table in _tables(c)), default=None)
+    if largest is None:
+        return
+    rows, table = largest
+    found: dict[Severity, dict[int, tuple[str, str]]] = {}
+    for file, token, number in tokens.added(c.weights.companions):
+        if number >= rows:
+            found.setdefault("note" if _UNREAD.search(token) else "error", {}).setdefault(number, (file, token))
+    for severity, by_id in found.items():
+        first = min(by_id)
+        file, token = by_id[first]
+        outcome.report(
+            "HF105",
+            severity=severity,
+            expected=rows,
+            observed=first,
+            file=file,
+            tensors=[table],
+            token=token,
+            more=len(by_id) - 1 or None,
+            table=table,
+            last=rows - 1,
+        )
+
+
+def _tables(c: Comparison) -> Iterator[tuple[str, int, str]]:
     """Each embedding of tokens: where in the config its size is, its rows as described or, if more, as stored."""
     for leaf in c.blueprint.leaves:
         rows = leaf.shape[0] if leaf.component == "embedding" and len(leaf.shape) == 2 else None

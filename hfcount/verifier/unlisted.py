@@ -93,6 +93,8 @@ def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome)
 
 def _meant(c: Comparison, single: Mapping[str, Entry], outcome: Outcome) -> str:
     """Which of two sets to delete, if one is what the config describes and the other is not."""
+    if c.announced:
+        return ""
     match, find = c.matched(single), Finder(c.blueprint.leaves).find
     shapes = ((find(name), entry.shape) for name, entry in single.items())
     fits = not (match.missing_count or match.unexpected) and all(
@@ -149,13 +151,16 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
     own, known = shard.header.tensors, set(listed)
     if needed := _needed(c, [name for name in own if name not in known], announced=True):
         return _Unlisted(file, "needed", needed)
-    if copies := [name for name in own if name in known]:
+    copies = [name for name in own if name in known]
+    if 2 * len(copies) > len(own):  # a few common names may be another library's
         return _Unlisted(file, "copies", copies)
     return _Unlisted(file, "alien", list(own))
 
 
 def _taken(c: Comparison, one: _Unlisted) -> str | None:
-    """Who takes the file for a part of the model."""
+    """Who takes the file for a part of the model: loaders of language models read what is there."""
+    if c.blueprint.spec.head not in ("causal_lm", "conditional_generation"):
+        return None
     if c.index is None and one.kind == "copies":
         return "vLLM reads every .safetensors file where there is no index"
     return "mlx-lm and llama.cpp's converter read every model*.safetensors" if one.file.startswith("model") else None
@@ -163,7 +168,7 @@ def _taken(c: Comparison, one: _Unlisted) -> str | None:
 
 def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:
     """Those of some names that the model cannot do without, and of prediction layers that the config announces."""
-    find, spelt = Finder(c.blueprint.leaves).find, {found: expected for expected, found in c.spelling.items()}
+    find, spelt = _finder(c).find, {found: expected for expected, found in c.spelling.items()}
     announced = announced and c.blueprint.spec.announces("mtp")
     leaves = ((name, find(spelt.get(name, name))) for name in names)
     return [
@@ -174,13 +179,18 @@ def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:
 
 
 def _predicting(c: Comparison, names: Iterable[str]) -> bool:
-    find = Finder(leaf for leaf in c.blueprint.leaves if leaf.part == "prediction").find
-    return any(map(find, names))
+    leaves = map(_finder(c).find, names)
+    return any(leaf.part == "prediction" for leaf in leaves if leaf)
+
+
+def _finder(c: Comparison) -> Finder:
+    """Finds the leaf of a name, in the layout that the checkpoint has it in."""
+    return Finder([leaf for leaf, _ in c.names.listed] if c.names else c.blueprint.leaves)
 
 
 def _drop_what_explains(c: Comparison, needed: Sequence[str], outcome: Outcome) -> None:
     """Leaves out that tensors are missing or not stored, where a file beside has them."""
-    find = Finder(c.blueprint.leaves).find
+    find = _finder(c).find
     required = sum(leaf is not None and leaf.presence == "required" for leaf in map(find, needed))
     explained = {"HF201"} if required == c.match.missing_count else set()
     explained |= {"HF207"} if required < len(needed) else set()

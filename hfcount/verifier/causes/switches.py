@@ -35,11 +35,15 @@ def switched(case: Case) -> Iterator[Cause]:
 def _options(case: Case) -> Iterator[dict[str, Any]]:
     values = {key: case.value(key) for key in case.keys if key.rpartition(".")[2] != _TIE}
     yield from ({key: not value} for key, value in values.items() if isinstance(value, bool))
+    rows = len(case.difference.missing) + len(case.difference.unexpected)
+    if rows > len(case.blueprint.leaves):
+        return  # too much differs for one key to mend
     yield from ({key: switch} for switch in (True, False) for key, value in values.items() if value is None)
     yield from ({key: None} for key, value in values.items() if type(value) is int)
+    if not rows:
+        return
     small = [key for key, value in values.items() if type(value) is int and abs(value) <= _SMALL]
-    if any(case.difference.counts[:2]):
-        yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
+    yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
     sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
     for size, _ in sizes.most_common(_SIZES):
         yield from ({key: size} for key, value in values.items() if value is None)
@@ -64,8 +68,9 @@ def _read(value: Any) -> str:
 
 def typed(case: Case) -> Iterator[Cause]:
     """Another model_type under which the same config describes what is stored, if need be with other sizes."""
-    gone = case.gone
-    if not case.difference.unexpected and (not gone or gone.layers or any(map(is_large, gone.parts.values()))):
+    gone, rows = case.gone, [leaf for leaf, count in case.difference.missing if leaf.indices and count == leaf.count]
+    large = not gone or gone.layers or any(map(is_large, gone.parts.values()))
+    if not case.difference.unexpected and (large or not rows):
         return  # what is missing is lost, and no sign of another architecture
     absent = {f"{leaf.component}_config.model_type" for leaf, _ in case.difference.missing}
     for key in case.keys:
