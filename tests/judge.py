@@ -1,4 +1,4 @@
-"""What hfcount and transformers say of one folder, and where hfcount calls good what transformers does not load whole."""
+"""What hfcount and transformers say of a folder, and where hfcount calls good what transformers does not load whole."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -178,15 +178,14 @@ def differences(found: Loaded, right: Loaded) -> str | None:
     wrong = []
     for name, tensor in found.state.items():
         other = right.state.get(name, right.state.get(bare.get(name, "")))
-        if other is None or other.shape != tensor.shape or tensor.device.type == "meta":
-            wrong.append(name)
-        elif not torch.equal(tensor.to(torch.float64), other.to(torch.float64)):
+        there = other is not None and other.shape == tensor.shape and tensor.device.type != "meta"
+        if not (there and torch.equal(tensor.to(torch.float64), other.to(torch.float64))):
             wrong.append(name)
     return f"other values: {wrong[:3]}" if wrong else None
 
 
 def alike_outside(good: Checkpoint, spoilt: Checkpoint) -> bool:
-    """Whether all but headers is as in a whole checkpoint of the same config, sharded as the spoilt one's index says."""
+    """Whether all but headers is as in a whole checkpoint of this config, sharded as the spoilt one's index says."""
     after = spoilt.contents()
     if spoilt.config != good.config or spoilt.index is None or INDEX not in after:
         return False
