@@ -167,6 +167,12 @@ CASES = {
         cause="hidden_size was read as 48, and 24 would fit.",
         fix="Set hidden_size to 24.",
     ),
+    "half of the width in all, and no norms": Case(
+        recorded("hrm_text"),
+        recorded("hrm_text", hidden_size=88),
+        cause="hidden_size was read as 88, and 44 would fit.",
+        fix="Set hidden_size to 44.",
+    ),
     "heads of another number": Case(
         config("qwen3", num_attention_heads=8, num_key_value_heads=4),
         config("qwen3"),

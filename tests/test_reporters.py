@@ -188,6 +188,12 @@ SENTENCES: dict[str, tuple[Json, Json | None, dict[str, Any], str]] = {
         {"policy": Policy(frozenset({"HF201", "HF202"}))},
         "allowed: 1 error (HF201)",
     ),
+    "allowed, and nothing is left": (
+        TINY["llama"],
+        {},
+        {"policy": Policy(frozenset({"HF001"}))},
+        "unverified: nothing was compared; allowed: 1 error (HF001)",
+    ),
     "counted": (TINY["llama"], None, {"depth": "config"}, "unverified: counted from the config alone, as asked"),
 }
 

@@ -10,6 +10,8 @@ from hfcount.report.model import Report, ReportedFinding
 from hfcount.text import plural, printable
 from hfcount.tree.nodes import Component
 
+_COUNTED = "counted from the config alone, as asked"
+
 
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
@@ -234,8 +236,7 @@ def _because(report: Report) -> str:
     if report.verdict == "unverified":
         return _unproven(report)
     if report.verdict == "allowed":
-        codes = ", ".join(one.code for one in report.allowed)
-        return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
+        return _allowed(report)
     size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
@@ -248,11 +249,16 @@ def _because(report: Report) -> str:
     return f"{counted}; every difference is a known, harmless one ({ways})"
 
 
+def _allowed(report: Report) -> str:
+    codes = ", ".join(one.code for one in report.allowed)
+    return f"{plural(sum(one.count for one in report.allowed), 'error')} ({codes})"
+
+
 def _unproven(report: Report) -> str:
     if report.error:
         return report.error.message
     if report.depth == "config":
-        return "counted from the config alone, as asked"
+        return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _COUNTED
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
         return f"what is described agrees with what was read; not described is {parts}"

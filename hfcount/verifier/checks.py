@@ -149,6 +149,7 @@ def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
         key="metadata.total_parameters",
         file=INDEX,
         parameters=abs(claim - total),
+        fix=f"Set it to {total:,}, or drop it.",
         **reason,
         shown=claim < total,  # it takes the smaller of this and its own sum
     )

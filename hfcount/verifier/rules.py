@@ -103,7 +103,8 @@ RULES = {
             "Nothing: loaders take one. Saving again with transformers drops the copy.",
             "{count:tensor} of {parameters:element} in all[alike?, a copy of {expected}, which the config ties it to:"
             " {observed:120}][unknown?, which the config ties to {expected}: {observed:120}]. No parameters are counted"
-            " for it.[alike? Both begin and end with the same bytes.][unknown? Whether it is a copy was not compared.]",
+            " for it.[alike? Both begin and end with the same bytes. Strict loaders refuse it.][unknown? Whether it is"
+            " a copy was not compared.]",
             mends=False,
         ),
         Rule(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from math import prod
 
+from hfcount.tree.dims import origin
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.causes.case import Case, Cause, sentence
 
@@ -43,9 +44,11 @@ def divided(case: Case) -> Iterator[Cause]:
     axes: dict[str, set[int]] = {}
     for leaf, _ in case.difference.misshapen:
         if cut := cuts[id(leaf)]:
+            if origin(leaf.shape[cut[0]]) == origin(case.blueprint.spec.hidden):
+                return  # the width of the model itself, which every rank has whole
             axes.setdefault(leaf.component, set()).add(cut[0])
     both = {component for component, found in axes.items() if found == {0, 1}}
-    if "norm" not in axes and "attention" in both and both & {"mlp", "experts"}:
+    if "attention" in both and both & {"mlp", "experts"}:
         (many,) = ranks
         said = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
         if {"embedding", "lm_head"} & axes.keys():
