@@ -137,7 +137,7 @@ def fitted(values: Json) -> Json:
 def _capped(given: Json, defaults: Mapping[str, Any]) -> Json:
     result = dict(given)
     for key, value in defaults.items():
-        if isinstance(value, dict) and (isinstance(given.get(key), dict) or key.endswith("_config")):
+        if isinstance(value, dict) and ("model_type" in value or key.endswith("_config")):
             result[key] = _capped(given.get(key) or {}, value)
         elif type(value) is int and value > _CAPS.get(key, value):
             result[key] = _CAPS[key]
