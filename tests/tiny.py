@@ -100,7 +100,7 @@ def _finite_or_not(value: Any) -> Any:
 
 def whole(values: Json) -> Json:
     """A config.json with all defaults of its type."""
-    found: Json = parsed(values).to_dict()
+    found: Json = json.loads(parsed(values).to_json_string(use_diff=False))
     return found
 
 
