@@ -127,6 +127,21 @@ def test_another_type_is_malformed(kind: str, value: object) -> None:
     assert raised.value.code == "HF001"
 
 
+@pytest.mark.parametrize("declared", ["auto", "int8", "bool", "fp16", "BF16", "torch.float16", "float8_e4m3fn", ""])
+@pytest.mark.parametrize("key", ["dtype", "torch_dtype"])
+def test_a_dtype_that_no_model_is_built_in(key: str, declared: str) -> None:
+    config = Config({key: declared})
+    config.dtype()
+    assert [(problem.code, problem.key) for problem in config.problems] == [("HF103", key)]
+
+
+def test_the_dtypes_that_models_are_built_in() -> None:
+    for declared in ("bfloat16", "float16", "float32", "float64", "half", "float", "double", None):
+        config = Config({"dtype": declared})
+        config.dtype()
+        assert config.problems == ()
+
+
 MESSAGES: dict[str, tuple[Json, Read, list[str]]] = {
     "missing": ({}, READS["int"], ["org/m@ad44e77 config.json", "no a", "llama"]),
     "missing under three names": ({}, lambda c: c.int("a", "b", "c"), ["none of a, b, c"]),

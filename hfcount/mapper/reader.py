@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked
+from hfcount.storage.dtypes import MODELS
 from hfcount.text import shown
 from hfcount.tree.dims import Dim, scaled
 
@@ -149,10 +150,14 @@ class Config(Tracked):
 
     def dtype(self) -> Str | None:
         """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none."""
-        value, _ = self._find(("dtype", "torch_dtype"), None)
-        if value is None or isinstance(value, dict):  # an object gives a dtype to each part of a composite model
+        value, name = self._find(("dtype", "torch_dtype"), None)
+        if name is None or value is None or isinstance(value, dict):  # an object gives each part its own dtype
             return None
-        return self.str("dtype", "torch_dtype").removeprefix("torch.")
+        declared = self.str(name)
+        if declared not in MODELS:
+            said = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}: transformers refuses others."
+            self._note(self.error(said, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared))
+        return declared.removeprefix("torch.")
 
     @property
     def token_ids(self) -> tuple[TokenId, ...]:

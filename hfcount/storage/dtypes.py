@@ -47,6 +47,9 @@ _NAMES = {
     "float8_e5m2": "F8_E5M2",
 }
 
+MODELS = ("bfloat16", "float16", "float32", "float64", "half", "float", "double")
+"""Names in configs of the dtypes that transformers builds models in."""
+
 
 def code(name: str | None) -> str | None:
     """The format's name of a config's dtype; None if it is not one that whole models are stored in."""
