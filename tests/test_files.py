@@ -170,7 +170,11 @@ CASES: dict[str, Case] = {
     ),
     "an HTML page": Case("mismatch", "HF003", (SECOND, "HTML"), asked=4, spoil=file(lambda content: PAGE)),
     "two of four": Case(
-        "mismatch", "HF005", (FOUR[2], FOUR[3], "2 of them"), make=four, spoil=file(None, FOUR[2], FOUR[3])
+        "mismatch",
+        "HF005",
+        (FOUR[2], FOUR[3], "2 of them", "(shards 3 and 4 of 4), with 14 tensors"),
+        make=four,
+        spoil=file(None, FOUR[2], FOUR[3]),
     ),
     "an index of other files": Case(
         "mismatch",
@@ -204,7 +208,7 @@ CASES: dict[str, Case] = {
     "no index, and the last two of four": Case(
         "mismatch",
         "HF005",
-        (FROM_0[2], FROM_0[3], "shards 2-3 of 4", "did not finish", "Missing are 14 of the 30 tensors"),
+        (FROM_0[2], FROM_0[3], "(shards 2 and 3 of 4)", "did not finish", "Missing are 14 of the 30 tensors"),
         asked=2,
         make=four_from_0,
         spoil=both(no_index, file(None, FROM_0[2], FROM_0[3])),
@@ -212,7 +216,7 @@ CASES: dict[str, Case] = {
     "no index, and one of four": Case(
         "mismatch",
         "HF005",
-        (f"{FROM_0[1]} is not there", "shards 1 of 4"),
+        (f"{FROM_0[1]} is not there", "(shard 1 of 4)"),
         asked=3,
         make=four_from_0,
         spoil=both(no_index, file(None, FROM_0[1])),
@@ -337,7 +341,7 @@ CASES: dict[str, Case] = {
     "pickled, one of three absent": Case("mismatch", "HF005", (BIN.format(2),), make=pickled(1, 3)),
     "pickled, all absent": Case("mismatch", "HF005", ("3 of them",), make=pickled()),
     "pickled, one of three absent and no index": Case(
-        "mismatch", "HF005", (BIN.format(2), "shards 2 of 3"), 0, make=pickled(1, 3, listed=False)
+        "mismatch", "HF005", (BIN.format(2), "(shard 2 of 3)"), 0, make=pickled(1, 3, listed=False)
     ),
 }
 

@@ -46,9 +46,9 @@ FILE_RULES = (
         "A file is not there that the index names, or that the numbers in the names of others count.",
         "A partial upload, or an index from another conversion.",
         "Upload or download what is missing.",
-        "[the index names {listed:file}, and {absent:,} of them {absent:is|are} not there: {files}][, with"
-        " {within:tensor}][{lost} {gone:is|are} not there, though the names of the others count {gone:it|them}"
-        " (shards {numbers} of {of:,}), and there is no index: the save or the upload did not finish].[ Missing are"
+        "[the index names {listed:file}, and {absent:,} of them {absent:is|are} not there: {files}][{lost}"
+        " {gone:is|are} not there, though the names of the others count {gone:it|them}][ ({numbers} of {of:,})][, with"
+        " {within:tensor}][unindexed?, and there is no index: the save or the upload did not finish].[ Missing are"
         " {short:,} of the {all:tensor} that {subject} describes.][whole? {others} {held:holds|hold} every tensor that"
         " {subject} describes: the index belongs to another set of files.][ {others} {held:holds|hold} {some:,} of the"
         " {all:tensor} that {subject} describes.]",

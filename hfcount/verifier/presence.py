@@ -1,12 +1,12 @@
 """Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES, SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.fetcher.weights import lost
+from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import bin_shards
 from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
@@ -44,8 +44,18 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
         absent=len(absent),
         files=named(absent),
         within=len(names),
+        **_numbers(absent, lost(weights.there)),
         **whole,
     )
+
+
+def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> dict[str, Any]:
+    """Which of a set of numbered files are not there, if that is all that is not."""
+    if len(sets) != 1 or sets[0].names != absent:
+        return {}
+    numbers, of = sets[0].numbers, sets[0].of
+    said = " and ".join(map(str, numbers)) if len(numbers) == 2 else str(Indices.of(numbers))
+    return {"numbers": f"shard{'s' if len(numbers) > 1 else ''} {said}", "of": of}
 
 
 def _whole(c: Comparison) -> dict[str, Any]:
@@ -123,8 +133,7 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if not complete and (gone := lost(files)):
         _drop_missing(outcome)
         for one in gone:
-            short = names.missing_count if names and len(gone) == 1 else None
-            _report_lost(c, one.names, one.numbers, one.of, short, outcome)
+            _report_lost(c, one, names.missing_count if names and len(gone) == 1 else None, outcome)
         return
     # Whatever else is wrong with the tensors is said of them.
     complete = complete and not any(finding.severity == "error" for finding in outcome.findings)
@@ -143,23 +152,21 @@ def _drop_missing(outcome: Outcome) -> None:
     outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
 
 
-def _report_lost(
-    c: Comparison, files: Sequence[str], numbers: Collection[int], of: int, short: int | None, outcome: Outcome
-) -> None:
+def _report_lost(c: Comparison, one: Lost, short: int | None, outcome: Outcome) -> None:
     leaves = c.blueprint.stored_leaves()
     outcome.report(
         "HF005",
         c.subject,
-        expected=of,
-        observed=of - len(files),
-        file=files[0],
+        expected=one.of,
+        observed=one.of - len(one.names),
+        file=one.names[0],
         count=short or 0,
         parameters=None,
         bytes=None,
-        lost=named(files),
-        gone=len(files),
-        numbers=str(Indices.of(numbers)),
-        of=of,
+        lost=named(one.names),
+        gone=len(one.names),
+        **_numbers(one.names, [one]),
+        unindexed=True,
         short=short,
         all=sum(int(leaf.count) for leaf in leaves),
     )
@@ -174,7 +181,7 @@ def check_pickled(c: Comparison, outcome: Outcome) -> None:
         return
     if index is None:
         for one in lost(name for name in there if name.startswith("pytorch_model")):
-            _report_lost(c, one.names, one.numbers, one.of, None, outcome)
+            _report_lost(c, one, None, outcome)
         return
     try:
         listed = bin_shards(index)
