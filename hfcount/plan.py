@@ -249,6 +249,7 @@ def build(config: Config) -> Blueprint:
         spec = families.read(config)
         tree = families.tree(spec)
     except ZeroDivisionError:
-        raise next(problem for problem in config.problems if problem.observed == 0) from None
+        own = [problem for problem in config.problems if problem.observed == 0]
+        raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
     return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)

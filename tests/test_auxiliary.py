@@ -18,9 +18,10 @@ MTP_BUFFERS = sum(tensor.shape[0] for tensor in STORED.values() if tensor.kind =
 
 def verify(folder: Path, names: set[str], total_size: int) -> hfcount.Report:
     index = {"metadata": {"total_size": total_size}, "weight_map": dict.fromkeys(sorted(names), "a.safetensors")}
-    (folder / "config.json").write_text(json.dumps(DEEPSEEK))
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    return hfcount.verify(str(folder))
+    (folder / "deepseek").mkdir()
+    (folder / "deepseek" / "config.json").write_text(json.dumps(DEEPSEEK))
+    (folder / "deepseek" / "model.safetensors.index.json").write_text(json.dumps(index))
+    return hfcount.verify("deepseek", fixtures=folder)
 
 
 def test_the_tiny_model_has_all_three_kinds() -> None:
@@ -47,8 +48,8 @@ def test_prediction_layers_are_explained_stored_or_not(
 def test_a_prediction_layer_that_is_cut_is_not_taken_for_a_missing_one(tmp_path: Path) -> None:
     some = {name for name, tensor in STORED.items() if "auxiliary" not in tensor.kind} | {"model.layers.3.enorm.weight"}
     report = verify(tmp_path, some, 2 * (PLAN.total + 16) + 4 * BUFFERS)
-    assert [finding.code for finding in report.findings] == ["HF208"]
-    assert report.findings[0].count == 1
+    assert [(finding.code, finding.severity) for finding in report.findings] == [("HF201", "error")]
+    assert (report.findings[0].expected, report.findings[0].count) == (30, 29)
 
 
 def test_a_missing_buffer_is_a_missing_tensor(tmp_path: Path) -> None:

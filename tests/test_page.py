@@ -357,7 +357,7 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
             for row in (report.get("tensors") or ())[:ROWS]
         ],
         "findings": [
-            [f"{one['severity']} {one['code']} {one['name']}", one["message"], *one["tensors"]]
+            [f"{one['severity']} {one['code']} {one['name']}", one["message"], *(one["parts"] or one["tensors"])]
             for one in report["findings"]
         ],
     }  # fmt: skip

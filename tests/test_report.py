@@ -18,7 +18,7 @@ from hfcount.verifier.policy import Policy
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
-    " evidence checks findings allowed memory compute"
+    " evidence checks findings allowed storage memory compute"
 ).split()
 
 INNER = {
@@ -27,7 +27,7 @@ INNER = {
     "auxiliary": "mtp",
     "evidence": "total_size total_parameters tensors shards dtypes unlisted files",
     "checks": "name expected observed agrees text",
-    "findings": "code name severity message tensors count parameters bytes expected observed key file fix",
+    "findings": "code name severity message tensors count parameters bytes expected observed key file fix parts also",
     "allowed": "code name count",
     "tensors": "name count shape component kind elements",
     "memory": (
@@ -141,6 +141,7 @@ def test_values(tmp_path: Path) -> None:
         ],
         "findings": [],
         "allowed": [],
+        "storage": None,
         "memory": {
             "weights_bytes": 9480,
             "weights": {"BF16": 9480},

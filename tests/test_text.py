@@ -54,7 +54,7 @@ def test_what_is_printable_stays_within_its_limit(text: str, limit: int) -> None
         (-12_345, "-12,345"),
         (10**5000, f"a number of {(10**5000).bit_length()} bits"),
         (1.5, "1.5"),
-        (float("inf"), "inf"),
+        (float("-inf"), "-Infinity"),
         ([1], "a list"),
         ({"a": 1}, "an object"),
     ],

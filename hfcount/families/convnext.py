@@ -9,16 +9,16 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("convnext", "convnextv2")  # transformers 5.23: modeling_convnext.py, modeling_convnextv2.py
-IGNORED = ("image_size", "num_stages", "out_indices")
+IGNORED = ("image_size", "out_indices")
 
 _HEADS = ("ForImageClassification", "Model")
 
 
 def spec(c: Config) -> Spec:
     widths = c.ints("hidden_sizes", default=(96, 192, 384, 768))
-    layers = keys.stages(c, widths)
+    layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
-    d = layers[-1].layer.traits["width"]
+    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits={"scaled": scaled})
     return whole.but(causal=False, patches=keys.patches(c))
 

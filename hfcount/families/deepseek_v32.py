@@ -14,8 +14,8 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     mixer, _ = keys.indexed(c, keys.mla(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
-    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
-    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True), mixer)
+    ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c, late=True)))
     return keys.decoder_spec(c, layers, parts=ahead)
 
 

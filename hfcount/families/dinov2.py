@@ -23,7 +23,8 @@ def spec(c: Config) -> Spec:
     d, gated = c.int("hidden_size"), c.bool("use_swiglu_ffn", default=False)
     wide = c.times("mlp_ratio", d)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
     traits = {
         "gated": gated,
         "use_mask_token": c.bool("use_mask_token", default=True),
@@ -54,7 +55,7 @@ def blueprint(s: Spec) -> Block:
         "embedding",
         cls_token=Tensor((1, 1, d)),
         mask_token=Tensor((1, d)) if of["use_mask_token"] else None,
-        register_tokens=Tensor((1, count, d)) if count else None,
+        register_tokens=Tensor((1, count, d)) if s.family == "dinov2_with_registers" else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )

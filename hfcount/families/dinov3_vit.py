@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
         "use_gated_mlp": c.bool("use_gated_mlp", default=False),
         **switches,
     }
-    return keys.tower(c, patches=keys.patches(c), further=keys.named(Backbone="base"), traits=traits)
+    return keys.tower(c, patches=keys.patches(c), further=keys.named(Backbone="base"), uneven="built", traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -13,7 +13,7 @@ IGNORED = ("default_output_length", "pooling_kernel_size")
 
 
 def spec(c: Config) -> Spec:
-    layer = Layer(mixer=keys.attention(c, qk_norm=True, head_dim=64), ffn=keys.dense(c))
+    layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     switches = {name: c.bool(name, default=False) for name in ("use_clipped_linears", "standardize")}
     hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")

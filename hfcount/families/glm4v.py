@@ -16,7 +16,7 @@ MODEL_TYPES = (
 
 def spec(c: Config) -> Spec:
     text, towers = c.part("text_config"), {"vision": families.part(c, "vision_config")}
-    layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
+    layer = Layer(mixer=keys.attention(text, qkv_bias=True, derived=True), ffn=keys.dense(text))
     whole = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     return whole.but(tied=keys.tied_anywhere(c, text))
 

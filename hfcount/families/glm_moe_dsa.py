@@ -15,9 +15,11 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     mixer, follower = keys.indexed(c, keys.mla(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
-    networks = keys.networks(c, places, lambda: keys.deepseek_moe(c))
+    networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
     layers = keys.crossed(networks, keys.by_place(c, _indexed(c), mixer, follower))
-    return keys.decoder_spec(c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c))))
+    return keys.decoder_spec(
+        c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c, late=True)))
+    )
 
 
 def _indexed(c: Config) -> list[Indices]:

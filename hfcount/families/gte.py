@@ -28,7 +28,8 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 def spec(c: Config) -> Spec:
     d, traits = c.int("hidden_size"), {"type_vocab_size": c.int("type_vocab_size", default=0, minimum=0)}
-    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c))
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run", own_width=True)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
     return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
 
 

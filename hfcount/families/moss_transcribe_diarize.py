@@ -16,7 +16,8 @@ def spec(c: Config) -> Spec:
         "audio_merge_size": keys.sized("m", c.int("audio_merge_size", default=4)),
         "projector_bias": c.bool("projector_bias", default=True),
     }
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    return whole.but(tied=c.bool("tie_word_embeddings", default=True))  # whatever text_config says
 
 
 def blueprint(s: Spec) -> Block:

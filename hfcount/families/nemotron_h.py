@@ -27,8 +27,10 @@ def spec(c: Config) -> Spec:
         "moe": sparse,
     }
     listed = ("layers_block_type", "layer_types")
-    given = keys.kinds(c, *listed) if any(map(c.given, listed)) else keys.spelled(c.str("hybrid_override_pattern"))
-    layers = keys.by_kind(c, made, given, count=c.int("num_hidden_layers", default=len(given)))
+    pattern = c.str("hybrid_override_pattern", default="ME*-")
+    given = keys.kinds(c, *listed) if any(map(c.given, listed)) else keys.spelled(pattern)
+    c.int("num_hidden_layers", default=None)  # in configs, without effect: there are as many layers as kinds
+    layers = keys.by_kind(c, made, given, count=len(given))
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     drafts = keys.kinds(c, "mtp_layers_block_type")
     drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))

@@ -14,7 +14,7 @@ MERGED = packed()
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    full = keys.attention(c, bias=bias, qk_norm=True, gated=True, head_dim=256)
+    full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
     places = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), places)
     networks = keys.sparse_steps(c, full, keys.dense(c), lambda: keys.gated_moe(c))

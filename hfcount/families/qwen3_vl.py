@@ -22,7 +22,9 @@ def spec(c: Config) -> Spec:
         else keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(text))
     )
     towers = {"vision": families.part(c, "vision_config")}
-    return keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    whole = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    # The class of its text_config ties by default, and that of the whole model does not.
+    return whole.but(tied=c.bool("tie_word_embeddings", default=False)) if routed else whole
 
 
 def blueprint(s: Spec) -> Block:

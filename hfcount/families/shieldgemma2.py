@@ -18,7 +18,8 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForImageClassification",))
+    whole = keys.around(c, text, towers, heads=("ForImageClassification",))
+    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec) -> Block:

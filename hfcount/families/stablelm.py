@@ -11,7 +11,7 @@ MODEL_TYPES = ("stablelm",)  # transformers 5.23: modeling_stablelm.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False))
+    mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False), derived=True)
     switches = {key: int(c.bool(key, default=False)) for key in ("qk_layernorm", "use_parallel_residual")}
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits=switches))
 

@@ -23,7 +23,8 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 def spec(c: Config) -> Spec:
-    first, heads = c.int("embed_dim"), c.ints("num_heads", default=(3, 6, 12, 24))
+    first, stages = c.int("embed_dim"), c.length("depths")
+    heads = c.ints("num_heads", default=(3, 6, 12, 24))[:stages]
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
@@ -31,7 +32,8 @@ def spec(c: Config) -> Spec:
         "window_size": keys.sized("w", c.int("window_size")),
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
     }
-    rows = keys.squares(c) if c.bool("use_absolute_embeddings", default=False) else None
+    more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
+    rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.traits["width"]
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, traits=traits, layer_count=None)
     return whole.but(causal=False, positions=rows, patches=keys.patches(c))

@@ -21,9 +21,8 @@ def spec(c: Config) -> Spec:
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
         "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
     }
-    bias, heads, width = c.bool("qkv_bias", default=True), c.int("num_attention_heads"), c.int("head_dim", default=None)
-    even = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run")
-    mixer = even.but(head_dim=even.head_dim if width is None else width)
+    bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
     return whole.but(causal=False, patches=keys.patches(c))

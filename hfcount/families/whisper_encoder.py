@@ -32,7 +32,10 @@ def spec(c: Config) -> Spec:
     known = [names[-1:] if c.family == "whisper_encoder" else names for names in _NAMES]
     sizes = [c.int(*names, maximum=MAX_LAYERS) for names in known]
     d, width, heads, depth, bins, rows = sizes
-    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=width, bias=True))
+    alone = c.strs("architectures")[:1] == ["WhisperForCausalLM"]  # the decoder: this is not built
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, uneven="run" if alone else "refused"), ffn=Dense(width=width, bias=True)
+    )
     traits = {"num_mel_bins": keys.sized("b", bins)}
     return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows, traits=traits)
 

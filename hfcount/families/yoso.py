@@ -34,7 +34,9 @@ def blueprint(s: Spec) -> Block:
         query = Linear(d, d, one.attention.qkv_bias)
         own = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
         attention = usual.children["attention"]
-        return altered(usual, attention=altered(attention, self=own) if isinstance(attention, Block) else None)
+        # add_cross_attention is stored on the layer and builds nothing.
+        inner = altered(attention, self=own) if isinstance(attention, Block) else None
+        return altered(usual, attention=inner, crossattention=None)
 
     tables = bert_embeddings(s)
     if s.family == "mra":

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         "attention_hidden_size": c.int("attention_hidden_size", default=2 * hidden),
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
         "adapter_rank": c.int("adapter_rank"),
-        "blocks": blocks,
+        "blocks": c.int("num_mem_blocks"),
         "sharing": len(c.ints("hybrid_layer_ids", default=given)),
     }
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")

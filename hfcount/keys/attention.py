@@ -3,7 +3,7 @@
 from typing import Literal
 
 from hfcount.keys.sizes import divides
-from hfcount.mapper import Config
+from hfcount.mapper import UNSAID, Config
 from hfcount.spec import GQA, MLA
 
 Uneven = Literal["run", "built", "refused"]
@@ -23,19 +23,21 @@ def attention(
     head_dim: int | None = None,
     uneven: Uneven = "run",
     sharing: bool = True,
+    derived: bool = False,
 ) -> GQA:
     """Grouped-query attention.
 
     Args:
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
-        head_dim: the default of head_dim; None means hidden_size / num_attention_heads.
+        head_dim: the default of head_dim; None means what the class declares, else hidden_size / num_attention_heads.
         uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
+        derived: whether head_dim is not read, and hidden_size / num_attention_heads in any case.
         sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
     """
     heads = c.int("num_attention_heads")
     kv_heads = heads if c.is_null("num_key_value_heads") else c.int("num_key_value_heads")
-    width = c.int("head_dim", default=head_dim)
+    width = None if derived else c.int("head_dim", default=UNSAID if head_dim is None else head_dim)
     if width is None:
         hidden = c.int("hidden_size")
         said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
@@ -79,20 +81,24 @@ def multi_head(
     qkv_bias: bool | None = None,
     out_bias: bool | None = None,
     uneven: Uneven = "refused",
+    own_width: bool = False,
 ) -> GQA:
     """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
         uneven: what becomes of a config whose heads do not divide `width`.
+        own_width: whether head_dim, if given, is the width of a head.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
     """
     said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
-    _settle(c, uneven if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
+    own = c.int("head_dim", default=None) if own_width else None
+    if own is None:
+        _settle(c, uneven if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=heads,
-        head_dim=width // heads,
+        head_dim=width // heads if own is None else own,
         qkv_bias=bias if qkv_bias is None else qkv_bias,
         out_bias=bias if out_bias is None else out_bias,
     )

@@ -9,7 +9,7 @@ from hfcount.tree.indices import Indices
 
 def hashed(c: Config, ffn: MoE) -> list[Layers]:
     """Layers with experts; trait `hash` is 1 in the first num_hash_layers, where a token's id chooses them."""
-    count = layer_count(c)
+    count = layer_count(c, "num_hidden_layers")
     kinds = c.strs("mlp_layer_types")[:count]
     first = min(c.int("num_hash_layers", default=3, minimum=0, maximum=MAX_LAYERS), count)
     parts = [Indices.below(first), Indices.of(range(first, count))]
@@ -22,7 +22,7 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
 
 def compressing(c: Config, mixer: GQA) -> list[Layers]:
     """Layers by traits `rate` (tokens compressed into one, 0 for none) and `overlap` (whether groups overlap)."""
-    count, rates = layer_count(c), c.part("compress_rates")
+    count, rates = layer_count(c, "num_hidden_layers"), c.part("compress_rates")
     sparse = c.int("compress_rate_csa", default=rates.int("compressed_sparse_attention", default=4))
     heavy = c.int("compress_rate_hca", default=rates.int("heavily_compressed_attention", default=128))
     names = ("sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention")

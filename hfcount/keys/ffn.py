@@ -51,12 +51,14 @@ def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
     return min(active, experts)
 
 
-def deepseek_moe(c: Config) -> MoE:
+def deepseek_moe(c: Config, late: bool = False) -> MoE:
     """Fine-grained experts, routed and shared (arXiv:2401.06066), read from DeepSeek-V3's keys.
 
-    A token uses all experts if num_experts_per_tok is null.
+    A token uses all experts if num_experts_per_tok is null. With `late` num_experts counts before the other names of
+    their number. Source: transformers 5.23, configuration_deepseek_v32.py.
     """
-    experts = ("n_routed_experts", "num_local_experts", "num_experts")
+    known = ("n_routed_experts", "num_local_experts", "num_experts")
+    experts = ("num_experts",) if late and c.given("num_experts") else known
     active = experts if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",)
     return moe(c, "moe_intermediate_size", experts=experts, active=active, shared=("n_shared_experts",))
 

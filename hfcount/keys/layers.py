@@ -37,7 +37,7 @@ def dense_and_sparse(
 
 def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
     """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer."""
-    count = layer_count(c)
+    count = layer_count(c, "num_hidden_layers")
     if len(given) != count:
         said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))

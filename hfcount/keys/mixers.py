@@ -1,7 +1,7 @@
 """Linear attention and state spaces."""
 
 from hfcount.keys.sizes import divides
-from hfcount.mapper import Config
+from hfcount.mapper import UNSAID, Config
 from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
 from hfcount.text import printable
 from hfcount.tree.dims import round_up
@@ -44,7 +44,7 @@ def delta_net(c: Config) -> DeltaNet:
 
 def mamba2(c: Config, inner: str | None = None) -> SSM:
     """Mamba-2, read from mamba_ keys; the inner width is under the key `inner`, else mamba_expand · hidden_size."""
-    width = c.int(inner, default=None) if inner else None
+    width = c.int(inner, default=UNSAID) if inner else None
     width = expanded(c, "mamba_expand", default=2) if width is None else width
     heads = c.int("mamba_n_heads")
     each = divides(c, "mamba_n_heads", heads, "the inner width", width)

@@ -119,7 +119,8 @@ def named(heads: Heads = (), **own: Head) -> dict[str, Head]:
 
 def _tied(whole: Config, c: Config, default: bool) -> bool:
     outer = whole.bool("tie_word_embeddings", default=None)
-    inner = c.bool("tie_word_embeddings", default=None)
+    # What the nested class declares does not count: the whole model's does, which is `default`.
+    inner = c.bool("tie_word_embeddings", default=None) if c.has("tie_word_embeddings") else None
     return next((value for value in (outer, inner) if value is not None), default)
 
 

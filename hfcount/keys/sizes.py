@@ -24,8 +24,8 @@ def sized(symbol: str, value: int) -> Dim:
 
 
 def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
-    """How often the fraction that the key gives goes into 1."""
-    return Dim.named(symbol, int(1 / c.share(key, default=default)), f"1 / {key}" if c.given(key) else "")
+    """How often the number that the key gives, mostly a fraction, goes into 1."""
+    return Dim.named(symbol, int(1 / c.number(key, default=default)), f"1 / {key}" if c.given(key) else "")
 
 
 def layer_count(c: Config, *names: str) -> int:

@@ -75,6 +75,8 @@ def squares(c: Config) -> int:
 def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
     given = [] if c.is_int(key) else c.ints(key)
+    if any(side < 1 for side in given):
+        raise c.error(f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given)))
     if len(set(given)) > 1:
         raise c.error(f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
     return given[0] if given else c.int(key)
@@ -95,7 +97,7 @@ def stages(
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
     """
-    depths = c.ints("depths")
+    depths = c.ints("depths")[: len(widths)]
     if not depths or len({len(depths), len(widths), len(heads or depths)}) > 1:
         said = f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads):,} numbers of heads."
         raise c.error(said, "depths", "Correct one of them.")

@@ -48,7 +48,7 @@ def check_alike(c: Config) -> None:
             if key in c.differing or not may_bear(key, True) or value == c.value(key):
                 continue
             if c.has_read(key):
-                said = f"{KEY} gives layer {printable(name, 20)} a {printable(key, 60)} of its own, {shown(value)}, and"
+                said = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
                 raise c.error(f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}")
             foreign = foreign or may_bear(key, value)
     if not foreign:

@@ -75,7 +75,7 @@ class Tracked:
 
     def is_int(self, name: str) -> bool:
         """Whether the key holds a whole number, for keys that may also hold a word."""
-        return type(self._find((name,), None)[0]) is int
+        return type(self._find((name,), UNSAID)[0]) is int
 
     def assuming(self, defaults: Mapping[str, Any]) -> Self:
         """Gives absent keys the values in `defaults`; returns this config."""
