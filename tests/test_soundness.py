@@ -19,7 +19,7 @@ from mutations import odds, plain, spoilt  # noqa: E402
 from spoils import KINDS, Spoil, untold  # noqa: E402
 from tiny import RECORDED  # noqa: E402
 
-EACH = 4
+EACH = 3
 """Ways in which the checkpoint of each type is spoilt."""
 
 

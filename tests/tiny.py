@@ -4,6 +4,7 @@ Imported only where torch and transformers are installed.
 """
 
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -178,10 +179,10 @@ def odd(values: Json, rng: Random) -> Json:
     if rng.random() < 0.4:
         values["architectures"] = [rng.choice(classes(values["model_type"]) or values["architectures"])]
     paths = [path for path in keys(defaults, bool, int) if len(path) == 1 or isinstance(get(values, path[:-1]), dict)]
-    known = [path for path in paths if path[-1] not in _RUNTIME and not path[-1].endswith("token_id")]
+    known = [path for path in paths if path[-1] not in _RUNTIME and not re.search("token_id|token_index", path[-1])]
     for path in rng.sample(known, min(len(known), rng.choice([1, 2, 3]))):
         old = get(defaults, path)
-        sizes = (old + 1, max(1, old - 1), 2 * old, max(1, old // 2), 1)
+        sizes = (old + 1, 2 * old, *([] if path[-1] == "vocab_size" else [max(1, old - 1), max(1, old // 2), 1]))
         put(values, path, not old if isinstance(old, bool) else rng.choice(sizes))
     return values
 

@@ -37,8 +37,10 @@ def spec(c: Config) -> Spec:
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
     whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
-    seen = {"causal": False} if whole.head in _ENCODING else {"uncounted": keys.ACROSS}
-    return whole.but(traits={"gated": gated}, **seen)
+    alone = whole.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
+    seen = {"causal": False} if alone else {"uncounted": keys.ACROSS}
+    crossed = alone and c.bool("is_decoder", default=False)
+    return whole.but(traits={"gated": gated, "crossed": crossed}, **seen)
 
 
 def blueprint(s: Spec) -> Block:
@@ -50,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     whole = s.head not in _ENCODING
-    encoder, decoder = side(s.stack("encoder"), False), side(s.layers, True) if whole else None
+    encoder, decoder = side(s.stack("encoder"), bool(s.traits["crossed"])), side(s.layers, True) if whole else None
     body = block(shared=embedding(s.vocab, d), encoder=encoder, decoder=decoder).children
     if s.head == "sequence_classification":
         return block(transformer=Block(body), classification_head=dense_classifier(s))
