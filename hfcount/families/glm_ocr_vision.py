@@ -17,6 +17,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
         heads=("num_heads",),
         depth=("depth",),
+        uneven="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
         traits={"attention_bias": c.bool("attention_bias", default=True)},
