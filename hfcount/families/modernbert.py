@@ -5,7 +5,6 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
 from hfcount.spec import Layer, Spec
-from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernbert",)  # transformers 5.23: modeling_modernbert.py
@@ -15,18 +14,10 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 def spec(c: Config) -> Spec:
-    d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
-    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
-
-    def layer(normed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
-
-    later = Indices.of(range(1, count))
-    layers = keys.split(c, (first, lambda: layer(False)), (later, lambda: layer(True)))
-    switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
-    traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
-    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits).but(causal=False)
+    layers, traits = keys.modernbert(c)
+    return keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS, traits=traits).but(
+        causal=False
+    )
 
 
 def blueprint(s: Spec) -> Block:

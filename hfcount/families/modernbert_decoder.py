@@ -14,17 +14,7 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 
 
 def spec(c: Config) -> Spec:
-    d, count, bias = c.int("hidden_size"), keys.layer_count(c), c.bool("attention_bias", default=False)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
-    ffn, first = keys.dense(c, bias=c.bool("mlp_bias", default=False)), Indices.below(1)
-
-    def layer(normed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
-
-    later = Indices.of(range(1, count))
-    layers = keys.split(c, (first, lambda: layer(False)), (later, lambda: layer(True)))
-    switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
-    traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
+    layers, traits = keys.modernbert(c)
 
     def near() -> Indices:
         return keys.all_but_every_nth(c, 3, key="global_attn_every_n_layers", first=0)
@@ -32,7 +22,9 @@ def spec(c: Config) -> Spec:
     whole = keys.sliding(c, near, default=128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
     windows = tuple(window.but(extent=max(1, int(window.extent) // 2)) for window in whole)
-    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, traits=traits, windows=windows)
+    return keys.decoder_spec(
+        c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS, traits=traits, windows=windows
+    )
 
 
 def blueprint(s: Spec) -> Block:

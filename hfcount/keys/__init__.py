@@ -14,6 +14,7 @@ from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence, tied_anywhere,
 )
+from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, sized
 from hfcount.keys.towers import encoding, patches, squares, stages, tower, waveform
 from hfcount.keys.windows import (

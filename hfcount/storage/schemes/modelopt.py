@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
+from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import DENSE, RELATIVE, TOWER, TOWERS, Choice, Module, Scheme, usual
 from hfcount.storage.schemes.settings import Settings, group, number, table, texts, word
@@ -53,8 +53,7 @@ class Nvfp4(Layout):
 
     @property
     def label(self) -> str:
-        kind = "NVFP4" if self.inputs_too else "NVFP4 of the weights alone"
-        return kind if self.group == 16 else f"{kind}, groups of {self.group}"
+        return nvfp4_label(self.inputs_too, self.group)
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
