@@ -15,9 +15,9 @@ pytest.importorskip("torch", reason=_EXTRA)
 pytest.importorskip("transformers", reason=_EXTRA)
 
 from judge import WAYS, Judge, Subject, differences  # noqa: E402 - needs what may not be there
-from mutations import odds, plain, spoilt  # noqa: E402
-from spoils import KINDS, Spoil, untold  # noqa: E402
-from tiny import RECORDED  # noqa: E402
+from mutations import odds, plain, spoilt  # noqa: E402 - likewise
+from spoils import KINDS, Spoil, untold  # noqa: E402 - likewise
+from tiny import RECORDED  # noqa: E402 - likewise
 
 EACH = 3
 """Ways in which the checkpoint of each type is spoilt."""

@@ -4,8 +4,10 @@ The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtype
 phrased to follow --allow.
 """
 
+from hfcount.verifier.config_rules import CONFIG_RULES
 from hfcount.verifier.file_rules import FILE_RULES
 from hfcount.verifier.rule import Proof, Rule, Severity
+from hfcount.verifier.storage_rules import STORAGE_RULES
 
 __all__ = ["RULES", "Proof", "Rule", "Severity", "lookup"]
 
@@ -13,63 +15,7 @@ RULES = {
     rule.code: rule
     for rule in (
         *FILE_RULES,
-        Rule(
-            "HF101",
-            "missing-key",
-            "error",
-            "The architecture needs a key that config.json lacks.",
-            "A config stripped by hand, or a new spelling of the key.",
-            "Add the key.",
-        ),
-        Rule(
-            "HF102",
-            "unread-key",
-            "note",
-            "config.json has a key that may bear on shapes and that the architecture's family did not read.",
-            "Mostly a leftover; sometimes a variant that hfcount does not know.",
-            "If the key changes the model, the family has to read it.",
-            "{subject} does not read {observed:60}. If one of them changes the model, the count is off.",
-            mends=False,
-            neutral=True,
-        ),
-        Rule(
-            "HF103",
-            "inconsistent-config",
-            "error",
-            "Values of config.json contradict each other, or are out of range.",
-            "A config edited by hand or taken from another model.",
-            "Correct the value that is wrong.",
-        ),
-        Rule(
-            "HF104",
-            "id-beyond-vocabulary",
-            "error",
-            "A token id of config.json has no row in the embedding; an error where it is sure to be looked up.",
-            "Tokens were added and the embedding was not resized, or the config is of another tokenizer.",
-            "Correct the id, or resize the embedding and set vocab_size.",
-            "{ids}, and {table} has {rows:row}: an input with such a token fails when the model runs.",
-        ),
-        Rule(
-            "HF105",
-            "token-beyond-embedding",
-            "error",
-            "The tokenizer has an id that the embedding has no row for; of padding and placeholders, a note.",
-            "Tokens were added to the tokenizer, and the embedding was not resized.",
-            "Resize the embedding (model.resize_token_embeddings) and save again, or drop the token.",
-            "{file} gives {token:60} the id {observed:,}[ and {more:more token} such an id], and {table} has the rows 0"
-            " to {last:,}: an input with such a token fails when the model runs.",
-        ),
-        Rule(
-            "HF106",
-            "default-taken",
-            "note",
-            "config.json lacks a key that the architecture needs, and the default of transformers was counted with.",
-            "A config stripped by hand, or one that leaves out what agrees with the default.",
-            "Write the keys into config.json: another reader, or a later version, may take another default.",
-            "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
-            " {observed:60}.",
-            neutral=True,
-        ),
+        *CONFIG_RULES,
         Rule(
             "HF201",
             "missing-tensor",
@@ -304,54 +250,7 @@ RULES = {
             " tied head twice, and buffers][buffers?it counts buffers, too][tied?it counts the tied head"
             " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
-        Rule(
-            "HF501",
-            "unmodelled-storage",
-            "note",
-            "The weights are quantised in a way that hfcount does not model: counted from the config, not verified.",
-            "Packed tensors have other names, shapes and dtypes than the model's parameters.",
-            "Verify the checkpoint it was made from.",
-            "the weights are quantised with {observed}, which is not modelled: the parameters are counted from the"
-            " config, and the stored tensors are not held against it.",
-            proof="lost",
-        ),
-        Rule(
-            "HF502",
-            "packed-differently",
-            "error",
-            "A module is packed though the config excludes it, dense though it does not, or packed in another way.",
-            "A list of excluded modules that does not name what was done, or a module added or converted afterwards.",
-            "Make the list of excluded modules name what is dense, and nothing else, or convert again.",
-            "[extra?{count:tensor} {count:is|are} stored beside the model's own][dense?{count:module} {count:is|are}"
-            " stored dense, and {source} packs {count:it|them} ({wanted})][packed?{count:module} {count:is|are} packed"
-            " ({own}), and {source} leaves {count:it|them} dense][other?{count:module} {count:is|are} packed ({own}),"
-            " and {source} packs {count:it|them} otherwise ({wanted})][unlisted?{count:module} {count:is|are} stored"
-            " dense, and {source} does not say so]: {tensors}.[error? A loader builds what {source} says, and finds"
-            " other tensors.][unseen? If they are packed all the same, their scales are lost: headers tell.][why? That"
-            " is harmless: {why}.]",
-        ),
-        Rule(
-            "HF503",
-            "scale-missing",
-            "error",
-            "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
-            "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
-            "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
-            "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
-            " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
-        ),
-        Rule(
-            "HF504",
-            "quantization-config-stale",
-            "error",
-            "A quantisation is announced and nothing is packed, or the reverse, or two files contradict each other.",
-            "Weights that were converted back, or packed, and a config that was copied.",
-            "Make the config say what is stored.",
-            "[nothing?{source} announces {scheme}, and all {count:module} that it packs {count:is|are} stored dense,"
-            " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
-            " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
-            " each other: {first}, and {second}].",
-        ),
+        *STORAGE_RULES,
     )
 }
 
