@@ -132,5 +132,4 @@ def waveform(c: Config) -> dict[str, int]:
         "feat_proj_layer_norm": c.bool("feat_proj_layer_norm", default=True),
         "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
         "num_conv_pos_embedding_groups": sized("g", groups),
-        "classifier_proj_size": sized("d_c", c.int("classifier_proj_size", default=256)),
     }

@@ -115,6 +115,10 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "speaker_classification",
+    "speech_to_text",
+    "text_to_speech",
+    "speech_to_speech",
 ]
 
 
