@@ -36,9 +36,9 @@ def blueprint(s: Spec) -> Block:
     def layer(inputs: int, d: int, shortened: bool) -> Block:
         if of["bottleneck"]:
             narrow = d // _REDUCTION
-            way = (normed(inputs, narrow, 1), normed(narrow, narrow, 3), normed(narrow, d, 1))
+            way = [normed(inputs, narrow, 1), normed(narrow, narrow, 3), normed(narrow, d, 1)]
         else:
-            way = (normed(inputs, d, 3), normed(d, d, 3))
+            way = [normed(inputs, d, 3), normed(d, d, 3)]
         steps = Block({str(number): one for number, one in enumerate(way)})
         return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
 
@@ -50,5 +50,5 @@ def blueprint(s: Spec) -> Block:
         before = d
     stem = block(embedder=normed(of["num_channels"], of["embedding_size"], 7))
     body = block(embedder=stem, encoder=block(stages=Block(stages)))
-    labels = block(classifier=Block({"1": classifier(s)}) if s.labels else None)
+    labels = block(classifier=Block({"1": classifier(s)}))
     return headed(s, "resnet", body, image_classification=labels)

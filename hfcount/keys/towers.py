@@ -70,7 +70,8 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
     if c.nested:
         return encoding(c, layers, **more)
     more.setdefault("layer_count", None)
-    return decoder_spec(c, layers, vocab=0, heads=heads, **more).but(causal=False)
+    more.setdefault("vocab", 0)
+    return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
