@@ -119,6 +119,9 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "backbone",
+    "semantic_segmentation",
+    "depth_estimation",
 ]
 
 
