@@ -99,6 +99,10 @@ class Window(Frozen):
 
 Head = Literal[
     "causal_lm",
+    "retrieval",
+    "contrastive",
+    "image_segmentation",
+    "object_detection",
     "base",
     "sequence_classification",
     "token_classification",
