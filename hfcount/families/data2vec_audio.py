@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.audio import filters, last_filter, masked, waveform_adapter, waveform_layer
-from hfcount.parts.convolutions import conv
 from hfcount.parts.speech import speech_heads
+from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block

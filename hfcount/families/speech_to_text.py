@@ -3,8 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
-from hfcount.parts.convolutions import conv
 from hfcount.parts.seq2seq import bart_layer
+from hfcount.parts.temporal import conv
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 

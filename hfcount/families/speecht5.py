@@ -5,9 +5,10 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, chain, embedding, layer_norm, lm_head, stack
 from hfcount.parts.audio import filters, last_filter, masked, places, waveform_layer
 from hfcount.parts.conversions import WEIGHT_NORM
-from hfcount.parts.convolutions import batch_norm, conv
+from hfcount.parts.convolution import batch_norm
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.parts.speech import feed_forward
+from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

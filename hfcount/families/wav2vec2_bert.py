@@ -3,8 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
-from hfcount.parts.convolutions import conv
 from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, speech_heads
+from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from hfcount.parts.classic import mha
-from hfcount.parts.convolutions import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.model import stack
 from hfcount.parts.norms import layer_norm
+from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block

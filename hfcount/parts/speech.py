@@ -1,8 +1,8 @@
 """Heads of encoders of speech, and the layers of conformers, named as in wav2vec 2.0 and its kin."""
 
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolutions import conformer_convolution
 from hfcount.parts.norms import layer_norm
+from hfcount.parts.temporal import conformer_convolution
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 

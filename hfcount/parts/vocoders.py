@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hfcount.parts.convolutions import conv, upsampling
+from hfcount.parts.temporal import conv, upsampling
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 

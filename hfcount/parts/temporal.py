@@ -1,7 +1,8 @@
 """Convolutions along time, and what often stands beside them."""
 
+from hfcount.parts.convolution import batch_norm
 from hfcount.parts.norms import layer_norm
-from hfcount.tree.nodes import Block, Component, Tensor, block, buffer
+from hfcount.tree.nodes import Block, Component, Tensor, block
 
 
 def conv(inputs: int, outputs: int, kernel: int, bias: bool = True, component: Component | None = None) -> Block:
@@ -12,21 +13,6 @@ def conv(inputs: int, outputs: int, kernel: int, bias: bool = True, component: C
 def upsampling(inputs: int, outputs: int, kernel: int, bias: bool = True, component: Component | None = None) -> Block:
     """A transposed convolution. Tensors: weight (inputs, outputs, kernel) and, with `bias`, bias (outputs)."""
     return block(component, weight=Tensor((inputs, outputs, kernel)), bias=Tensor((outputs,)) if bias else None)
-
-
-def batch_norm(d: int) -> Block:
-    """Batch normalisation (arXiv:1502.03167).
-
-    Tensors: weight and bias (d); the buffers running_mean and running_var (d), and num_batches_tracked ().
-    """
-    return block(
-        "norm",
-        weight=Tensor((d,)),
-        bias=Tensor((d,)),
-        running_mean=buffer(d),
-        running_var=buffer(d),
-        num_batches_tracked=buffer(whole=True),
-    )
 
 
 def conformer_convolution(d: int, kernel: int, batch: bool) -> Block:
