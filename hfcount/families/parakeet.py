@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, of, heard = s.hidden, s.traits, s.parts["encoder"].hidden
     body = block(encoder=families.tree(s.parts["encoder"]))
-    if s.head == "ctc":
+    if s.family.endswith("_ctc"):
         return altered(body, ctc_head=conv(heard, s.vocab, 1, component="lm_head"))
     prompt = None
     if "num_prompts" in of:
