@@ -122,6 +122,7 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "image_to_image",
 ]
 
 
