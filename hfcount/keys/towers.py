@@ -74,6 +74,13 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
     return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
 
 
+def attending(part: Spec, width: int) -> Spec:
+    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
+    seen = {"encoder_hidden_size": sized("d_e", width)}
+    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    return part.but(layers=tuple(layers))
+
+
 def patches(c: Config, *channels: str, **more: int) -> Patches:
     """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
