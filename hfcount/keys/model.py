@@ -34,6 +34,8 @@ HEADS: Mapping[str, Head] = {
 Heads = Sequence[str] | Mapping[str, Head]
 """Endings from HEADS, or any endings with the head that each means."""
 
+_LABELLED = ("_classification", "_segmentation", "question_answering", "pretraining", "multiple_choice")
+
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
@@ -97,7 +99,7 @@ def decoder_spec(
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     more.setdefault("layer_count", c.layer_count)
-    labelled = head.endswith(("_classification", "question_answering", "pretraining", "multiple_choice"))
+    labelled = head.endswith(_LABELLED)
     return Spec(
         family=whole.family,
         architecture=architecture,
