@@ -15,8 +15,12 @@ from hfcount.keys.model import (
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.modernbert import modernbert
-from hfcount.keys.sizes import divides, inverse, layer_count, sized
-from hfcount.keys.towers import attending, COARSER, encoding, imaging, patches, squares, stages, tower, waveform
+from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
+from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
+from hfcount.keys.towers import (
+    COARSER, attending, each, encoding, grid, imaging, patches, reconstructing, squares, stages, tower, waveform,
+)
+from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
     all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
     sliding_later, within,

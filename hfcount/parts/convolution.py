@@ -3,7 +3,6 @@
 Which positions of an image a kernel sees (stride, padding, dilation) bears on no shape.
 """
 
-from hfcount.spec import Layers
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, block, buffer
 
@@ -72,8 +71,8 @@ def frozen(node: Node) -> Node:
     return Block(stored, node.component, node.repeats)
 
 
-def led(part: Layers, first: Node, rest: Node) -> tuple[Node, ...]:
-    """The layers of a stage, of which the first, which is always there, is unlike the others."""
-    others = part.indices.count - 1
+def led(count: int, first: Node, rest: Node) -> tuple[Node, ...]:
+    """`count` layers, of which the first, which is always there, is unlike the others."""
+    others = count - 1
     later = (Repeat(Indices(range(1, 1 + max(0, int(others))), others), rest),) if others > 0 else ()
     return (Repeat(Indices.below(1), first), *later)
