@@ -3,9 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, indexer, mla, pre_norm, rms_norm, stack, stacked, with_head
-from hfcount.parts.conversions import HY_V4
 from hfcount.parts.ffn import router
 from hfcount.parts.model import embedding
+from hfcount.parts.release_names import HY_V4
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block

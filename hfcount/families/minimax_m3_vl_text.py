@@ -1,6 +1,7 @@
 """MiniMax-M3's language model: balanced experts with a shared one, and blocks of tokens chosen by an indexer."""
 
 from hfcount import keys
+from hfcount.keys.minimax import minimax_layers
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, decoder, fused_swiglu, gqa, moe, numbered_swiglu, pre_norm, rms_norm
 from hfcount.parts.ffn import router, stacked, swiglu
@@ -14,7 +15,7 @@ _INDEXED = "its sparse layers also keep the keys of an indexer, and read only th
 
 
 def spec(c: Config) -> Spec:
-    layers = keys.minimax_layers(c)
+    layers = minimax_layers(c)
     indexed = any(part.layer.traits for part in layers)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED if indexed else "")
 

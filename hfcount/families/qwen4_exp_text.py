@@ -1,6 +1,7 @@
 """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
 
 from hfcount import keys
+from hfcount.keys.ngrams import with_ngrams
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gated_moe, gqa, rms_norm, stack, with_head
 from hfcount.parts.conversions import packed
@@ -30,7 +31,7 @@ def spec(c: Config) -> Spec:
         "index_kv_heads": keys.sized("h_ik", c.int("indexer_kv_heads")),
         "index_dim": keys.sized("h_di", c.int("indexer_head_dim")),
     }
-    layers = keys.with_ngrams(c, keys.crossed(mixers, routed))
+    layers = with_ngrams(c, keys.crossed(mixers, routed))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=_INDEXED)
 
 

@@ -1,6 +1,7 @@
 """Step 3.5's language model: gated attention, more heads where it has windows, balanced experts, predicting layers."""
 
 from hfcount import keys
+from hfcount.keys.step import step_layers, step_windows
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, decoder, gqa, pre_norm, rms_norm, stacked, swiglu
 from hfcount.parts.ffn import router
@@ -13,10 +14,10 @@ IGNORED = ("num_attention_groups", "sink", "use_head_wise_attn_gate", "use_moe",
 
 
 def spec(c: Config) -> Spec:
-    layers, further = keys.step_layers(c)
+    layers, further = step_layers(c)
     heads, traits = ("ForCausalLM", "Model"), {"gate_per_head": keys.gate_per_head(c)}
     return keys.decoder_spec(
-        c, layers, heads=heads, traits=traits, windows=keys.step_windows(c), parts=keys.ahead(c, further)
+        c, layers, heads=heads, traits=traits, windows=step_windows(c), parts=keys.ahead(c, further)
     )
 
 

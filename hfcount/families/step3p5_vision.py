@@ -3,7 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
-from hfcount.parts.conversions import STEP_VISION, qkv
+from hfcount.parts.conversions import qkv
+from hfcount.parts.release_names import STEP_VISION
 from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block

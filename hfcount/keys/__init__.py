@@ -11,17 +11,18 @@ from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, kinds, listing,
     mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
-from hfcount.keys.minimax import minimax_layers
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.modernbert import modernbert
-from hfcount.keys.ngrams import with_ngrams
-from hfcount.keys.sizes import divides, inverse, layer_count, sized
-from hfcount.keys.step import step_layers, step_windows
-from hfcount.keys.towers import encoding, patches, squares, stages, tower, waveform
+from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
+from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
+from hfcount.keys.towers import (
+    COARSER, each, encoding, grid, imaging, patches, reconstructing, squares, stages, tower, waveform,
+)
+from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
     all_but_every_nth, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways, sliding,
     sliding_everywhere, sliding_later, within,

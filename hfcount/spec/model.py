@@ -99,6 +99,10 @@ class Window(Frozen):
 
 Head = Literal[
     "causal_lm",
+    "retrieval",
+    "contrastive",
+    "image_segmentation",
+    "object_detection",
     "base",
     "sequence_classification",
     "token_classification",
@@ -115,6 +119,13 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "speaker_classification",
+    "speech_to_text",
+    "text_to_speech",
+    "speech_to_speech",
+    "backbone",
+    "semantic_segmentation",
+    "depth_estimation",
 ]
 
 
