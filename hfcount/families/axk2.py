@@ -7,7 +7,7 @@ from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("axk2",)  # transformers 5.23: modeling_axk2.py, which stores the names of the release
+MODEL_TYPES = ("axk2",)  # transformers 5.23: modeling_axk2.py
 SPELLINGS = {
     r"layernorm\.W_down\.": "layernorm.mlp.fc1.",
     r"layernorm\.W_up\.": "layernorm.mlp.fc2.",

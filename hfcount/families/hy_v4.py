@@ -10,7 +10,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("hy_v4",)  # transformers 5.23: modeling_hy_v4.py, which stores the names of the release
+MODEL_TYPES = ("hy_v4",)  # transformers 5.23: modeling_hy_v4.py
 SPELLINGS = HY_V4
 
 

@@ -8,7 +8,7 @@ from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Patches, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("muse_glimmer_vision", "muse_spark_vision")  # transformers 5.23: modeling_muse_{glimmer,spark}.py
+MODEL_TYPES = ("muse_glimmer_vision", "muse_spark_vision")  # transformers 5.23: modeling_muse_glimmer.py
 IGNORED = ("merge_size",)
 
 

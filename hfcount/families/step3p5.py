@@ -8,7 +8,8 @@ from hfcount.parts.ffn import router
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-# transformers 5.23: modeling_step3p7.py; vLLM 0.33: step3p5.py, step3p5_mtp.py
+# transformers 5.23: modeling_step3p7.py
+# and vLLM 0.33, whose step3p5.py and step3p5_mtp.py have the names of the release
 MODEL_TYPES = ("step3p5",)
 IGNORED = ("num_attention_groups", "sink", "use_head_wise_attn_gate", "use_moe", "use_moe_router_bias", "use_qk_norm")
 

@@ -9,7 +9,7 @@ from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("step3p5_vision",)  # transformers 5.23: modeling_step3p7.py, which stores the names of the first release
+MODEL_TYPES = ("step3p5_vision",)  # transformers 5.23: modeling_step3p7.py
 SPELLINGS = STEP_VISION
 MERGED = {f"attn.in_proj_{end}": qkv("self_attn", end) for end in ("weight", "bias")}
 
