@@ -107,6 +107,10 @@ Head = Literal[
     "sequence_classification",
     "token_classification",
     "question_answering",
+    "answer_spans",
+    "entity_classification",
+    "entity_pair_classification",
+    "entity_span_classification",
     "masked_lm",
     "conditional_generation",
     "multiple_choice",
@@ -127,6 +131,7 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "image_to_image",
 ]
 
 
