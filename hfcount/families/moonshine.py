@@ -9,22 +9,21 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("moonshine",)  # transformers 5.23: modeling_moonshine.py
-IGNORED = ("pad_head_dim_to_multiple_of",)
+IGNORED = ("pad_head_dim_to_multiple_of", "decoder_num_attention_heads", "decoder_num_key_value_heads")
 
 
 def spec(c: Config) -> Spec:
     d, bias, ffn = c.int("hidden_size"), c.bool("attention_bias", default=False), keys.dense(c, bias=True)
 
-    def layer(side: str) -> Layer:
-        heads = c.int(f"{side}_num_attention_heads")
-        mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=False, uneven="run", own_width=True)
-        return Layer(mixer=mixer.but(kv_heads=c.int(f"{side}_num_key_value_heads", default=heads)), ffn=ffn)
-
+    # transformers 5.23 sets the heads of the encoder for both when it builds the encoder.
+    heads = c.int("encoder_num_attention_heads")
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=False, uneven="run", own_width=True)
+    layer = Layer(mixer=mixer.but(kv_heads=c.int("encoder_num_key_value_heads", default=heads)), ffn=ffn)
     depths = [c.int(f"{side}_num_hidden_layers", maximum=MAX_LAYERS) for side in ("encoder", "decoder")]
-    encoder = Spec(family=c.family, hidden=d, layers=tuple(keys.alike(layer("encoder"), depths[0])), causal=False)
-    layers, heads = keys.alike(layer("decoder"), depths[1]), ("ForConditionalGeneration", "Model")
-    parts = {"encoder": encoder}
-    return keys.decoder_spec(c, layers, tied=True, hidden=d, heads=heads, parts=parts, uncounted=keys.ACROSS)
+    encoder = Spec(family=c.family, hidden=d, layers=tuple(keys.alike(layer, depths[0])), causal=False)
+    parts, known = {"encoder": encoder}, ("ForConditionalGeneration", "Model")
+    layers = keys.alike(layer, depths[1])
+    return keys.decoder_spec(c, layers, tied=True, hidden=d, heads=known, parts=parts, uncounted=keys.ACROSS)
 
 
 def blueprint(s: Spec) -> Block:
