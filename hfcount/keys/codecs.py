@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hfcount.keys.sizes import sized
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.tree.dims import Dim
+from hfcount.tree.dims import Dim, scaled
 
 _DEEPEST = 32  # a width that is doubled more often holds more than any size may
 
@@ -50,3 +50,18 @@ def dac(narrow: int, wide: int, down: Sequence[int], up: Sequence[int]) -> dict[
     found = {"narrow": sized("F", narrow), "wide": sized("F_d", wide), "ratios": len(down), "ratios_up": len(up)}
     found |= {f"ratio.{number}": ratio for number, ratio in enumerate(down)}
     return found | {f"ratio_up.{number}": sized(f"u{number + 1}", ratio) for number, ratio in enumerate(up)}
+
+
+def semantic(c: Config, width: int) -> dict[str, int]:
+    """The traits of the blocks that code what a recogniser made of speech, `width` wide: their widths and strides."""
+    strides, scales = c.ints("strides"), c.entries("channel_ratios")
+    if not strides or len(strides) != len(scales) or not all(isinstance(scale, int | float) for scale in scales):
+        said = f"strides has {len(strides):,} entries, and channel_ratios must have as many numbers."
+        raise c.error(said, "strides", "Correct one of them.")
+    found: dict[str, int] = {"blocks": len(strides), "units": c.length("block_dilations") or 0}
+    for number, (stride, scale) in enumerate(zip(strides, scales, strict=True)):
+        found[f"stride.{number}"] = sized(f"s{number + 1}", stride)
+        found[f"width.{number}"] = width if scale == 1 else scaled(scale, "channel_ratios", width)
+    for key, symbol in (("kernel_size", "w"), ("unit_kernel_size", "w_u")):
+        found[key] = sized(symbol, c.int(key))
+    return found

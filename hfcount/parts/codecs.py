@@ -99,24 +99,27 @@ def snake(width: int) -> Block:
     return block(alpha=Tensor((1, width, 1)))
 
 
-def dac_unit(width: int) -> Block:
+def dac_unit(width: int, active: Callable[[int], Block] = snake) -> Block:
     """A residual unit (arXiv:2306.06546). Tensors: snake1, conv1 (d, d, 7), snake2, conv2 (d, d, 1)."""
-    return block(snake1=snake(width), conv1=conv(width, width, 7), snake2=snake(width), conv2=conv(width, width, 1))
+    return block(snake1=active(width), conv1=conv(width, width, 7), snake2=active(width), conv2=conv(width, width, 1))
 
 
-def dac_encoder(of: Mapping[str, int], out: int) -> Block:
-    """DAC's encoder: a block for each ratio, which doubles the width. `of` has the ratios by number, and `narrow`."""
+def dac_encoder(of: Mapping[str, int], out: int, active: Callable[[int], Block] = snake) -> Block:
+    """DAC's encoder: a block for each ratio, which doubles the width. `of` has the ratios by number, and `narrow`.
+
+    `active` builds an activation.
+    """
     width, blocks = of["narrow"], dict[str, Block]()
     for number in range(of["ratios"]):
-        units = {f"res_unit{place}": dac_unit(width) for place in (1, 2, 3)}
+        units = {f"res_unit{place}": dac_unit(width, active) for place in (1, 2, 3)}
         coarser = conv(width, 2 * width, 2 * of[f"ratio.{number}"])
-        blocks[str(number)] = Block({**units, "snake1": snake(width), "conv1": coarser})
+        blocks[str(number)] = Block({**units, "snake1": active(width), "conv1": coarser})
         width = 2 * width
     return block(
         "convolution",
         conv1=conv(1, of["narrow"], 7),
         block=Block(blocks),
-        snake1=snake(width),
+        snake1=active(width),
         conv2=conv(width, out, 3),
     )
 
@@ -138,3 +141,45 @@ def dac_decoder(of: Mapping[str, int], inputs: int) -> Block:
         snake1=snake(before),
         conv2=conv(before, 1, 7),
     )
+
+
+def semantic_encoder(of: Mapping[str, int], d: int) -> Block:
+    """Blocks that code what a recogniser made of speech, d wide; `of` is what hfcount.keys.semantic gives.
+
+    Tensors: conv (d, d, w); of each of conv_blocks res_units, each with conv1 (d_i, d_i, w_u) and conv2 (d_i, d_i, 1),
+    and conv (d_i+1, d_i, 3, or 2·s where it strides).
+    """
+    width, blocks = d, dict[str, Block]()
+    for number in range(of["blocks"]):
+        stride, out = of[f"stride.{number}"], of[f"width.{number}"]
+        coarser = conv(width, out, 3 if stride == 1 else 2 * stride)
+        blocks[str(number)] = block(res_units=_units(of, width), conv=coarser)
+        width = out
+    return block("convolution", conv=conv(d, d, of["kernel_size"], False), conv_blocks=Block(blocks))
+
+
+def semantic_decoder(of: Mapping[str, int], d: int) -> Block:
+    """The other way. Tensors: conv1 (d_1, d, w), conv_blocks, transposed where they stride, conv2 (d, d, w)."""
+    blocks, last = dict[str, Block](), int(of["blocks"]) - 1
+    for number in range(of["blocks"]):
+        stride, width = of[f"stride.{number}"], of[f"width.{number}"]
+        out = d if number == last else of[f"width.{number + 1}"]
+        finer = conv(width, out, 3) if stride == 1 else upsampling(width, out, 2 * stride, False)
+        blocks[str(number)] = block(conv=finer, res_units=_units(of, out))
+    first, kernel = of["width.0"], of["kernel_size"]
+    return block(
+        "convolution",
+        conv1=conv(d, first, kernel, False),
+        conv_blocks=Block(blocks),
+        conv2=conv(d, d, kernel, False),
+    )
+
+
+def _units(of: Mapping[str, int], width: int) -> Repeat:
+    unit = block(conv1=conv(width, width, of["unit_kernel_size"], False), conv2=conv(width, width, 1, False))
+    return Repeat(Indices.below(of["units"]), unit)
+
+
+def snake_beta(width: int) -> Block:
+    """An activation with a period and a strength for each channel. Tensors: act.alpha and act.beta (width)."""
+    return block(act=block(alpha=Tensor((width,)), beta=Tensor((width,))))

@@ -1,0 +1,23 @@
+"""Dia: an encoder of bytes before a decoder of the codes of several channels (https://huggingface.co/nari-labs)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("dia",)  # transformers 5.23: modeling_dia.py
+IGNORED = ("delay_pattern",)
+
+
+def spec(c: Config) -> Spec:
+    text, parts = families.part(c, "decoder_config"), {"encoder": families.part(c, "encoder_config")}
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.around(c, text, parts, key="decoder_config", heads=heads).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    body = block(encoder=families.tree(s.parts["encoder"]), decoder=families.base(s))
+    if s.head == "base":
+        return body
+    channels = s.parts["text"].traits["num_channels"]
+    return block(model=body, logits_dense=Linear(s.hidden, channels * s.vocab, component="lm_head"))
