@@ -6,11 +6,13 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("dia",)  # transformers 5.23: modeling_dia.py
-IGNORED = ("delay_pattern",)
 
 
 def spec(c: Config) -> Spec:
     text, parts = families.part(c, "decoder_config"), {"encoder": families.part(c, "encoder_config")}
+    channels, delays = text.traits.get("num_channels"), c.length("delay_pattern")
+    if delays is not None and delays != channels:
+        raise c.error(f"delay_pattern has {delays:,} entries, and num_channels is {channels}.", "delay_pattern")
     heads = ("ForConditionalGeneration", "Model")
     return keys.around(c, text, parts, key="decoder_config", heads=heads).but(tied=False)
 
