@@ -7,6 +7,7 @@ from hfcount.keys.attention import (
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
+from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, kinds, listing,
