@@ -7,7 +7,7 @@ from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("glm4_moe",)  # transformers 5.23: modeling_glm4_moe.py
+MODEL_TYPES = ("glm4_moe", "glm4v_moe_text")  # transformers 5.23: modeling_glm4_moe.py, modeling_glm4v_moe.py
 MERGED = packed()
 
 

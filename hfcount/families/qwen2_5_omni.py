@@ -5,11 +5,17 @@ from dataclasses import replace
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import rebased
+from hfcount.parts.conversions import packed
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Node, block
 
 # transformers 5.23: modeling_qwen2_5_omni.py, modeling_qwen3_omni_moe.py
 MODEL_TYPES = ("qwen2_5_omni", "qwen3_omni_moe")
+SPELLINGS = {
+    r"^thinker\.(audio_tower\.|visual\.)": r"thinker.model.\1",
+    r"^thinker\.model\.(?!language_model\.|visual\.|audio_tower\.)": "thinker.model.language_model.",
+}
+MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
