@@ -12,7 +12,8 @@ MODEL_TYPES = ("exaone4_5",)  # transformers 5.23: modeling_exaone4_5.py
 def spec(c: Config) -> Spec:
     inner, towers = c.part("text_config"), {"vision": families.part(c, "vision_config")}
     early = inner.str("model_type", default="") == "exaone4_5_text"
-    text, tied = families.part(c, "text_config", "exaone4" if early else ""), c.bool("tie_word_embeddings", default=False)
+    text = families.part(c, "text_config", "exaone4" if early else "")
+    tied = c.bool("tie_word_embeddings", default=False)
     return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
 
 

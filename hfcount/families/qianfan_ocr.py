@@ -39,10 +39,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, side, text = s.hidden, s.traits["downsample_ratio"], families.base(s)
     seen = side * side * s.parts["vision"].hidden
-    children = {**text.children, "encoder": block(layers=text.children["layers"])}
-    del children["layers"]
-    body = Block({name: children[name] for name in ("embed_tokens", "encoder", "norm") if name in children} | children)
-    projector = Block({"0": layer_norm(seen), "1": Linear(seen, d, True), "3": Linear(d, d, True)}, "projector", 0)
-    head = {} if s.head == "base" else {"lm_head": lm_head(s, "language_model.model.embed_tokens.weight")}
-    inner = Block({"model": body, **head})
-    return block(vision_model=families.tower(s, "vision"), mlp1=projector, language_model=inner)
+    layers = block(layers=text.children["layers"])
+    body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
+    norm, first, second = layer_norm(seen), Linear(seen, d, True), Linear(d, d, True)
+    tower = families.tower(s, "vision")
+    if s.head == "base":
+        projector = Block({"layer_norm": norm, "linear_1": first, "linear_2": second}, "projector", 0)
+        return block(vision_tower=tower, multi_modal_projector=projector, language_model=body)
+    projector = Block({"0": norm, "1": first, "3": second}, "projector", 0)
+    head = lm_head(s, "language_model.model.embed_tokens.weight")
+    return block(vision_model=tower, mlp1=projector, language_model=block(model=body, lm_head=head))

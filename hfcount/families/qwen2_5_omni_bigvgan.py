@@ -18,7 +18,9 @@ def spec(c: Config) -> Spec:
     dilations = c.length("resblock_dilation_sizes")
     kernels = c.ints("resblock_kernel_sizes")[:dilations]
     traits = {"mel_dim": keys.sized("b", c.int("mel_dim")), "steps": len(strides), "blocks": len(kernels)}
-    for number, width in enumerate(rates[: len(strides)]):
+    rates = rates[: len(strides)]
+    traits["ups"] = len(rates)
+    for number, width in enumerate(rates):
         traits[f"up.{number}"] = keys.sized(f"w{number + 1}", width)
     for number, width in enumerate(kernels):
         traits[f"block.{number}"] = keys.sized(f"w_r{number + 1}", width)
@@ -29,7 +31,7 @@ def blueprint(s: Spec) -> Block:
     of, d, three = s.traits, s.hidden, Indices.below(3)
     last = halved(d, of["steps"])
     ups, blocks = dict[str, Node](), dict[str, Node]()
-    for step in range(of["steps"]):
+    for step in range(of["ups"]):
         ups[str(step)] = Block({"0": transposed1d(halved(d, step), halved(d, step + 1), of[f"up.{step}"])})
     for number, (step, kind) in enumerate(product(range(of["steps"]), range(of["blocks"]))):
         width = halved(d, step + 1)

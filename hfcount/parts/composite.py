@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hfcount.parts.model import lm_head
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied
 
 
 def llava(s: Spec, body: Block, **senses: Node) -> Block:
@@ -51,3 +51,27 @@ def rebased(node: Node, prefix: str) -> Node:
     if isinstance(node, Repeat):
         return Repeat(node.indices, rebased(node.body, prefix), node.active)
     return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
+
+
+def renamed(whole: Block, names: Mapping[str, str]) -> Block:
+    """A tree with other names for some children, wherever they are."""
+
+    def inner(node: Node) -> Node:
+        if isinstance(node, Block):
+            return renamed(node, names)
+        if isinstance(node, Repeat):
+            return replace(node, body=inner(node.body))
+        return tuple(map(inner, node)) if isinstance(node, tuple) else node
+
+    return replace(whole, children={names.get(name, name): inner(child) for name, child in whole.children.items()})
+
+
+def sensed(node: Node, component: Component) -> Node:
+    """A part of a tower beside the language model: all its tensors are counted under it, and text tokens skip it."""
+    if isinstance(node, Block):
+        return replace(node, component=component, repeats=0)
+    if isinstance(node, Repeat):
+        return replace(node, body=sensed(node.body, component))
+    if isinstance(node, tuple):
+        return tuple(sensed(one, component) for one in node)
+    return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
