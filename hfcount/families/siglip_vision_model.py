@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py, modeling_idefics2.py, modeling_idefics3.py,
 # modeling_smolvlm.py
 _HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision", "paddleocr_vl_vision", "cosmos3_edge_vision")
-# transformers 5.23: modeling_paddleocr_vl.py, modeling_cosmos3_edge.py
+# transformers 5.23: modeling_paddleocr_vl.py, modeling_cosmos3_edge.py, modeling_phi4_multimodal.py
 MODEL_TYPES = (
     "siglip_vision_model",
     "siglip2_vision_model",
@@ -20,6 +20,7 @@ MODEL_TYPES = (
     "smolvlm_vision",
     "paddleocr_vl_vision",
     "cosmos3_edge_vision",
+    "phi4_multimodal_vision",
 )
 CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
