@@ -127,6 +127,7 @@ Head = Literal[
     "speech_to_text",
     "text_to_speech",
     "speech_to_speech",
+    "transducer",
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
