@@ -8,11 +8,17 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("cosmos3_edge",)  # transformers 5.23: modeling_cosmos3_edge.py
-_ATTENTION = {"q_proj": "to_q", "k_proj": "to_k", "v_proj": "to_v", "o_proj": "to_out"}
-_NAMES = {**_ATTENTION, "fc1": "up_proj", "fc2": "down_proj"}
+_NAMES = {
+    "self_attn.q_proj": "to_q",
+    "self_attn.k_proj": "to_k",
+    "self_attn.v_proj": "to_v",
+    "self_attn.o_proj": "to_out",
+    "mlp.fc1": "up_proj",
+    "mlp.fc2": "down_proj",
+}
 SPELLINGS = {
     r"^(?=(layers|embed_tokens|norm)\.)": "model.language_model.",
-    **{rf"\.(self_attn|mlp)\.{later}\.": rf".\1.{name}." for name, later in _NAMES.items()},
+    **{rf"\.{name.split('.')[0]}\.{later}\.": f".{name}." for name, later in _NAMES.items()},
 }
 
 

@@ -10,17 +10,17 @@ from hfcount.tree.nodes import Block
 MODEL_TYPES = ("cosmos3_omni",)  # transformers 5.23: modeling_cosmos3_omni.py
 _SEEING = ("blocks", "merger", "patch_embed", "pos_embed", "deepstack_merger_list")
 _ATTENTION = {
-    "q_proj": "to_q",
-    "k_proj": "to_k",
-    "v_proj": "to_v",
-    "o_proj": "to_out",
-    "q_norm": "norm_q",
-    "k_norm": "norm_k",
+    "self_attn.q_proj": "to_q",
+    "self_attn.k_proj": "to_k",
+    "self_attn.v_proj": "to_v",
+    "self_attn.o_proj": "to_out",
+    "self_attn.q_norm": "norm_q",
+    "self_attn.k_norm": "norm_k",
 }
 SPELLINGS = {
     r"^(?=(layers|embed_tokens|norm)\.)": "model.language_model.",
     rf"^(?=({'|'.join(_SEEING)})\.)": "model.visual.",
-    **{rf"\.self_attn\.{later}\.": f".self_attn.{name}." for name, later in _ATTENTION.items()},
+    **{rf"\.self_attn\.{later}\.": f".{name}." for name, later in _ATTENTION.items()},
 }
 
 
