@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from hfcount.packing.expected import module_of, planned
-from hfcount.packing.reading import PackedReading
+from hfcount.packing.expected import biases_apart, module_of, planned
+from hfcount.packing.reading import PackedReading, keeps_f32
+from hfcount.packing.split import Segments
 from hfcount.packing.stacks import STACKS, apart, is_stack, of_mlx, together
 from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
@@ -22,7 +24,7 @@ Matching = Callable[[Collection[Leaf], Collection[str]], Match]
 """Matches names with leaves."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Packed:
     """How a checkpoint of packed weights is stored.
 
@@ -57,6 +59,14 @@ class Packed:
     def packed(self) -> list[Found]:
         """The modules that are packed."""
         return [found for found in self.modules if found.layout]
+
+    @cached_property
+    def _names(self) -> frozenset[Segments]:
+        return frozenset(leaf.segments[:-1] for leaf, _ in self.match.listed if leaf.dtypes)
+
+    def keeps_f32(self, leaf: Leaf) -> bool:
+        """Whether tools of packed weights keep a dense tensor in F32 whatever the rest is stored as."""
+        return keeps_f32(leaf, self._names)
 
     @property
     def complete(self) -> bool:
@@ -146,6 +156,7 @@ def _as_said(
         biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
         if choice and counts[id(parts[0][1] if parts else leaf)]:
             modules.append(Found(leaf, choice, choice.layout))
+    match.listed = biases_apart(match.listed, [found.leaf for found in modules])
     return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
 
 

@@ -28,16 +28,19 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     _report_contradiction(c, packed, outcome)
     if packed.announced and packed.modules and not packed.packed:
         wanted = [found for found in packed.modules if found.choice.layout]
-        _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
+        if some := wanted or [found for found in packed.modules if found.leaf.linear]:
+            _report_stale(packed, some, outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
         later = not any(found.layout for found in predicted)
         for found in packed.modules:
-            same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
-            if not same or found.choice.noted:
-                why = _LATER if later and found.leaf.part == "prediction" else found.choice.why
-                key = found.choice.layout, found.layout, why
+            choice = found.choice
+            same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
+            fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
+            if not fine or (same and choice.noted):
+                why = _LATER if later and found.leaf.part == "prediction" else choice.why
+                key = choice.layout, found.layout, why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)

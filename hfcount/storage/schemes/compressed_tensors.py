@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, RELATIVE, ROUTER, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.scheme import DENSE, RELATIVE, ROUTER, Choice, Module, Scheme, excludes, usual
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
 
 
@@ -130,8 +130,11 @@ class Groups(Scheme):
         return [*own, *(Nvfp4(not layout.inputs_too, layout.group) for layout in own if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
-        if hit := self._excluded.find(module.name):
-            return DENSE if hit == "own" else RELATIVE
+        if hit := excludes(self._excluded, module):
+            return DENSE if hit == "own" else RELATIVE._replace(strictly=self._targeted(module).layout)
+        return self._targeted(module)
+
+    def _targeted(self, module: Module) -> Choice:
         for targets, _, layout in self._groups:
             if targets.matches(module.name):
                 return Choice(layout)
