@@ -126,17 +126,18 @@ def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) ->
     """The leaves, with biases told apart by layers and experts as the weights beside them are."""
     beside: dict[Segments, list[Segments]] = {}
     for weight in weights:
-        beside.setdefault(_unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
+        beside.setdefault(unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
     found: list[tuple[Leaf, int]] = []
     for leaf, count in listed:
-        some = beside.get(_unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
+        some = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
         parts = [part_of(leaf, (*one, "bias")) for one in some]
         whole = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
         found += [(part, int(part.count)) for part in parts] if whole else [(leaf, count)]
     return found
 
 
-def _unnumbered(name: Segments) -> Segments:
+def unnumbered(name: Segments) -> Segments:
+    """A name without its numbers."""
     return tuple(one if isinstance(one, str) else "" for one in name)
 
 

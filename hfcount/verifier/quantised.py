@@ -6,9 +6,12 @@ from typing import Any
 
 from hfcount.fetcher.interface import INDEX
 from hfcount.packing.amounts import amount
+from hfcount.packing.expected import unnumbered
+from hfcount.packing.split import Segments
 from hfcount.packing.survey import FLOATING, Found
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
 from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
@@ -33,9 +36,9 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
-        later = not any(found.layout for found in predicted)
+        later, odd = not any(found.layout for found in predicted), _odd(packed.modules)
         for found in packed.modules:
-            choice = found.choice
+            choice = odd.get(id(found), found.choice)
             same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
             fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
             if not fine or (same and choice.noted):
@@ -50,6 +53,20 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
         if leaves and not (why == _CACHE and packed.scheme.caches):
             facts = _sums(leaves)
             outcome.report("HF502", severity="note", fix=None, **facts, **_where(packed), extra=True, why=why)
+
+
+def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
+    """Dense modules that may be stored either way, where others of that name are packed: how those are."""
+    others: dict[Segments, Choice] = {}
+    open_ = [found for found in modules if found.choice.either and found.leaf.part == "model"]
+    for found in open_:
+        if found.layout:
+            others[unnumbered(found.leaf.segments)] = Choice(found.layout)
+    return {
+        id(found): others[name]
+        for found in open_
+        if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
+    }
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:

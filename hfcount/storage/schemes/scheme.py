@@ -54,7 +54,9 @@ ROUTER = Choice(None, either=True)
 
 _LINEAR_ROUTER = "it is a router, which servers keep dense whatever a list says"
 PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a word", True)
-TOWER = Choice(None, "it belongs to a tower beside the decoder, whose layers alone this scheme packs")
+TOWER = Choice(None, either=True)
+"""A map of a tower beside the decoder, whose layers alone some tools pack."""
+
 KEPT = Choice(None, "transformers keeps it as it is, in list or not, as its own class asks for it in full precision")
 RELATIVE = Choice(None, "the list names it without the prefix of its model", True)
 
@@ -109,18 +111,31 @@ class Listed(Scheme):
         return (self.layout, *self.others)
 
     def choose(self, module: Module) -> Choice:
-        if self.excluded is not None and (hit := excludes(self.excluded, module)):
-            return DENSE if hit == "own" else RELATIVE
+        hit = excludes(self.excluded, module) if self.excluded is not None else ""
+        if hit == "own":
+            return DENSE
         if module.name.endswith(_KEPT_MODULES):
             return KEPT
         found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
         if self.excluded is None and found.layout and module.component == "projector":
             # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
             return found._replace(either=True)
-        return found
+        if found.layout and module.component == "experts" and not self.stores_experts:
+            # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
+            return found._replace(either=True)
+        return relative(found) if hit else found
+
+    stores_experts = True
+    """Whether experts are packed whatever version of the tool wrote them."""
 
     heads = True
     """Whether a head that a given list does not name is packed."""
+
+
+class InMemory(Listed):
+    """A scheme that transformers applies to a model that it has loaded."""
+
+    stores_experts = False
 
 
 def excludes(listed: Matcher, module: Module) -> Hit:
@@ -128,6 +143,11 @@ def excludes(listed: Matcher, module: Module) -> Hit:
     if module.component == "lm_head" and "." not in module.name and listed.matches("lm_head"):
         return "own"
     return listed.find(module.name)
+
+
+def relative(found: Choice) -> Choice:
+    """How a module should be stored that a list names without the prefix of its model, and `found` if it did not."""
+    return RELATIVE._replace(strictly=found.layout) if found.layout else found
 
 
 def usual(module: Module, layout: Layout, head: bool = False, towers: bool = True) -> Choice:
