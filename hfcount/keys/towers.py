@@ -74,6 +74,13 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
     return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
 
 
+def attending(part: Spec, width: int) -> Spec:
+    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
+    seen = {"encoder_hidden_size": sized("d_e", width)}
+    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    return part.but(layers=tuple(layers))
+
+
 def reconstructing(c: Config, bias: bool, uneven: Uneven = "refused", own_width: bool = False) -> Spec:
     """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
 
@@ -125,7 +132,7 @@ def stages(
     bias: bool = True,
     uneven: Uneven = "refused",
     depths: Sequence[int] | None = None,
-    **traits: Sequence[int],
+    traits: Mapping[str, Sequence[int]] | None = None,
 ) -> list[Layers]:
     """Stages of layers, each of another width, by the key depths; a trait `width` says which.
 
@@ -149,7 +156,7 @@ def stages(
         d = sized(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        own = {name: sizes[number] for name, sizes in traits.items()}
+        own = {name: sizes[number] for name, sizes in (traits or {}).items()}
         found.append(
             Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits={"width": d, **own}))
         )

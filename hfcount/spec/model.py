@@ -131,6 +131,7 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "image_to_image",
 ]
 
 
