@@ -128,6 +128,7 @@ Head = Literal[
     "speech_to_text",
     "text_to_speech",
     "speech_to_speech",
+    "transducer",
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
