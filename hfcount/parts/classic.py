@@ -2,6 +2,7 @@
 
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
+from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
@@ -47,6 +48,19 @@ def summary(d: int, outputs: int) -> Block:
     return block("other", summary=Linear(d, outputs, True) if outputs else None)
 
 
+def squad_head(d: int) -> dict[str, Block]:
+    """Begin, end and existence of an answer, searched for by beams, as in XLNet.
+
+    Tensors: start_logits.dense (1, d), end_logits and answer_class: dense_0 (d, 2·d), dense_1 (1, d), and a LayerNorm.
+    """
+    one, pair = Linear(d, 1, True), Linear(2 * d, d, True)
+    return {
+        "start_logits": block("other", dense=one),
+        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=one),
+        "answer_class": block("other", dense_0=pair, dense_1=Linear(d, 1)),
+    }
+
+
 def fc(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2") -> dict[str, Linear]:
     """A feed-forward network as children of the layer itself. Tensors: `up` (d_ff, d), `down` (d, d_ff)."""
     return {up: Linear(d, width, bias, "mlp"), down: Linear(width, d, bias, "mlp")}
@@ -69,7 +83,7 @@ def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
         prefix: name of the base model inside classes with a head.
         heads: what each class adds to the base model.
     """
-    if s.head == "base":
+    if s.head in ("base", "backbone"):
         return body
     beside = heads.get(s.head)
     return Block({prefix: body, **(beside.children if beside else {})})
