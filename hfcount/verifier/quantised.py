@@ -47,6 +47,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)
+    if packed.left:
+        outcome.report("HF201", c.subject, severity="note", fix=None, **_left(c, packed), alone=True)
     if packed.lacking:
         _report_lacking(packed, outcome)
     for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
@@ -243,6 +245,13 @@ def _report_lacking(packed: Packed, outcome: Outcome) -> None:
         modules=sum(int(found.leaf.count) for found in some),
         layout=", ".join(labels),
     )
+
+
+def _left(c: Comparison, packed: Packed) -> dict[str, Any]:
+    """The arguments of `report` for towers that are left out."""
+    there = sum(int(leaf.count) for leaf, _ in c.match.listed if leaf.presence == "required")
+    facts = _sums(packed.left)
+    return facts | {"expected": there + facts["count"], "observed": there}
 
 
 def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:

@@ -11,6 +11,10 @@ TOWERS = ("vision", "audio", "projector")
 """Components that packers of decoder layers leave alone."""
 
 
+Renames = tuple[tuple[str, str], ...]
+"""Beginnings of names, and those in their place."""
+
+
 class Module(NamedTuple):
     """One module of the blueprint that has a matrix.
 
@@ -71,14 +75,17 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
-        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place.
+        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
+            for kinds of models.
+        text_alone: whether the scheme's tools may leave out the towers of a model.
         matchers: all patterns that decide which modules are packed.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
-    renames: tuple[tuple[str, str], ...] = ()
+    renames: tuple[Renames, ...] = ()
+    text_alone = False
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
