@@ -8,7 +8,7 @@ from hfcount.parts.vocoder import halved, kernel1d, snake, transposed1d
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
-MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py, Qwen3OmniMoeCode2Wav
+MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py
 IGNORED = ("sliding_window",)
 _DILATIONS = (1, 3, 9)
 

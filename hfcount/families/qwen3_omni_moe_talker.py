@@ -2,8 +2,8 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, gated_moe, gqa, pre_norm, rms_norm, stack
-from hfcount.spec import Layer, Spec
+from hfcount.parts import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked
+from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_qwen3_omni_moe.py
@@ -30,8 +30,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
+    def routed(m: MoE) -> Block:
+        packed = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
+        usual = gated_moe(d, m)
+        return altered(usual, experts=packed) if s.head == "base" else usual
+
     def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=gated_moe(d, one.moe))
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=routed(one.moe))
 
     body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
     if s.head == "base":
