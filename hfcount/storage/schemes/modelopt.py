@@ -114,6 +114,23 @@ class Int8(Layout):
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Stack(Layout):
+    """A stack of experts' matrices (inputs, outputs), with scalars of the whole stack."""
+
+    one: Layout
+
+    @property
+    def label(self) -> str:
+        return f"{self.one.label}, as a stack"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        return [
+            part._replace(suffix=f"_{part.suffix[1:]}" if place else "", shape=part.shape[::-1])
+            for place, part in enumerate(self.one.parts(outputs, inputs))
+        ]
+
+
 class ModelOpt(Scheme):
     """One algorithm for all linear maps that are not excluded, or one for each named layer."""
 
@@ -131,9 +148,16 @@ class ModelOpt(Scheme):
         own = [self._layout] if self._layout else []
         own += [layout for _, layout in self._layers]
         # Exports that mix algorithms do not always say so, and stored names tell them apart.
-        return dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()])
+        some = list(dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()]))
+        return [*some, *map(Stack, some)]
 
     def choose(self, module: Module) -> Choice:
+        if module.component != "experts" or module.linear:
+            return self._choose(module)
+        found = self._choose(module._replace(linear=True))
+        return found._replace(layout=Stack(found.layout), strictly=None) if found.layout else found
+
+    def _choose(self, module: Module) -> Choice:
         for matcher, layout in self._layers:
             if matcher.find(module.name):
                 return Choice(layout)
