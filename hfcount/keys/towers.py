@@ -139,7 +139,7 @@ def stages(
     bias: bool = True,
     uneven: Uneven = "refused",
     depths: Sequence[int] | None = None,
-    **traits: Sequence[int],
+    traits: Mapping[str, Sequence[int]] | None = None,
 ) -> list[Layers]:
     """Stages of layers, each of another width, by the key depths; a trait `width` says which.
 
@@ -163,7 +163,7 @@ def stages(
         d = sized(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        own = {name: sizes[number] for name, sizes in traits.items()}
+        own = {name: sizes[number] for name, sizes in (traits or {}).items()}
         found.append(
             Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits={"width": d, **own}))
         )

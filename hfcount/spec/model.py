@@ -131,9 +131,11 @@ Head = Literal[
     "speech_to_text",
     "text_to_speech",
     "speech_to_speech",
+    "transducer",
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "image_to_image",
 ]
 
 
