@@ -10,7 +10,6 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("flava",)  # transformers 5.23: modeling_flava.py
 IGNORED = (
-    "hidden_size",
     "global_backprop_contrastive",
     "skip_unmasked_multimodal_encoder",
     "return_loss",
@@ -21,7 +20,8 @@ IGNORED = (
 def spec(c: Config) -> Spec:
     text, image = families.part(c, "text_config"), families.part(c, "image_config")
     parts = {"vision": image, "multimodal": families.part(c, "multimodal_config")}
-    traits = {"init_codebook": c.bool("init_codebook", default=True)}
+    matching = keys.sized("d_i", c.int("hidden_size"))  # whatever the encoders' width
+    traits = {"init_codebook": c.bool("init_codebook", default=True), "hidden_size": matching}
     heads, out = ("ForPreTraining", "Model"), c.int("projection_dim")
     whole = keys.around(c, text, parts, heads=heads, tied=True, out=out, traits=traits)
     if whole.head == "base" or not traits["init_codebook"]:
@@ -55,13 +55,14 @@ def blueprint(s: Spec) -> Block:
 
     images, words = masked(vision.hidden, vision.traits["codes"]), masked(s.hidden, s.vocab)
     codebook = s.parts.get("codebook")
-    pair = block(dense=Linear(both.hidden, both.hidden, True))
+    matching = s.traits["hidden_size"]
+    pair = block(dense=Linear(matching, matching, True))
     return block(
         flava=body,
         image_codebook=replace(families.tree(codebook), component="vision", repeats=0) if codebook else None,
         mim_head=images,
         mlm_head=words,
-        itm_head=block("other", pooler=pair, seq_relationship=Linear(both.hidden, 2, True)),
+        itm_head=block("other", pooler=pair, seq_relationship=Linear(matching, 2, True)),
         mmm_image_head=images,
         mmm_text_head=words,
     )

@@ -7,7 +7,7 @@ from hfcount.parts.classic import headed
 from hfcount.parts.encoders import bert_attention, bert_base, bert_layer, pooler
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("lxmert",)  # transformers 5.23: modeling_lxmert.py
 IGNORED = ("num_hidden_layers", "task_matched", "task_mask_lm")
@@ -69,7 +69,8 @@ def blueprint(s: Spec) -> Block:
     )
     body = Block({**words, "encoder": encoder})
     named = Linear(2 * d, of["num_qa_labels"], True)
-    answer = block("other", logit_fc=block(**{"0": Linear(d, 2 * d, True), "2": layer_norm(2 * d), "3": named}))
+    steps: dict[str, Node] = {"0": Linear(d, 2 * d, True), "2": layer_norm(2 * d), "3": named}
+    answer = block("other", logit_fc=Block(steps))
     return headed(s, "lxmert", body, pretraining=_pretraining(s, answer), question_answering=block(answer_head=answer))
 
 

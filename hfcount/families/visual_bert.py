@@ -39,10 +39,10 @@ def blueprint(s: Spec) -> Block:
     embeddings = bert_embeddings(s, more=seen)
     body = bert_base(s, embeddings=embeddings, pooler=pooler(s, heads=s.heads), additional_layer=further)
     words = bert_predictions(s, "visual_bert.embeddings.word_embeddings.weight")
-    square = Linear(d, d, True)
+    head = Linear(d, s.layers[0].layer.attention.head_dim, True)  # the only one
     aligned = block(
         cls=block(predictions=words, seq_relationship=Linear(d, 2, True, "other")),
-        attention=block("other", query=square, key=square, value=square),
+        attention=block("other", query=head, key=head, value=head),
     )
     return bert_heads(
         s,
