@@ -35,7 +35,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
         text = f"{lacking:,} missing, {beyond:,} not described"
     elif match.wrapped:
         text = "under names that a wrapper has changed"
-    alike = not (text or match.unfinished)
+    alike, left = not (text or match.unfinished), sum(int(leaf.count) for leaf in c.packed.left) if c.packed else 0
+    if alike and left:
+        text = f"the language model alone, as {c.packing.name} converts it, without {plural(left, 'tensor')} of towers"
     outcome.checks.append(Check("tensors", expected + scales, count, text, alike))
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None

@@ -151,6 +151,11 @@ def read(settings: Settings) -> Scheme:
         Unmodelled: its algorithm is not described.
     """
     settings = table(settings, "quantization") or settings
+    for one in table(settings, "config_groups").values():
+        weights = table(one, "weights") if isinstance(one, dict) else {}
+        if type(weights.get("group_size")) is int:
+            settings = {**settings, "group_size": weights["group_size"]}
+            break
     algorithm = word(settings, "quant_algo")
     excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
