@@ -1,7 +1,7 @@
 """All steps from MODEL to report: documents, config, spec, blueprint, evidence, findings."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import compose
-from hfcount.report.choices import AskedDepth
+from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import SIDE_FILES, announcements
@@ -43,6 +43,7 @@ def verify(
     depth: AskedDepth = "auto",
     timeout: float = 300.0,
     cache: bool = True,
+    derive_with: DerivedWith | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -56,6 +57,8 @@ def verify(
             reads headers where the index does not settle it.
         timeout: seconds for all that is asked of the Hub.
         cache: whether what was read of a commit before is read again from disk, and what is read now is kept there.
+        derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
+            (extra `transformers`).
 
     Raises:
         FetchError: the documents could not be read.
@@ -73,8 +76,13 @@ def verify(
         raise ValueError(f"depth is {depth!r}, and must be one of {', '.join(get_args(AskedDepth))}.")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
         raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
+    if derive_with not in (None, *get_args(DerivedWith)):
+        raise ValueError(f"derive_with is {derive_with!r}, and must be transformers or None.")
     where = Path(fixtures) if fixtures is not None else None
-    return inspect(understood(Request(model, revision, None, where, offline, timeout, cache)), Options(depth))
+    return inspect(
+        understood(Request(model, revision, None, where, offline, timeout, cache)),
+        Options(depth, derive_with=derive_with),
+    )
 
 
 def inspect(request: Request, options: Options | None = None) -> Report:
@@ -150,11 +158,12 @@ def _look(run: Inspection) -> None:
         run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
-        run.blueprint = build(config)
+        run.blueprint = _blueprint(config, given, run.options)
         check_known(config, document.where, values, changes)  # only now have all keys been read
         run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
-        explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+        if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
+            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -166,6 +175,26 @@ def _look(run: Inspection) -> None:
             fix=error.fix,
             said=error.said,
         )
+
+
+def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> Blueprint:
+    """The blueprint of a family or, where none describes all of the model, of what the options name."""
+    known = None
+    try:
+        known = build(config)
+    except UnknownArchitecture:
+        if options.derive_with is None:
+            raise
+    if known and not (known.asides and options.derive_with):
+        return known
+    from hfcount.derived import derived  # which imports torch
+
+    try:
+        return derived(values, config.where)
+    except UnknownArchitecture:
+        if known is None:
+            raise
+    return known
 
 
 def _beside(documents: Documents) -> dict[str, dict[str, Any]]:

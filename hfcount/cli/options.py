@@ -106,6 +106,14 @@ def _needs(module: str, extra: str) -> None:
         raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
 
 
+def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    """The name of a library, which must be installed."""
+    if name:
+        _needs(name, name)
+        _needs("torch", name)
+    return name
+
+
 def _ready(path: Path, *suffixes: str) -> Path:
     """A path that can be written and has one of the suffixes, so that no input is overwritten by mistake."""
     if path.suffix.lower() not in suffixes:

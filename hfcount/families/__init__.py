@@ -31,6 +31,7 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.mapper.reference import knows, version
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
@@ -70,7 +71,11 @@ def read(c: Config, known_as: str = "") -> Spec:
         # A type that is several times as long as any other is near to none.
         near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
         nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
-        raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
+        by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
+        raise UnknownArchitecture(
+            f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}."
+            f"{by if knows(model_type) else ''}"
+        )
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
 

@@ -97,7 +97,7 @@ def decoder_spec(
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     more.setdefault("layer_count", c.layer_count)
-    labelled = head.endswith(("_classification", "question_answering", "pretraining"))
+    labelled = head.endswith(("_classification", "_segmentation", "question_answering", "pretraining"))
     return Spec(
         family=whole.family,
         architecture=architecture,

@@ -5,7 +5,7 @@ from typing import Unpack
 
 from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
-from hfcount.keys.model import Fields, head_of
+from hfcount.keys.model import Fields, Heads, decoder_spec, head_of
 from hfcount.keys.sizes import divides, sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
@@ -56,6 +56,22 @@ def encoding(
     more["causal"], heads = False, tuple(dict.fromkeys(known.values()))
     whole = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
     return whole.but(architecture=found[0], head=found[1])
+
+
+COARSER = "its layers see an image at several scales, so there is no cost of one token"
+"""Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
+
+
+def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fields]) -> Spec:
+    """The Spec of a model of images or videos with these layers: alone with the head that its class names.
+
+    Within another model it is the base model, whatever class the nested config names.
+    """
+    if c.nested:
+        return encoding(c, layers, **more)
+    more.setdefault("layer_count", None)
+    more.setdefault("vocab", 0)
+    return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:

@@ -69,7 +69,7 @@ def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
         prefix: name of the base model inside classes with a head.
         heads: what each class adds to the base model.
     """
-    if s.head == "base":
+    if s.head in ("base", "backbone"):
         return body
     beside = heads.get(s.head)
     return Block({prefix: body, **(beside.children if beside else {})})

@@ -136,7 +136,8 @@ class Report(Part):
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
     `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
     described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
-    are notes among the findings. `overrides` are the config keys that were set to other values.
+    are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
+    gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -165,6 +166,7 @@ class Report(Part):
     formula: ClosedForm | None = None
     layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
+    derived_with: str | None = None
 
     @property
     def label(self) -> str:
@@ -208,7 +210,7 @@ class Report(Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
 
 
-_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error")
+_RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
 
 
 def _fields(part: Any) -> dict[str, Any]:

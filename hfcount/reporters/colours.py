@@ -18,6 +18,7 @@ COLOURS: Mapping[str, Colour] = {
     "linear_attention": Colour("#ffaabb", "#000000", "////"),
     "ssm": Colour("#882e72", "#ffffff", "\\\\\\\\"),
     "mlp": Colour("#228833", "#ffffff"),
+    "convolution": Colour("#bbcc33", "#000000", "oooo"),
     "experts": Colour("#e69f00", "#000000"),
     "router": Colour("#aa4499", "#ffffff"),
     "norm": Colour("#999999", "#000000"),

@@ -115,6 +115,9 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "backbone",
+    "semantic_segmentation",
+    "depth_estimation",
 ]
 
 

@@ -12,6 +12,7 @@ Component = Literal[
     "linear_attention",
     "ssm",
     "mlp",
+    "convolution",
     "experts",
     "router",
     "norm",
