@@ -86,7 +86,8 @@ def _distinct(config: Json, refuses: Callable[[Json], str | None], aside: bool) 
                 reasons.setdefault(way, refused)
     now = sizes(config)
     values = [now[way] for way in order]
-    return config, {".".join(way): reasons[way] for way in order if values.count(now[way]) > 1}
+    alike = [way for way in order if values.count(now[way]) > 1]
+    return config, {".".join(way): reasons.get(way, "no number is left to try") for way in alike}
 
 
 def _kinds(config: Json) -> set[object]:

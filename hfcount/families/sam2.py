@@ -1,5 +1,7 @@
 """SAM 2, also for videos, EdgeTAM and SAM 3's tracker: SAM over features of several resolutions (arXiv:2408.00714)."""
 
+from dataclasses import replace
+
 from hfcount import families, keys
 from hfcount.keys.sam import memory_layers, remembering
 from hfcount.mapper import Config
@@ -60,8 +62,10 @@ def blueprint(s: Spec) -> Block:
     if not third:
         return whole
     # SAM 3's tracker is stored with the names that it has within the whole, whose detector gives it the features.
+    neck = tower.children["neck"]
+    assert isinstance(neck, Block), "the neck is a block"
     outside = {
-        "detector_model": block(vision_encoder=Block({"backbone": tower.children["backbone"]}, "vision")),
-        "tracker_neck": Block({**tower.children["neck"].children}, "vision"),
+        "detector_model": block(vision_encoder=replace(tower, children={"backbone": tower.children["backbone"]})),
+        "tracker_neck": replace(neck, component="vision", repeats=0),
     }
     return Block({"tracker_model": Block({**whole.children, **({} if s.traits["nested"] else outside)})})

@@ -1,4 +1,4 @@
-"""Hiera, as in SAM 2: stages of attention within windows, each wider, all blocks numbered through (arXiv:2306.00989)."""
+"""Hiera, as in SAM 2: stages of attention within windows, each wider than the one before (arXiv:2306.00989)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -27,7 +27,9 @@ def spec(c: Config) -> Spec:
         c.ints("window_size_per_stage", default=(8, 4, 14, 7)),
     )
     if not 0 < len(depths) <= min(len(widths), len(heads)) or not sides:
-        said = f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths and {len(heads):,} numbers of heads."
+        said = (
+            f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths, {len(heads):,} numbers of heads."
+        )
         raise c.error(said, "blocks_per_stage", "Correct one of them.")
     layers, start, before = [], 0, 0
     for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):

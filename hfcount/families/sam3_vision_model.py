@@ -2,7 +2,8 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.vision import convolution, upsampling
+from hfcount.parts.convolution import transposed
+from hfcount.parts.vision import convolution
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
@@ -26,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     for place in range(s.traits["levels"]):
         width, scaled = seen, dict[str, Block]()
         for step in range(s.traits[f"doublings.{place}"]):
-            scaled[str(2 * step)] = upsampling(width, width // 2, 2)
+            scaled[str(2 * step)] = transposed(width, width // 2, 2)
             width = width // 2
         projections = block(proj1=convolution(width, s.hidden, 1), proj2=convolution(s.hidden, s.hidden, 3))
         levels[str(place)] = Block({"scale_layers": Block(scaled), **projections.children})

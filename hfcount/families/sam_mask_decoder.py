@@ -3,8 +3,9 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.convolution import transposed
 from hfcount.parts.sam import feed_forward, two_way, two_way_layer
-from hfcount.parts.vision import convolution, upsampling
+from hfcount.parts.vision import convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
@@ -44,11 +45,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, of, high, vit = s.hidden, s.traits, s.family == "sam_hq_mask_decoder", s.traits["vit_dim"]
     first = s.family in ("sam_mask_decoder", "sam_hq_mask_decoder")
-    out, up, down = ("out_proj", "lin1", "lin2") if first else ("o_proj", "proj_in", "proj_out")
-    inner, tokens, narrow, thin = of["inner"], of["num_multimask_outputs"] + 1, d // 4, d // 8
+    out, inner = "out_proj" if first else "o_proj", of["inner"]
+    tokens, narrow, thin = of["num_multimask_outputs"] + 1, d // 4, d // 8
 
     def layer(one: Layer) -> Block:
-        return two_way_layer(d, inner, out, mlp(d, one.dense.width, up=up, down=down))
+        wide = one.dense.width
+        # From SAM 2 on, the network of a layer is as deep as there are layers.
+        network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
+        return two_way_layer(d, inner, out, network)
 
     mask = feed_forward(d, d, thin, 3)
     fine = block(
@@ -61,12 +65,12 @@ def blueprint(s: Spec) -> Block:
     own = block(
         hq_token=embedding(1, d),
         hq_mask_mlp=mask,
-        compress_vit_conv1=upsampling(vit, d, 2),
+        compress_vit_conv1=transposed(vit, d, 2),
         compress_vit_norm=layer_norm(d),
-        compress_vit_conv2=upsampling(d, thin, 2),
-        encoder_conv1=upsampling(d, narrow, 2),
+        compress_vit_conv2=transposed(d, thin, 2),
+        encoder_conv1=transposed(d, narrow, 2),
         encoder_norm=layer_norm(narrow),
-        encoder_conv2=upsampling(narrow, thin, 2),
+        encoder_conv2=transposed(narrow, thin, 2),
         mask_conv1=convolution(thin, narrow, 3),
         mask_norm=layer_norm(narrow),
         mask_conv2=convolution(narrow, thin, 3),
@@ -75,8 +79,8 @@ def blueprint(s: Spec) -> Block:
         iou_token=embedding(1, d),
         mask_tokens=embedding(tokens, d),
         transformer=two_way(d, inner, out, stack(s.layers, layer)),
-        upscale_conv1=upsampling(d, narrow, 2),
-        upscale_conv2=upsampling(narrow, thin, 2),
+        upscale_conv1=transposed(d, narrow, 2),
+        upscale_conv2=transposed(narrow, thin, 2),
         upscale_layer_norm=layer_norm(narrow),
         output_hypernetworks_mlps=Repeat(Indices.below(tokens), mask),
         iou_prediction_head=feed_forward(d, of["iou_head_hidden_dim"], tokens, of["iou_head_depth"]),

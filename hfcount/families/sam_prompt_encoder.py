@@ -25,8 +25,11 @@ IGNORED = ("image_size", "patch_size", "image_embedding_size", "scale")
 
 
 def spec(c: Config) -> Spec:
+    channels = c.int("mask_input_channels")
+    if channels % 4:
+        c.cannot_run(f"mask_input_channels is {channels:,}, which is not a multiple of 4.", "mask_input_channels")
     traits = {
-        "mask_input_channels": keys.sized("C_m", c.int("mask_input_channels")),
+        "mask_input_channels": keys.sized("C_m", channels),
         "num_point_embeddings": keys.sized("n_e", c.int("num_point_embeddings")),
     }
     return keys.encoding(c, (), hidden=c.int("hidden_size"), traits=traits)
@@ -40,7 +43,7 @@ def blueprint(s: Spec) -> Block:
         conv2=convolution(seen // 4, seen, 2),
         conv3=convolution(seen, d, 1),
         layer_norm1=layer_norm(seen // 4),
-        layer_norm2=layer_norm(seen),
+        layer_norm2=layer_norm(seen // 4 * 4),
     )
     each = Repeat(Indices.below(points), embedding(1, d))
     # The first version has the frequencies of places from the image, and the others their own.

@@ -16,7 +16,7 @@ from hfcount.keys.model import (
 )
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, sized
-from hfcount.keys.towers import COARSER, encoding, imaging, patches, squares, stages, tower, waveform
+from hfcount.keys.towers import COARSER, encoding, imaging, patches, rectangle, sides, squares, stages, tower, waveform
 from hfcount.keys.windows import (
     all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
     sliding_later, within,

@@ -97,7 +97,8 @@ def decoder_spec(
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     more.setdefault("layer_count", c.layer_count)
-    labelled = head.endswith(("_classification", "_segmentation", "question_answering", "pretraining"))
+    kinds = ("_classification", "_segmentation", "_detection", "question_answering", "pretraining", "pose_estimation")
+    labelled = head.endswith(kinds)
     return Spec(
         family=whole.family,
         architecture=architecture,

@@ -19,7 +19,7 @@ def feed_forward(inputs: int, width: int, outputs: int, depth: int, component: C
 
     Tensors: proj_in (width, inputs), layers (width, width), proj_out (outputs, width), with biases.
     """
-    between = Repeat(Indices.below(max(depth - 2, 0)), Linear(width, width, True))
+    between = Repeat(Indices.below(depth - 2), Linear(width, width, True)) if depth > 2 else None
     first, last = Linear(inputs, width, True), Linear(width, outputs, True)
     return block(component, proj_in=first, layers=between, proj_out=last)
 

@@ -20,11 +20,6 @@ def convolution(inputs: int, outputs: int, side: int, bias: bool = True) -> Bloc
     return block(weight=Tensor((outputs, inputs, side, side)), bias=Tensor((outputs,)) if bias else None)
 
 
-def upsampling(inputs: int, outputs: int, side: int) -> Block:
-    """A transposed convolution over images. Tensors: weight (inputs, outputs, side, side), bias (outputs)."""
-    return block(weight=Tensor((inputs, outputs, side, side)), bias=Tensor((outputs,)))
-
-
 def vit_attention(d: int, a: GQA) -> Block:
     """Attention as ViT names it (arXiv:2010.11929).
 

@@ -118,6 +118,10 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "object_detection",
+    "universal_segmentation",
+    "panoptic_segmentation",
+    "pose_estimation",
 ]
 
 
