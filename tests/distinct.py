@@ -160,7 +160,7 @@ def _with(config: Json, way: Path, number: int) -> Json:
         part = part[key]
     before = part[way[-1]]
     part[way[-1]] = [number] * len(before) if isinstance(before, list) else number
-    if not _rank(way):
+    if not _rank(way) and not isinstance(before, list):
         for key, value in part.items():
             beyond = len(value) - before if isinstance(value, list) else -1
             if beyond in (0, 1):  # a list may go on to a layer that predicts a further token

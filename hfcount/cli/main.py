@@ -139,7 +139,16 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
-@read.printing("--families", read.architectures, "List the architectures.")
+@click.option(
+    "--families",
+    is_flag=False,
+    flag_value="",
+    is_eager=True,
+    expose_value=False,
+    metavar="[TYPE]",
+    callback=read.families,
+    help="List the architectures, or explain that of one model_type.",
+)
 @read.printing("--rules", read.rules, "Explain every finding.")
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")

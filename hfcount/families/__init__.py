@@ -66,18 +66,21 @@ def read(c: Config, known_as: str = "") -> Spec:
     c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
-        from difflib import get_close_matches
-
-        # A type that is several times as long as any other is near to none.
-        near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
-        nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
-        by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
-        raise UnknownArchitecture(
-            f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}."
-            f"{by if knows(model_type) else ''}"
-        )
+        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
+
+
+def unknown(model_type: str) -> str:
+    """What is said of a type that no family describes."""
+    from difflib import get_close_matches
+
+    # A type that is several times as long as any other is near to none.
+    near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
+    nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
+    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
+    said = f"no family describes model_type {printable(model_type, 60)}. {nearest}."
+    return f"{said}{by if knows(model_type) else ''}"
 
 
 @lru_cache(64)
@@ -104,6 +107,29 @@ def part(c: Config, name: str, always: str = "") -> Spec:
     if found.vocab and name in ("vision_config", "audio_config"):
         raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
     return found
+
+
+def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec:
+    """The Spec of a part that gives features of several of its layers, as transformers' AutoBackbone builds it.
+
+    Raises:
+        UnknownArchitecture: no family describes it as a backbone.
+        ConfigError: it lacks a key or contradicts itself.
+    """
+    found = part(c, name, always)
+    if found.family not in _BACKBONES:
+        raise UnknownArchitecture(f"{c.where}: {name}: {printable(found.family, 60)} is no backbone.")
+    return found.but(head="backbone")
+
+
+_BACKBONES = frozenset(
+    """
+    beit bit convnext convnextv2 dinat dinov2 dinov2_with_registers dinov3_convnext dinov3_vit focalnet hgnet_v2 hiera
+    lw_detr_vit maskformer-swin pixio pp_lcnet pvt_v2 resnet rf_detr_dinov2 rt_detr_resnet swin swinv2 textnet
+    timm_backbone vitdet vitpose_backbone
+    """.split()
+)
+"""The types that transformers builds as backbones."""
 
 
 def tree(s: Spec) -> Block:
@@ -168,8 +194,19 @@ def around(s: Spec) -> str | None:
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
     # Most types have a file of their name; then no other file is opened.
-    name = model_type if model_type in _names() and model_type in _types_in(model_type) else _files().get(model_type)
+    name = _named(model_type)
     return None if name is None else _load(name)
+
+
+def _named(model_type: str) -> str | None:
+    """The file that serves a type."""
+    own = model_type in _names() and model_type in _types_in(model_type)
+    return model_type if own else _files().get(model_type)
+
+
+def file(model_type: str) -> Path:
+    """The file of the family that describes a type, which must be known."""
+    return Path(__path__[0]) / f"{_named(model_type)}.py"
 
 
 def everyone() -> Iterator[Family]:

@@ -46,7 +46,7 @@ def blueprint(s: Spec) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.traits["width"]
         shortened = before != d or bool(number or of["downsample_in_first_stage"])
-        stages[str(number)] = block(layers=led(part, layer(before, d, shortened), layer(d, d, False)))
+        stages[str(number)] = block(layers=led(part.indices.count, layer(before, d, shortened), layer(d, d, False)))
         before = d
     stem = block(embedder=normed(of["num_channels"], of["embedding_size"], 7))
     body = block(embedder=stem, encoder=block(stages=Block(stages)))

@@ -56,7 +56,7 @@ def spec(c: Config) -> Spec:
 
 def _sides(c: Config, key: str, default: tuple[int, int]) -> tuple[int, int]:
     both = c.ints(key, default=default, alone=True)
-    if len(both) > 2 or not both:
+    if len(both) != 2 and not c.is_int(key):
         raise c.error(f"{key} has {len(both):,} entries, and must have height and width.", key)
     return both[0], both[-1]
 

@@ -14,7 +14,7 @@ _DOUBLINGS = {4.0: 2, 2.0: 1, 1.0: 0, 0.5: 0}
 
 
 def spec(c: Config) -> Spec:
-    factors = c.entries("scale_factors") or [4.0, 2.0, 1.0, 0.5]
+    factors = c.entries("scale_factors") if c.given("scale_factors") else [4.0, 2.0, 1.0, 0.5]
     if any(not isinstance(one, int | float) or one not in _DOUBLINGS for one in factors):
         raise c.error("scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
     traits = {f"doublings.{place}": _DOUBLINGS[factor] for place, factor in enumerate(factors)}

@@ -52,7 +52,8 @@ def blueprint(s: Spec) -> Block:
         wide = one.dense.width
         # From SAM 2 on, the network of a layer is as deep as there are layers.
         network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
-        return two_way_layer(d, inner, out, network)
+        # In the first version the layers halve the width, whatever the config says.
+        return two_way_layer(d, d // 2 if first else inner, out, network)
 
     mask = feed_forward(d, d, thin, 3)
     fine = block(

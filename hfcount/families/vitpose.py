@@ -14,7 +14,7 @@ _WIDTH = 256  # of the decoder that is not simple
 
 
 def spec(c: Config) -> Spec:
-    backbone, traits = families.part(c, "backbone_config"), {"simple": c.bool("use_simple_decoder", default=True)}
+    backbone, traits = families.backbone(c), {"simple": c.bool("use_simple_decoder", default=True)}
     d = keys.sized("d", backbone.hidden)
     return keys.decoder_spec(
         c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone}, traits=traits

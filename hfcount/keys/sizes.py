@@ -44,3 +44,12 @@ def layer_count(c: Config, *names: str) -> int:
             raise c.error(said, key, "Correct one of them.", expected=int(count), observed=int(length))
     c.layer_count = count
     return count
+
+
+def rounded(value: float, divisor: int, least: int | None = None) -> int:
+    """The multiple of `divisor` next to `value`, not below `least` nor more than a tenth below `value`.
+
+    Source: arXiv:1801.04381, whose code rounds numbers of channels so; `least` is by default the divisor.
+    """
+    near = max(divisor if least is None else least, int(value + divisor / 2) // divisor * divisor)
+    return int(near + divisor if near < 0.9 * value else near)

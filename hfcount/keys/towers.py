@@ -74,6 +74,26 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
     return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
 
 
+def attending(part: Spec, width: int) -> Spec:
+    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
+    seen = {"encoder_hidden_size": sized("d_e", width)}
+    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    return part.but(layers=tuple(layers))
+
+
+def reconstructing(c: Config, bias: bool, uneven: Uneven = "refused", own_width: bool = False) -> Spec:
+    """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
+
+    `bias` is that of queries, keys and values, and the rest as in `multi_head`.
+    """
+    d, heads = c.int("decoder_hidden_size"), c.int("decoder_num_attention_heads")
+    ffn = Dense(width=c.int("decoder_intermediate_size"), bias=True)
+    mixer = multi_head(c, d, heads, qkv_bias=bias, uneven=uneven, own_width=own_width)
+    layer = Layer(mixer=mixer, ffn=ffn)
+    count = c.int("decoder_num_hidden_layers", maximum=MAX_LAYERS)
+    return Spec(family=c.family, hidden=d, layers=tuple(alike(layer, count)), causal=False)
+
+
 def patches(c: Config, *channels: str, **more: int) -> Patches:
     """Square patches with sides of patch_size pixels; `channels` are aliases of the key with their channels."""
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
@@ -81,11 +101,17 @@ def patches(c: Config, *channels: str, **more: int) -> Patches:
 
 def squares(c: Config) -> int:
     """The number of patches in a square image with sides of image_size pixels."""
+    side = grid(c)
+    return side * side
+
+
+def grid(c: Config) -> int:
+    """The number of patches along a side of a square image, image_size pixels long."""
     image, side = _side(c, "image_size"), _side(c, "patch_size")
     if side > image:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
         c.cannot_run(said, "patch_size", "Correct one.")
-    return image // side * (image // side)
+    return image // side
 
 
 def rectangle(c: Config) -> int:
@@ -117,30 +143,49 @@ def _side(c: Config, key: str) -> int:
 def stages(
     c: Config,
     widths: Sequence[int],
-    wide: Callable[[int], int] | None = None,
+    wide: Callable[[int], int] | Sequence[int] | None = None,
     heads: Sequence[int] = (),
     bias: bool = True,
+    uneven: Uneven = "refused",
+    depths: Sequence[int] | None = None,
+    traits: Mapping[str, Sequence[int]] | None = None,
 ) -> list[Layers]:
     """Stages of layers, each of another width, by the key depths; a trait `width` says which.
 
     Args:
         widths: the width of each stage.
-        wide: the width of the network of a layer, by that of the stage; None if the layers have none.
+        wide: the width of the network of a layer, for each stage or by the width of the stage; None if there is none.
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
+        uneven: what becomes of a width that the heads do not divide.
+        depths: the number of layers in each stage, if the key depths does not say it.
+        traits: further sizes of each stage.
     """
-    depths = c.ints("depths")[: len(widths)]
+    depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(heads or depths)}) > 1:
         said = f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads):,} numbers of heads."
         raise c.error(said, "depths", "Correct one of them.")
+    if min(depths) < 0:
+        raise c.error(f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
     found = []
     for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
         d = sized(f"d{number + 1}", width)
-        mixer = multi_head(c, d, heads[number], qkv_bias=bias) if heads else None
-        ffn = Dense(width=wide(d), bias=True) if wide else None
-        layer = Layer(mixer=mixer, ffn=ffn, traits={"width": d})
-        found.append(Layers(indices=Indices.below(depth), layer=layer))
+        mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
+        ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
+        own = {name: sizes[number] for name, sizes in (traits or {}).items()}
+        found.append(
+            Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits={"width": d, **own}))
+        )
     return found
+
+
+def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[int] | None = None) -> list[int]:
+    """The first `count` sizes that a key lists, one for each stage, with the symbol and the stage's number."""
+    given = c.ints(key, default=default)[:count]
+    if len(given) < count:
+        said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
+        raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
+    return [sized(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
 
 
 def waveform(c: Config) -> dict[str, int]:
@@ -164,5 +209,4 @@ def waveform(c: Config) -> dict[str, int]:
         "feat_proj_layer_norm": c.bool("feat_proj_layer_norm", default=True),
         "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
         "num_conv_pos_embedding_groups": sized("g", groups),
-        "classifier_proj_size": sized("d_c", c.int("classifier_proj_size", default=256)),
     }

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hfcount.parts.model import lm_head
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 
 def llava(s: Spec, body: Block, **senses: Node) -> Block:
@@ -34,6 +34,26 @@ def beside(s: Spec, body: Block, **senses: Node) -> Block:
     if s.head == "base":
         return Block({"language_model": body, **towers})
     return Block({"model": body, **towers, "lm_head": lm_head(s, "model.embed_tokens.weight")})
+
+
+def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more: Node) -> Block:
+    """A text and a vision tower that end in a common width, as in CLIP (arXiv:2103.00020).
+
+    Tensors: text_model, vision_model, visual_projection (d_o, d_v), text_projection (d_o, d), logit_scale ().
+
+    Args:
+        heard: the width of the text tower's output, if it is not d.
+        more: further parts.
+    """
+    out = s.out or s.hidden
+    return block(
+        text_model=text,
+        vision_model=vision,
+        visual_projection=Linear(s.parts["vision"].output, out, component="projector"),
+        text_projection=Linear(heard or s.hidden, out, component="projector"),
+        logit_scale=Tensor((), component="other"),
+        **more,
+    )
 
 
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:

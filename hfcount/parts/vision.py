@@ -1,9 +1,10 @@
 """Parts of vision transformers (arXiv:2010.11929)."""
 
 from hfcount.parts.ffn import mlp
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, obsolete
 
 
 def patch_convolution(s: Spec, bias: bool = True, width: int | None = None) -> Block:
@@ -20,23 +21,26 @@ def convolution(inputs: int, outputs: int, side: int, bias: bool = True) -> Bloc
     return block(weight=Tensor((outputs, inputs, side, side)), bias=Tensor((outputs,)) if bias else None)
 
 
-def vit_attention(d: int, a: GQA) -> Block:
-    """Attention as ViT names it (arXiv:2010.11929).
+def vit_attention(d: int, a: GQA, key_bias: bool = True, **inner: Node | None) -> Block:
+    """Attention as ViT names it (arXiv:2010.11929); without `key_bias` keys never have a bias.
 
-    Tensors: attention.query, key and value (h·h_d, d), output.dense (d, h·h_d).
+    Tensors: attention.query, key and value (h·h_d, d), output.dense (d, h·h_d); `inner` are further ones in attention.
     """
-    into, out = Linear(d, a.heads * a.head_dim, a.qkv_bias), Linear(a.heads * a.head_dim, d, True)
-    return block("attention", attention=block(query=into, key=into, value=into), output=block(dense=out))
+    wide = a.heads * a.head_dim
+    into, keys, out = Linear(d, wide, a.qkv_bias), Linear(d, wide, a.qkv_bias and key_bias), Linear(wide, d, True)
+    return block("attention", attention=block(query=into, key=keys, value=into, **inner), output=block(dense=out))
 
 
-def vit_layer(d: int, one: Layer) -> Block:
+def vit_layer(d: int, one: Layer, attention: Block | None = None) -> Block:
     """A layer as ViT names it.
 
     Tensors: layernorm_before (d), attention, layernorm_after (d), intermediate.dense (d_ff, d), output.dense (d, d_ff).
+
+    `attention` replaces the usual one.
     """
     return block(
         layernorm_before=layer_norm(d),
-        attention=vit_attention(d, one.attention),
+        attention=attention or vit_attention(d, one.attention),
         layernorm_after=layer_norm(d),
         intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
         output=block("mlp", dense=Linear(one.dense.width, d, True)),
@@ -72,3 +76,24 @@ def clip_layer(d: int, one: Layer) -> Block:
     """
     attention = square_attention(d, out="out_proj")
     return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
+
+
+def cosine_layer(d: int, one: Layer, window: int) -> Block:
+    """A layer of Swin version 2 (arXiv:2111.09883), named as in ViT.
+
+    Tensors of attention.self: query, key without bias, value, logit_scale (h, 1, 1), and continuous_position_bias_mlp,
+    which makes the bias of each head from two coordinates. Earlier versions stored what follows from `window`.
+    """
+    a, between = one.attention, 512  # the width of the network of positions
+    side, area, into = 2 * window - 1, window * window, Linear(d, d, a.qkv_bias)
+    own = block(
+        logit_scale=Tensor((a.heads, 1, 1)),
+        continuous_position_bias_mlp=Block({"0": Linear(2, between, True), "2": Linear(between, a.heads)}),
+        query=into,
+        key=Linear(d, d),
+        value=into,
+        relative_coords_table=obsolete(1, side, side, 2),
+        relative_position_index=obsolete(area, area, whole=True),
+    )
+    attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
+    return altered(vit_layer(d, one), attention=attention)

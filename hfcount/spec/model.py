@@ -99,10 +99,18 @@ class Window(Frozen):
 
 Head = Literal[
     "causal_lm",
+    "retrieval",
+    "contrastive",
+    "image_segmentation",
+    "object_detection",
     "base",
     "sequence_classification",
     "token_classification",
     "question_answering",
+    "answer_spans",
+    "entity_classification",
+    "entity_pair_classification",
+    "entity_span_classification",
     "masked_lm",
     "conditional_generation",
     "multiple_choice",
@@ -115,13 +123,17 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "speaker_classification",
+    "speech_to_text",
+    "text_to_speech",
+    "speech_to_speech",
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
-    "object_detection",
     "universal_segmentation",
     "panoptic_segmentation",
     "pose_estimation",
+    "image_to_image",
 ]
 
 
