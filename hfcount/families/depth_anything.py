@@ -1,4 +1,4 @@
-"""Depth Anything, also prompted with a coarse depth: DINOv2 and a neck like DPT's (arXiv:2401.10891, arXiv:2412.14015)."""
+"""Depth Anything, also prompted with a coarse depth: DINOv2 and a neck (arXiv:2401.10891, arXiv:2412.14015)."""
 
 from hfcount import families, keys
 from hfcount.keys.depth import reassembled
@@ -22,9 +22,9 @@ def spec(c: Config) -> Spec:
         "head_hidden_size": keys.sized("d_h", c.int("head_hidden_size")),
     }
     d, parts = traits["fusion_hidden_size"], {"backbone": families.backbone(c)}
-    return keys.decoder_spec(
-        c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits
-    ).but(causal=False)
+    return keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits).but(
+        causal=False
+    )
 
 
 def blueprint(s: Spec) -> Block:

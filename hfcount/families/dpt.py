@@ -21,7 +21,9 @@ _DEEP, _FINE = 256, 32  # widths of the head for depth that no key gives
 
 def spec(c: Config) -> Spec:
     d, hybrid, heads = c.int("hidden_size"), c.bool("is_hybrid", default=False), c.int("num_attention_heads")
-    layer = Layer(mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True))
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
+    )
     if c.given("backbone"):
         raise c.error("backbone is the name of a model elsewhere, whose config this one does not hold.", "backbone")
     given = hybrid or c.given("backbone_config")
@@ -62,7 +64,9 @@ def blueprint(s: Spec) -> Block:
         return body
     # A backbone that is coarser from stage to stage needs no sizes made.
     width = inner.hidden if inner and alone else d
-    reassemble = None if inner and inner.family == "swinv2" else reassembling(s, width, bool(of["read"]), 2 * of["hybrid"])
+    reassemble = (
+        None if inner and inner.family == "swinv2" else reassembling(s, width, bool(of["read"]), 2 * of["hybrid"])
+    )
     joined = neck(s, reassemble, fusion(s))
     if s.head == "depth_estimation":
         steps = {"0": conv(fused, fused // 2, 3, bias=True), "2": conv(fused // 2, _FINE, 3, bias=True)}

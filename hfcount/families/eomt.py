@@ -3,7 +3,6 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, mlp, stack, swiglu
-from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import depthwise, transposed
 from hfcount.parts.vision import patch_convolution, square_attention
 from hfcount.spec import Dense, Layer, Spec

@@ -1,4 +1,4 @@
-"""ViTPose's backbone: a ViT without a class token, whose networks may have a part for each data set (arXiv:2212.04246)."""
+"""ViTPose's backbone: a ViT without a class token, with parts of networks for data sets (arXiv:2212.04246)."""
 
 from hfcount import keys
 from hfcount.mapper import Config

@@ -18,7 +18,9 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 def spec(c: Config) -> Spec:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
-    layer = Layer(mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True))
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
+    )
     tokens, (high, wide) = c.int("num_detection_tokens", minimum=0), keys.sides(c, "image_size")
     patches, side = keys.patches(c), c.int("patch_size")
     traits = {
@@ -47,7 +49,5 @@ def blueprint(s: Spec) -> Block:
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, d, True)) if s.head == "base" else None,
     )
-    found = block(
-        class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4)
-    )
+    found = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
     return headed(s, "vit", body, object_detection=found)
