@@ -62,7 +62,7 @@ COARSER = "its layers see an image at several scales, so there is no cost of one
 """Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
 
 
-def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fields]) -> Spec:
+def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: int = 2, **more: Unpack[Fields]) -> Spec:
     """The Spec of a model of images or videos with these layers: alone with the head that its class names.
 
     Within another model it is the base model, whatever class the nested config names.
@@ -71,7 +71,7 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
         return encoding(c, layers, **more)
     more.setdefault("layer_count", None)
     more.setdefault("vocab", 0)
-    return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
+    return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).but(causal=False)
 
 
 def attending(part: Spec, width: int) -> Spec:
