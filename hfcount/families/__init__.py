@@ -122,6 +122,31 @@ def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec
     return found.but(head="backbone")
 
 
+def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4)) -> Spec:
+    """The backbone of a detector that is timm's ResNet-50 by default, or another by name.
+
+    `places` are the numbers of the features that timm's model gives.
+    """
+    if c.given("backbone_config"):
+        return backbone(c)
+    if not c.bool("use_timm_backbone", default=True):
+        if c.given("backbone"):
+            said = "backbone names a model elsewhere, whose config is not here, and use_timm_backbone is false."
+            raise UnknownArchitecture(f"{c.where}: {said}")
+        return backbone(c)
+    further = c.object("backbone_kwargs") or {}
+    inner = c.part(
+        "backbone_config",
+        defaults={
+            "backbone": c.str("backbone", default="resnet50"),
+            "num_channels": further.get("num_channels", c.int("num_channels", default=3)),
+            "out_indices": list(further.get("out_indices", places)),
+        },
+    )
+    inner.kind = "timm_backbone"
+    return read(inner, "timm_backbone").but(head="backbone")
+
+
 _BACKBONES = frozenset(
     """
     beit bit convnext convnextv2 dinat dinov2 dinov2_with_registers dinov3_convnext dinov3_vit focalnet hgnet_v2 hiera
