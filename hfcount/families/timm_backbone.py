@@ -7,7 +7,7 @@ from hfcount.parts.convolution import batch_norm, conv, frozen, led
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.text import printable
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Node, block
 
 # timm 1.0: models/resnet.py; transformers 5.23: modeling_timm_backbone.py
 MODEL_TYPES = ("timm_backbone",)
@@ -32,8 +32,8 @@ def spec(c: Config) -> Spec:
     known = _RESNETS.get(name.rpartition("/")[2].partition(".")[0])
     if known is None or not c.bool("features_only", default=True):
         raise UnknownArchitecture(
-            f"{c.where}: backbone {printable(name, 60)} is a model of timm, of which only ResNets that give features are"
-            f" described: {', '.join(_RESNETS)}."
+            f"{c.where}: backbone {printable(name, 60)} is a model of timm, of which only ResNets that give features"
+            f" are described: {', '.join(_RESNETS)}."
         )
     deep, depths, narrow = known
     chosen = c.ints("out_indices", default=(-1,))
@@ -44,15 +44,15 @@ def spec(c: Config) -> Spec:
         d = keys.sized(f"d{number + 1}", _STEM * 2**number * (_WIDER if deep else 1))
         traits = {"width": d, "inner": keys.sized(f"b{number + 1}", narrow * 2**number)}
         layers.append(Layers(indices=Indices.below(depth), layer=Layer(traits=traits)))
-    traits = {
+    switches: dict[str, int] = {
         "deep": deep,
         "freeze_batch_norm_2d": c.bool("freeze_batch_norm_2d", default=False),
         "num_channels": keys.sized("C", c.int("num_channels", default=3)),
         "embedding_size": keys.sized("d0", _STEM),
         "wrapped": not c.nested,
     }
-    d = layers[-1].layer.traits["width"] if layers else traits["embedding_size"]
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits)
+    widths: list[int] = [switches["embedding_size"], *(one.layer.traits["width"] for one in layers)]
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1], traits=switches)
 
 
 def blueprint(s: Spec) -> Block:
@@ -67,7 +67,7 @@ def blueprint(s: Spec) -> Block:
         return Block({**steps, **way})
 
     stem = {"conv1": conv(of["num_channels"], before, 7), "bn1": batch_norm(before)}
-    stages = dict[str, tuple[Block, ...]]()
+    stages = dict[str, Node]()
     for number, part in enumerate(s.layers):
         d, inner = part.layer.traits["width"], part.layer.traits["inner"]
         shortened = bool(number or of["deep"])  # only a first stage of plain layers keeps width and size
@@ -75,6 +75,7 @@ def blueprint(s: Spec) -> Block:
             part.indices.count, layer(before, d, inner, shortened), layer(d, d, inner, False)
         )
         before = d
-    body = Block({**stem, **stages})
-    body = frozen(body) if of["freeze_batch_norm_2d"] else body
-    return block(_backbone=body) if of["wrapped"] else body
+    parts: dict[str, Node] = {**stem, **stages}
+    if of["freeze_batch_norm_2d"]:
+        parts = {name: frozen(one) for name, one in parts.items()}
+    return block(_backbone=Block(parts)) if of["wrapped"] else Block(parts)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import alike
-from hfcount.keys.model import Heads, decoder_spec
+from hfcount.keys.model import Heads, decoder_spec, labels
+from hfcount.keys.sizes import sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, Layers, Spec
 
@@ -42,19 +43,20 @@ def detecting(
     *,
     traits: Mapping[str, int] | None = None,
     parts: Mapping[str, Spec] | None = None,
-    width: tuple[str, ...] = ("d_model", "hidden_size"),
+    inside: str = "",
 ) -> Spec:
-    """An encoder and a decoder over a backbone; `width` are aliases of the key of their width."""
-    d = c.int(*width)
+    """An encoder and a decoder over a backbone; `inside` is the key of the encoder's width, if it has its own."""
+    d = c.int("d_model", "hidden_size")
+    own = sized("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
-        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"))
+        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"))
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 
-    encoder = Spec(family=c.family, hidden=d, layers=layers("encoder"), causal=False)
+    encoder = Spec(family=c.family, hidden=own, layers=layers("encoder"), causal=False)
     inner = {"encoder": encoder, "backbone": backbone, **(parts or {})}
     whole = decoder_spec(
         c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads, parts=inner, traits=traits or {}
     )
-    return whole.but(causal=False)
+    return whole.but(causal=False, labels=labels(c, 2))

@@ -8,7 +8,7 @@ from hfcount.parts.convolution import conv
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer
-from hfcount.tree.nodes import Block, Component, Linear, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, block
 
 
 def numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
@@ -23,15 +23,40 @@ def perceptron(*widths: int, component: Component = "other") -> Block:
     return block(component, layers=Block(layers))
 
 
-def detr_layer(d: int, one: Layer, crossed: bool = False) -> Block:
-    """A layer as DETR names it, with attention to the encoder if `crossed`.
+def detr_layer(d: int, one: Layer, crossed: Block | bool = False) -> Block:
+    """A layer as DETR names it, with attention to the encoder if `crossed`, or with `crossed` for it.
 
     Tensors: self_attn with out_proj, encoder_attn, fc1 (d_ff, d), fc2 (d, d_ff), and a norm behind each.
     """
     attention, norm = square_attention(d, out="out_proj"), layer_norm(d)
-    between = {"encoder_attn": attention, "encoder_attn_layer_norm": norm} if crossed else {}
-    network = {**fc(d, one.dense.width), "final_layer_norm": norm}
-    return Block({"self_attn": attention, "self_attn_layer_norm": norm, **between, **network})
+    between: dict[str, Node] = {"encoder_attn_layer_norm": norm} if crossed else {}
+    if crossed:
+        between = {"encoder_attn": attention if crossed is True else crossed, **between}
+    return Block(
+        {
+            "self_attn": attention,
+            "self_attn_layer_norm": norm,
+            **between,
+            **fc(d, one.dense.width),
+            "final_layer_norm": norm,
+        }
+    )
+
+
+def sampling(d: int, points: int, heads: int, **more: Node) -> Block:
+    """Deformable attention, to few places of each level (arXiv:2010.04159), `points` in all for each head.
+
+    Tensors: sampling_offsets (2·h·points, d), attention_weights (h·points, d), value_proj and output_proj (d, d).
+    """
+    square = Linear(d, d, True)
+    return block(
+        "attention",
+        sampling_offsets=Linear(d, heads * points * 2, True),
+        attention_weights=Linear(d, heads * points, True),
+        value_proj=square,
+        output_proj=square,
+        **more,
+    )
 
 
 def mask_head(d: int, heads: int, levels: Sequence[int]) -> Block:
