@@ -9,8 +9,8 @@ from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, block
 
-# timm 1.0: models/resnet.py; transformers 5.23: modeling_timm_backbone.py
-MODEL_TYPES = ("timm_backbone",)
+# transformers 5.23: modeling_timm_backbone.py
+MODEL_TYPES = ("timm_backbone",)  # its names are those of timm 1.0, models/resnet.py
 IGNORED = ("output_stride", "stage_names", "use_pretrained_backbone")
 
 _RESNETS = {  # whether with bottlenecks, layers of each stage, width of the first bottleneck
