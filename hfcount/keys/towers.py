@@ -62,7 +62,7 @@ COARSER = "its layers see an image at several scales, so there is no cost of one
 """Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
 
 
-def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fields]) -> Spec:
+def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: int = 2, **more: Unpack[Fields]) -> Spec:
     """The Spec of a model of images or videos with these layers: alone with the head that its class names.
 
     Within another model it is the base model, whatever class the nested config names.
@@ -71,7 +71,7 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
         return encoding(c, layers, **more)
     more.setdefault("layer_count", None)
     more.setdefault("vocab", 0)
-    return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
+    return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).but(causal=False)
 
 
 def attending(part: Spec, width: int) -> Spec:
@@ -112,6 +112,13 @@ def grid(c: Config) -> int:
         said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
         c.cannot_run(said, "patch_size", "Correct one.")
     return image // side
+
+
+def rectangle(c: Config) -> int:
+    """The number of patches in an image whose height and width image_size may give apart."""
+    given, side = [] if c.is_int("image_size") else c.ints("image_size"), _side(c, "patch_size")
+    height, width = given if len(given) == 2 else 2 * (given or [c.int("image_size")])[:1]
+    return height // side * (width // side)
 
 
 def _side(c: Config, key: str) -> int:
