@@ -101,6 +101,10 @@ Head = Literal[
     "causal_lm",
     "retrieval",
     "contrastive",
+    "alignment",
+    "entity_linking",
+    "grounding",
+    "recognition",
     "image_segmentation",
     "object_detection",
     "base",
@@ -123,6 +127,7 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "prediction",
     "speaker_classification",
     "speech_to_text",
     "text_to_speech",
@@ -131,6 +136,9 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "universal_segmentation",
+    "panoptic_segmentation",
+    "pose_estimation",
     "image_to_image",
 ]
 
