@@ -2,6 +2,7 @@
 
 # fmt: off
 from hfcount.keys.attention import Uneven, attention, indexed, mla, multi_head, prefixed_attention, wide_attention
+from hfcount.keys.blocks import BLOCK, spelled_out
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
@@ -17,7 +18,7 @@ from hfcount.keys.model import (
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
 from hfcount.keys.towers import (
-    COARSER, each, encoding, grid, imaging, patches, reconstructing, squares, stages, tower, waveform,
+    COARSER, each, encoding, grid, imaging, only, outputs, patches, reconstructing, squares, stages, tower, waveform,
 )
 from hfcount.keys.windows import (
     all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
