@@ -99,17 +99,17 @@ def patches(c: Config, *channels: str, **more: int) -> Patches:
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
-def squares(c: Config) -> int:
-    """The number of patches in a square image with sides of image_size pixels."""
-    side = grid(c)
+def squares(c: Config, key: str = "image_size") -> int:
+    """The number of patches in a square image with sides of `key` pixels."""
+    side = grid(c, key)
     return side * side
 
 
-def grid(c: Config) -> int:
-    """The number of patches along a side of a square image, image_size pixels long."""
-    image, side = _side(c, "image_size"), _side(c, "patch_size")
+def grid(c: Config, key: str = "image_size") -> int:
+    """The number of patches along a side of a square image, `key` pixels long."""
+    image, side = _side(c, key), _side(c, "patch_size")
     if side > image:
-        said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
+        said = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
         c.cannot_run(said, "patch_size", "Correct one.")
     return image // side
 
