@@ -123,6 +123,7 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "prediction",
     "speaker_classification",
     "speech_to_text",
     "text_to_speech",
