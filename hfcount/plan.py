@@ -71,7 +71,8 @@ class Blueprint:
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
-    `token_ids` are the ids that the config names.
+    `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
+    they are then all that is known.
     """
 
     spec: Spec
@@ -80,6 +81,7 @@ class Blueprint:
     taken: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
+    derived_with: str = ""
 
     @cached_property
     def leaves(self) -> list[Leaf]:

@@ -86,7 +86,8 @@ def _distinct(config: Json, refuses: Callable[[Json], str | None], aside: bool) 
                 reasons.setdefault(way, refused)
     now = sizes(config)
     values = [now[way] for way in order]
-    return config, {".".join(way): reasons[way] for way in order if values.count(now[way]) > 1}
+    taken = "other sizes have all the numbers that it might become"
+    return config, {".".join(way): reasons.get(way, taken) for way in order if values.count(now[way]) > 1}
 
 
 def _kinds(config: Json) -> set[object]:

@@ -9,12 +9,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from literature import MISTAKES, model
 from literature import RULES as RULES_OF_THUMB
 
 from hfcount import families
+from hfcount.cli.catalogue import FILE, KINDS
 from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -79,9 +81,10 @@ def _rules() -> str:
 
 
 def _families() -> str:
-    types = families.all_types()
-    count = f"{len(types)} values of `model_type` in {sum(1 for _ in families.everyone())} families"
-    return f"{count}; `hfcount --families` says what each is built of:\n\n{', '.join(types)}."
+    kinds = Counter(one["kind"] for one in json.loads(FILE.read_text()).values())
+    rows = [f"| {kind} | {kinds[kind]} |" for kind in KINDS if kinds[kind]]
+    count = f"{sum(kinds.values())} values of `model_type` in {sum(1 for _ in families.everyone())} families"
+    return "\n".join([f"{count}:\n", "| kind | types |", "|---|--:|", *rows])
 
 
 def _help() -> str:

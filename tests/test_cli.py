@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
-from build import COMMIT, FAMILIES, TINY, Json, config, index, raw, save, save_tiny
+from build import COMMIT, TINY, Json, config, index, raw, save, save_tiny
 
 import hfcount
 from hfcount.cli.main import main, run
@@ -267,12 +267,6 @@ def test_rules_explains_each(command: Command) -> None:
     assert result.code == 0
     for rule in RULES.values():
         assert f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n" in result.out
-
-
-def test_families_names_each(command: Command) -> None:
-    result = command("--families")
-    assert result.code == 0
-    assert [family for family in FAMILIES if not re.search(rf"^(\w+, )*{family}\b.*: \S", result.out, re.M)] == []
 
 
 def test_schema_is_that_of_the_report(command: Command) -> None:

@@ -35,6 +35,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            yield from (one.value for one in node.args if isinstance(one, ast.Constant))
 
 
 def test_what_is_imported_is_declared_and_public() -> None:

@@ -16,7 +16,7 @@ from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST
 from hfcount.fetcher.names import public, understood
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS
 from hfcount.reporters.progress import Bar
 
@@ -87,6 +87,12 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     show_default=True,
     help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
+@click.option(
+    "--derive-with",
+    type=click.Choice(get_args(DerivedWith)),
+    callback=read.installed,
+    help="What names and shapes are taken from for a type that no family describes.",
+)
 @click.option("--formula", is_flag=True, help="The closed form: by component, by kind of layer, and in all.")
 @click.option("--tensors", is_flag=True, help="Every tensor the config describes, folded into rows.")
 @click.option(
@@ -133,7 +139,16 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
-@read.printing("--families", read.architectures, "List the architectures.")
+@click.option(
+    "--families",
+    is_flag=False,
+    flag_value="",
+    is_eager=True,
+    expose_value=False,
+    metavar="[TYPE]",
+    callback=read.families,
+    help="List the architectures, or explain that of one model_type.",
+)
 @read.printing("--rules", read.rules, "Explain every finding.")
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")
@@ -149,6 +164,7 @@ def main(
     no_cache: bool,
     depth: AskedDepth,
     style: str,
+    derive_with: DerivedWith | None,
     formula: bool,
     tensors: bool,
     settings: "Sequence[Changes]",
@@ -217,7 +233,8 @@ def main(
     whole: list[Report] = []
     reports: list[Report] = []
     with Bar(len(models)) as bar:
-        options = Options(depth, Policy(allow, strict), save, extras, Workload(context, batch, kv_dtype), bar.files)
+        load = Workload(context, batch, kv_dtype)
+        options = Options(depth, Policy(allow, strict), save, extras, load, bar.files, derive_with)
         for model, one in zip(models, requests, strict=True):
             bar.model(model)
             found = _look(public(model), one, options, settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from hfcount.errors import BadSetting
+from hfcount.errors import BadSetting, UnknownArchitecture
 
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
@@ -26,20 +26,26 @@ def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callab
     return click.option(name, is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)
 
 
+def families(context: click.Context, _option: click.Parameter, model_type: str | None) -> None:
+    """Prints all architectures, or the one of a type, in place of a run."""
+    if model_type is None or context.resilient_parsing:
+        return
+    from hfcount.cli import catalogue
+
+    try:
+        for line in catalogue.one(model_type) if model_type else catalogue.everything():
+            click.echo(line)
+    except UnknownArchitecture as error:
+        raise click.BadParameter(str(error)) from None
+    context.exit()
+
+
 def rules() -> Iterator[str]:
     """Every finding, explained."""
     from hfcount.verifier.rules import RULES
 
     for rule in RULES.values():
         yield f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
-
-
-def architectures() -> Iterator[str]:
-    """Every architecture, with what it is built of."""
-    from hfcount import families
-
-    for family in families.everyone():
-        yield f"{', '.join(family.MODEL_TYPES)}: {' '.join((family.__doc__ or '').split())}"
 
 
 def schema() -> Iterator[str]:
@@ -104,6 +110,14 @@ def _needs(module: str, extra: str) -> None:
 
     if find_spec(module) is None:
         raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+
+
+def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    """The name of a library, which must be installed."""
+    if name:
+        _needs(name, name)
+        _needs("torch", name)
+    return name
 
 
 def _ready(path: Path, *suffixes: str) -> Path:

@@ -31,6 +31,7 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.mapper.reference import knows, version
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
@@ -65,14 +66,21 @@ def read(c: Config, known_as: str = "") -> Spec:
     c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
-        from difflib import get_close_matches
-
-        # A type that is several times as long as any other is near to none.
-        near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
-        nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
-        raise UnknownArchitecture(f"{c.where}: no family describes model_type {printable(model_type, 60)}. {nearest}.")
+        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
+
+
+def unknown(model_type: str) -> str:
+    """What is said of a type that no family describes."""
+    from difflib import get_close_matches
+
+    # A type that is several times as long as any other is near to none.
+    near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
+    nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
+    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
+    said = f"no family describes model_type {printable(model_type, 60)}. {nearest}."
+    return f"{said}{by if knows(model_type) else ''}"
 
 
 @lru_cache(64)
@@ -163,8 +171,19 @@ def around(s: Spec) -> str | None:
 def find(model_type: str) -> Family | None:
     """The family that describes `model_type`."""
     # Most types have a file of their name; then no other file is opened.
-    name = model_type if model_type in _names() and model_type in _types_in(model_type) else _files().get(model_type)
+    name = _named(model_type)
     return None if name is None else _load(name)
+
+
+def _named(model_type: str) -> str | None:
+    """The file that serves a type."""
+    own = model_type in _names() and model_type in _types_in(model_type)
+    return model_type if own else _files().get(model_type)
+
+
+def file(model_type: str) -> Path:
+    """The file of the family that describes a type, which must be known."""
+    return Path(__path__[0]) / f"{_named(model_type)}.py"
 
 
 def everyone() -> Iterator[Family]:

@@ -1,29 +1,42 @@
-"""CLIP: a vision and a text tower, each with a projection to a common width (arXiv:2103.00020)."""
+"""CLIP, and models like it: a vision and a text tower, each with a projection to a common width (arXiv:2103.00020)."""
+
+from dataclasses import replace
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import altered
 from hfcount.parts.classic import classifier
+from hfcount.parts.composite import paired
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("clip", "metaclip_2")  # transformers 5.23: modeling_clip.py, modeling_metaclip_2.py
+# transformers 5.23: modeling_clip.py, modeling_metaclip_2.py, modeling_altclip.py, modeling_chinese_clip.py,
+# modeling_aimv2.py
+MODEL_TYPES = ("clip", "metaclip_2", "altclip", "chinese_clip", "aimv2")
+CONVERTED = ("altclip",)
+SPELLINGS = {r"encoder\.layer\.": "encoder.layers."}
+
+_CLASSIFYING = ("clip", "metaclip_2")
 
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    heads = ("Model", "ForImageClassification")
+    heads = ("Model", "ForImageClassification") if c.family in _CLASSIFYING else ("Model",)
     return keys.around(c, text, towers, heads=heads, out=c.int("projection_dim")).but(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    seen, out = s.parts["vision"].hidden, s.out or s.hidden
-    tower = families.tower(s, "vision")
+    tower, text = families.tower(s, "vision"), families.base(s)
     if s.head == "image_classification":
-        return block(vision_model=tower, classifier=classifier(s, seen))
-    return block(
-        text_model=families.base(s),
-        vision_model=tower,
-        visual_projection=Linear(seen, out, component="projector"),
-        text_projection=Linear(s.hidden, out, component="projector"),
-        logit_scale=Tensor((), component="other"),
-    )
+        return block(vision_model=tower, classifier=classifier(s, s.parts["vision"].hidden))
+    if s.family == "chinese_clip":  # BERT without what reads its first token
+        text = altered(text, pooler=None)
+    if s.family == "altclip":
+        tower, text = _saved(tower), _saved(text)
+    return paired(s, text, tower, s.parts["text"].traits.get("project_dim"))
+
+
+def _saved(part: Block) -> Block:
+    """The layers of AltCLIP's towers are saved under another name than the towers have alone."""
+    children = {name: _saved(one) if isinstance(one, Block) else one for name, one in part.children.items()}
+    return replace(part, children={"layer" if name == "layers" else name: one for name, one in children.items()})

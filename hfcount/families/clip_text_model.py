@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_clip.py, modeling_clipseg.py, modeling_x_clip.py, modeling_metaclip_2.py,
-# modeling_siglip.py, modeling_siglip2.py
+# modeling_siglip.py, modeling_siglip2.py, modeling_groupvit.py, modeling_owlvit.py, modeling_owlv2.py
 _SIGLIP = ("siglip_text_model", "siglip2_text_model")
 MODEL_TYPES = (
     "clip_text_model",
@@ -18,10 +18,16 @@ MODEL_TYPES = (
     "metaclip_2_text_model",
     "siglip_text_model",
     "siglip2_text_model",
+    "groupvit_text_model",
+    "owlvit_text_model",
+    "owlv2_text_model",
 )
+CONVERTED = MODEL_TYPES[:6]
 IGNORED = ("projection_dim",)
 SPELLINGS = {r"^text_model\.": ""}
 
+# Alone, these stand in a module of their own.
+_WRAPPED = MODEL_TYPES[6:]
 _HEADS = keys.named(("Model",), ModelWithProjection="projection")
 
 
@@ -43,5 +49,5 @@ def blueprint(s: Spec) -> Block:
         head=Linear(d, s.out or d, True, "projector") if s.traits.get("head") else None,
     )
     if s.head == "base":
-        return body
+        return block(text_model=body) if s.family in _WRAPPED and not s.place else body
     return block(text_model=body, text_projection=Linear(d, s.out or d, component="projector"))

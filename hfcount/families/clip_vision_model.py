@@ -9,38 +9,53 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py,
-# modeling_metaclip_2.py
+# modeling_metaclip_2.py, modeling_mlcd.py, modeling_git.py, modeling_owlvit.py, modeling_owlv2.py,
+# modeling_kosmos2.py
 MODEL_TYPES = (
     "clip_vision_model",
     "altclip_vision_model",
     "chinese_clip_vision_model",
     "clipseg_vision_model",
     "metaclip_2_vision_model",
+    "mlcd_vision_model",
+    "mlcd",
+    "git_vision_model",
+    "owlvit_vision_model",
+    "owlv2_vision_model",
+    "kosmos_2_vision_model",
 )
-IGNORED = ("projection_dim",)
+CONVERTED = MODEL_TYPES[:7]
+IGNORED = ("projection_dim", "num_key_value_groups")
 SPELLINGS = {r"^vision_model\.": ""}
+
+_WITHIN = {"git_vision_model": "vision_model", "kosmos_2_vision_model": "model"}
+_ROTARY, _OWL = ("mlcd_vision_model", "mlcd"), ("owlvit_vision_model", "owlv2_vision_model")
 
 
 def spec(c: Config) -> Spec:
-    further, rows = keys.named(ModelWithProjection="projection"), keys.squares(c) + 1
-    whole = keys.tower(c, patches=keys.patches(c), positions=rows, further=further)
+    further, rotary = keys.named(ModelWithProjection="projection"), c.family in _ROTARY
+    rows = keys.squares(c) + 1
+    given = keys.patches(c)
+    uneven: keys.Uneven = "built" if rotary else "refused"
+    whole = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, uneven=uneven)
     return whole.but(out=c.int("projection_dim")) if whole.head == "projection" else whole
 
 
 def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
+    d, before = s.hidden, "pre_layernorm" if s.family in _OWL else "pre_layrnorm"
     table = block(
         class_embedding=Tensor((d,), component="embedding"),
         patch_embedding=patch_convolution(s, bias=False),
-        position_embedding=positions(s),
+        position_embedding=None if s.positions is None else positions(s),
     )
-    body = block(
-        embeddings=table,
-        pre_layrnorm=layer_norm(d),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
-        post_layernorm=layer_norm(d),
-    )
-    if s.head == "base":
-        return body
-    return block(vision_model=body, visual_projection=Linear(d, s.out or d, component="projector"))
+    parts = {"embeddings": table, before: layer_norm(d)}
+    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    body = Block({**parts, "encoder": encoder, "post_layernorm": layer_norm(d)})
+    if s.family in _ROTARY:  # the class token has no place in the image, but a learned one
+        place = Tensor((1, s.layers[0].layer.attention.head_dim // 2), component="embedding")
+        return Block({**body.children, "class_pos_emb": place})
+    if s.head == "projection":
+        return block(vision_model=body, visual_projection=Linear(d, s.out or d, component="projector"))
+    if s.family in _OWL and not s.place:
+        return block(vision_model=body)
+    return Block({_WITHIN[s.family]: body}) if s.family in _WITHIN else body

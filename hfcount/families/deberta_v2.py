@@ -3,12 +3,11 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
-from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions
+from hfcount.parts.encoders import bert_embeddings, bert_layer, deberta_heads
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta-v2",)  # transformers 5.23: modeling_deberta_v2.py
-IGNORED = ("pooler_hidden_size", "legacy")
 
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
@@ -26,6 +25,8 @@ def spec(c: Config) -> Spec:
         "conv_groups": c.int("conv_groups", default=1),
         "distances": keys.sized("n_r", near if near > 0 else far if far > 0 else rows) if relative else 0,
         "norm_rel_ebd": "layer_norm" in c.str("norm_rel_ebd", default="none"),
+        "legacy": c.bool("legacy", default=True),
+        "pooler_hidden_size": c.int("pooler_hidden_size", default=d),
         **{kind: kind in kinds for kind in ("c2p", "p2c")},
     }
     keys.divides(c, "conv_groups", traits["conv_groups"], "hidden_size", d)
@@ -55,9 +56,4 @@ def blueprint(s: Spec) -> Block:
         conv=convolution if of["conv_kernel_size"] else None,
     )
     body = block(embeddings=altered(tables, LayerNorm=norm, embed_proj=wider), encoder=encoder)
-    words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
-    pooled = block(pooler=block("other", dense=square))
-    labels = Linear(d, s.labels, True, "other")
-    classes = {"sequence_classification": block(**pooled.children, classifier=labels)}
-    choice = block(**pooled.children, classifier=Linear(d, 1, True, "other"))
-    return bert_heads(s, "deberta", body, words, multiple_choice=choice, **classes)
+    return deberta_heads(s, body, width)

@@ -1,7 +1,6 @@
 """Laguna: gated attention with its own number of heads in each layer, balanced experts (Laguna model card)."""
 
 from hfcount import keys
-from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
 from hfcount.parts.conversions import packed
@@ -21,15 +20,8 @@ def spec(c: Config) -> Spec:
     listed = c.given("num_attention_heads_per_layer")
     mixers = keys.own_heads(c, keys.attention(c, bias=bias, qk_norm=True, head_dim=width, sharing=not listed))
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
-    layers, traits = keys.crossed(networks, mixers), {"gate_per_head": int(_per_head(c))}
+    layers, traits = keys.crossed(networks, mixers), {"gate_per_head": keys.gate_per_head(c)}
     return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))
-
-
-def _per_head(c: Config) -> bool:
-    try:
-        return c.bool("gating", default=True)
-    except ConfigError:
-        return c.str("gating") == "per-head"
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,15 +3,17 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
-from hfcount.parts.classic import classifier, headed, summary
+from hfcount.parts.classic import classifier, headed, squad_head, summary
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("xlnet",)  # transformers 5.23: modeling_xlnet.py
+IGNORED = ("use_mems_eval", "clamp_len", "start_n_top", "end_n_top")
 
 _HEADS = keys.named(
     ("LMHeadModel", "Model", "ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice"),
     ForQuestionAnsweringSimple="question_answering",
+    ForQuestionAnswering="answer_spans",
 )
 
 
@@ -55,4 +57,5 @@ def blueprint(s: Spec) -> Block:
         multiple_choice=block(sequence_summary=summed, logits_proj=Linear(d, 1, True, "other")),
         token_classification=block(classifier=classifier(s)),
         question_answering=block(qa_outputs=classifier(s)),
+        answer_spans=Block(squad_head(d)),
     )

@@ -1,14 +1,16 @@
 """Groups of config keys that many architectures share, by what they describe."""
 
 # fmt: off
-from hfcount.keys.attention import Uneven, attention, indexed, mla, multi_head, prefixed_attention, wide_attention
-from hfcount.keys.blocks import BLOCK, spelled_out
+from hfcount.keys.attention import (
+    Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
+)
+from hfcount.keys.blocks import spelled_out
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
-    alike, by_kind, by_place, crossed, dense_and_sparse, every_nth, hybrids, kinds, listing, mixed, numbered,
-    of_two, own_heads, owned, repeated, spelled, split,
+    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, kinds, listing,
+    mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
@@ -17,10 +19,13 @@ from hfcount.keys.model import (
 )
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
+from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.towers import (
-    COARSER, each, encoding, grid, imaging, only, outputs, patches, reconstructing, squares, stages, tower, waveform,
+    COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, squares, stages, tower,
+    waveform,
 )
+from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
-    all_but_every_nth, extent, later, other_than, patterned, seeing_both_ways, sliding, sliding_everywhere,
-    sliding_later, within,
+    all_but_every_nth, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways, sliding,
+    sliding_everywhere, sliding_later, within,
 )

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from hfcount.errors import ConfigError
 from hfcount.keys.sizes import divides
 from hfcount.mapper import UNSAID, Config
 from hfcount.spec import GQA, MLA
@@ -55,6 +56,14 @@ def attention(
         sinks=sinks,
         gated=gated,
     )
+
+
+def gate_per_head(c: Config) -> bool:
+    """Whether `gating` asks for one gate per head, and not one per element; it does by default."""
+    try:
+        return c.bool("gating", default=True)
+    except ConfigError:
+        return c.str("gating") == "per-head"
 
 
 def _settle(c: Config, uneven: Uneven, said: str, key: str, fix: str) -> None:

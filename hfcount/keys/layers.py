@@ -35,6 +35,17 @@ def dense_and_sparse(
     return dense, sparse
 
 
+def dense_and_stepped(c: Config) -> tuple[Indices, Indices]:
+    """As `dense_and_sparse`, by first_k_dense_replace; of the others, each moe_layer_freq-th has experts."""
+    first, rest = dense_and_sparse(c, "first_k_dense_replace", default=1)
+    step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
+    if step == 1 or not isinstance(rest.base, range):
+        return first, rest
+    every = Indices.below(layer_count(c))
+    some = intersection(Indices.of(range(0, int(every.count), step)), rest)
+    return every.difference(some), some
+
+
 def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
     """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer."""
     count = layer_count(c, "num_hidden_layers")

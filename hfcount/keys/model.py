@@ -34,6 +34,8 @@ HEADS: Mapping[str, Head] = {
 Heads = Sequence[str] | Mapping[str, Head]
 """Endings from HEADS, or any endings with the head that each means."""
 
+_LABELLED = ("_classification", "_segmentation", "question_answering", "pretraining", "multiple_choice")
+
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 GPT_HEADS = ("LMHeadModel", *_DECODER_HEADS[1:], "ForCausalLM")
@@ -97,7 +99,7 @@ def decoder_spec(
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     more.setdefault("layer_count", c.layer_count)
-    labelled = head.endswith(("_classification", "_segmentation", "question_answering", "pretraining"))
+    labelled = head.endswith(_LABELLED)
     return Spec(
         family=whole.family,
         architecture=architecture,
@@ -163,6 +165,7 @@ def encoder(
     heads: Heads = ENCODER_HEADS,
     tied: bool = True,
     bias: bool = True,
+    decoding: bool = True,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
@@ -173,9 +176,10 @@ def encoder(
         heads: endings of class names, as in `decoder_spec`.
         tied: the default of tie_word_embeddings.
         bias: whether queries, keys and values have a bias.
+        decoding: whether the architecture can be a decoder, with cross attention or without.
         traits: sizes and switches that only this architecture has.
     """
-    d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
+    d, crossed = c.int("hidden_size"), decoding and c.bool("add_cross_attention", default=False)
     # transformers 5.23 asks whether the heads divide hidden_size, unless there is an embedding_size.
     narrow = c.has("embedding_size") or "embedding_size" in (traits or {})
     layer = Layer(
@@ -183,10 +187,12 @@ def encoder(
         ffn=dense(c, bias=True),
         traits={"add_cross_attention": crossed},
     )
-    sizes = {"type_vocab_size": c.int("type_vocab_size"), **(traits or {})}
+    sizes = dict(traits or {})
+    if "type_vocab_size" not in sizes:
+        sizes["type_vocab_size"] = c.int("type_vocab_size")
     rows = c.int("max_position_embeddings")
     whole = decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes)
-    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
+    return whole.but(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 
 
 def sequence_to_sequence(
@@ -196,6 +202,7 @@ def sequence_to_sequence(
     offset: int = 0,
     default_labels: int = 2,
     encoder: Spec | None = None,
+    bias: bool = True,
     **more: Unpack[Fields],
 ) -> Spec:
     """An encoder and a decoder like BART's, each with its own depth, heads and feed-forward width.
@@ -203,6 +210,7 @@ def sequence_to_sequence(
     Args:
         offset: reserved rows at the start of the tables of positions.
         encoder: the encoder, if it is not built like the decoder.
+        bias: whether the projections of attention have a bias.
     """
     d = c.int("d_model", "hidden_size")
 
@@ -211,7 +219,7 @@ def sequence_to_sequence(
 
     def layers(side: str) -> tuple[Layers, ...]:
         uneven: Uneven = "run" if alone and side == "encoder" else "refused"
-        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"), uneven=uneven)
+        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"), bias=bias, uneven=uneven)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, layer_count(c, f"{side}_layers")))
 

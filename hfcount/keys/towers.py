@@ -76,6 +76,13 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
     return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).but(causal=False)
 
 
+def attending(part: Spec, width: int) -> Spec:
+    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
+    seen = {"encoder_hidden_size": sized("d_e", width)}
+    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    return part.but(layers=tuple(layers))
+
+
 def reconstructing(c: Config, bias: bool, uneven: Uneven = "refused", own_width: bool = False) -> Spec:
     """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
 
@@ -209,5 +216,4 @@ def waveform(c: Config) -> dict[str, int]:
         "feat_proj_layer_norm": c.bool("feat_proj_layer_norm", default=True),
         "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
         "num_conv_pos_embedding_groups": sized("g", groups),
-        "classifier_proj_size": sized("d_c", c.int("classifier_proj_size", default=256)),
     }

@@ -81,6 +81,12 @@ def all_but_every_nth(
     return other_than(c, range(start, max(start, count), period), range(count - 1, count) if last else range(0))
 
 
+def but_every_nth_from_end(c: Config, period: int) -> Indices:
+    """All layers except the final one and every `period`-th before it."""
+    count = layer_count(c)
+    return other_than(c, range((count - 1) % period, count, period))
+
+
 def patterned(c: Config) -> Indices:
     """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
 

@@ -72,6 +72,11 @@ def declared(kind: str) -> Declared:
     return Declared(found.get("keys", {}), found.get("names", {}), parts)
 
 
+def knows(model_type: str) -> bool:
+    """Whether transformers has this model_type."""
+    return f"\n{json.dumps(model_type)}: " in _text()
+
+
 @cache
 def version() -> str:
     """The version of transformers that the defaults are from."""

@@ -7,7 +7,7 @@ tensor names. Source of the names: transformers 5.23, models/<model_type>/modeli
 # fmt: off
 from hfcount.parts.attention import fused_qkv, gqa, inv_freq, mla
 from hfcount.parts.ffn import correction_bias, experts, fused_swiglu, mlp, moe, numbered_swiglu, router, stacked, swiglu
-from hfcount.parts.layers import altered, network, pre_norm
+from hfcount.parts.layers import altered, chain, network, pre_norm, within
 from hfcount.parts.model import base, decoder, embedding, lm_head, stack, with_head
 from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.prediction import drafting, predicting, with_draft

@@ -6,6 +6,7 @@ from hfcount.parts.classic import mha
 from hfcount.parts.layers import altered
 from hfcount.parts.model import stack
 from hfcount.parts.norms import layer_norm
+from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -14,29 +15,66 @@ from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 def waveform(s: Spec, layer: Callable[[Layer], Block]) -> Block:
     """The model without a head.
 
-    Tensors: feature_extractor.conv_layers.i.conv (C_i, C_i-1, w_i) with a norm behind the first or each,
-    feature_projection.layer_norm (C_n) and projection (d, C_n), encoder.pos_conv_embed.conv (d, d/groups, w_p) as
-    direction and length, encoder.layer_norm (d), encoder.layers, and masked_spec_embed (d).
+    Tensors: those of `filters` under feature_extractor, feature_projection.layer_norm (C_n) and projection (d, C_n),
+    `places` under encoder.pos_conv_embed, encoder.layer_norm (d), encoder.layers, and masked_spec_embed (d).
     """
-    d, of, convolutions, before = s.hidden, s.traits, dict[str, Block](), 1
-    for number in range(of["convolutions"]):
-        width, kernel = of[f"conv_dim.{number}"], of[f"conv_kernel.{number}"]
-        bias = Tensor((width,)) if of["conv_bias"] else None
-        norm = layer_norm(width) if of["each_normed"] or not number else None
-        convolutions[str(number)] = block(
-            conv=block(weight=Tensor((width, before, kernel)), bias=bias), layer_norm=norm
-        )
-        before = width
-    kernel = of["num_conv_pos_embeddings"]
-    direction = Tensor((d, d // of["num_conv_pos_embedding_groups"], kernel))
-    parted = block(original0=Tensor((1, 1, kernel)), original1=direction)
-    places = block("embedding", conv=block(bias=Tensor((d,)), parametrizations=block(weight=parted)))
+    d, of = s.hidden, s.traits
+    before = last_filter(s)
     normed = layer_norm(before) if of["feat_proj_layer_norm"] else None
     return block(
-        masked_spec_embed=Tensor((d,), component="embedding") if of["masked"] else None,
-        feature_extractor=block("embedding", conv_layers=Block(convolutions)),
+        masked_spec_embed=masked(s),
+        feature_extractor=filters(s),
         feature_projection=block("embedding", layer_norm=normed, projection=Linear(before, d, True)),
-        encoder=block(pos_conv_embed=places, layer_norm=layer_norm(d), layers=stack(s.layers, layer)),
+        encoder=block(pos_conv_embed=places(s), layer_norm=layer_norm(d), layers=stack(s.layers, layer)),
+    )
+
+
+def masked(s: Spec) -> Tensor | None:
+    """What stands for masked frames in training, (d); none if none are."""
+    return Tensor((s.hidden,), component="embedding") if s.traits["masked"] else None
+
+
+def last_filter(s: Spec) -> int:
+    """The width of the last convolution over the waveform."""
+    return s.traits[f"conv_dim.{s.traits['convolutions'] - 1}"]
+
+
+def filters(s: Spec) -> Block:
+    """Convolutions. Tensors: conv_layers.i.conv (C_i, C_i-1, w_i), with a norm (C_i) behind the first or each."""
+    of, found, before = s.traits, dict[str, Block](), 1
+    for number in range(of["convolutions"]):
+        width, kernel = of[f"conv_dim.{number}"], of[f"conv_kernel.{number}"]
+        norm = layer_norm(width) if of["each_normed"] or not number else None
+        found[str(number)] = block(conv=conv(before, width, kernel, bool(of["conv_bias"])), layer_norm=norm)
+        before = width
+    return block("embedding", conv_layers=Block(found))
+
+
+def places(s: Spec) -> Block:
+    """A wide convolution in place of positions. Tensors: conv (d, d/groups, w_p) as direction and length, and bias."""
+    d, kernel = s.hidden, s.traits["num_conv_pos_embeddings"]
+    direction = Tensor((d, d // s.traits["num_conv_pos_embedding_groups"], kernel))
+    parted = block(original0=Tensor((1, 1, kernel)), original1=direction)
+    return block("embedding", conv=block(bias=Tensor((d,)), parametrizations=block(weight=parted)))
+
+
+def quantizer(s: Spec) -> Block:
+    """What wav2vec 2.0 learns to predict: g codebooks of v vectors that are d_q wide together.
+
+    Tensors: quantizer.codevectors (1, g·v, d_q/g) and weight_proj (g·v, C_n), project_hid (d_p, d), project_q (d_p,
+    d_q).
+    """
+    of = s.traits
+    groups, wide, narrow = of["num_codevector_groups"], of["codevector_dim"], of["proj_codevector_dim"]
+    words = groups * of["num_codevectors_per_group"]
+    return block(
+        quantizer=block(
+            "other",
+            codevectors=Tensor((1, words, wide // groups)),
+            weight_proj=Linear(last_filter(s), words, True),
+        ),
+        project_hid=Linear(s.hidden, narrow, True, "other"),
+        project_q=Linear(wide, narrow, True, "other"),
     )
 
 
@@ -75,7 +113,7 @@ def waveform_adapter(s: Spec) -> Block:
     """Convolutions that shorten the output. Tensors: proj and its norm unless d_o is d, layers.i.conv (2·d_o, d_o)."""
     d, out = s.hidden, s.out or s.hidden
     kernel, count = s.traits["adapter_kernel_size"], Indices.below(s.traits["num_adapter_layers"])
-    convolution = block(conv=block(weight=Tensor((2 * out, out, kernel)), bias=Tensor((2 * out,))))
+    convolution = block(conv=conv(out, 2 * out, kernel))
     apart = out != d
     return block(
         "other",

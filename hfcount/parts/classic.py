@@ -2,6 +2,7 @@
 
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
+from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
@@ -45,6 +46,19 @@ def positions(s: Spec) -> Block:
 def summary(d: int, outputs: int) -> Block:
     """The projection that summarises a sequence. Tensors: summary (outputs, d) with bias, none when outputs is 0."""
     return block("other", summary=Linear(d, outputs, True) if outputs else None)
+
+
+def squad_head(d: int) -> dict[str, Block]:
+    """Begin, end and existence of an answer, searched for by beams, as in XLNet.
+
+    Tensors: start_logits.dense (1, d), end_logits and answer_class: dense_0 (d, 2·d), dense_1 (1, d), and a LayerNorm.
+    """
+    one, pair = Linear(d, 1, True), Linear(2 * d, d, True)
+    return {
+        "start_logits": block("other", dense=one),
+        "end_logits": block("other", dense_0=pair, LayerNorm=layer_norm(d), dense_1=one),
+        "answer_class": block("other", dense_0=pair, dense_1=Linear(d, 1)),
+    }
 
 
 def fc(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2") -> dict[str, Linear]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hfcount.parts.model import lm_head
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tied
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 
 def llava(s: Spec, body: Block, **senses: Node) -> Block:
@@ -36,6 +36,26 @@ def beside(s: Spec, body: Block, **senses: Node) -> Block:
     return Block({"model": body, **towers, "lm_head": lm_head(s, "model.embed_tokens.weight")})
 
 
+def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more: Node) -> Block:
+    """A text and a vision tower that end in a common width, as in CLIP (arXiv:2103.00020).
+
+    Tensors: text_model, vision_model, visual_projection (d_o, d_v), text_projection (d_o, d), logit_scale ().
+
+    Args:
+        heard: the width of the text tower's output, if it is not d.
+        more: further parts.
+    """
+    out = s.out or s.hidden
+    return block(
+        text_model=text,
+        vision_model=vision,
+        visual_projection=Linear(s.parts["vision"].output, out, component="projector"),
+        text_projection=Linear(heard or s.hidden, out, component="projector"),
+        logit_scale=Tensor((), component="other"),
+        **more,
+    )
+
+
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
     return {name: replace(one, repeats=0) if isinstance(one, Block) else one for name, one in towers.items()}
 
@@ -51,3 +71,15 @@ def rebased(node: Node, prefix: str) -> Node:
     if isinstance(node, Repeat):
         return Repeat(node.indices, rebased(node.body, prefix), node.active)
     return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
+
+
+def renamed(node: Node, names: Mapping[str, str], parent: str = "") -> Node:
+    """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
+    if isinstance(node, Block):
+        children = {
+            names.get(f"{parent}.{name}", name): renamed(child, names, name) for name, child in node.children.items()
+        }
+        return Block(children, node.component, node.repeats)
+    if isinstance(node, Repeat):
+        return Repeat(node.indices, renamed(node.body, names, parent), node.active)
+    return tuple(renamed(one, names, parent) for one in node) if isinstance(node, tuple) else node

@@ -93,3 +93,6 @@ VIT = {
     r"output\.dense\.": "mlp.fc2.",
 }
 """ViT's layers, likewise."""
+
+WEIGHT_NORM = {rf"\.weight_{old}$": f".parametrizations.weight.original{new}" for old, new in (("g", 0), ("v", 1))}
+"""Length and direction of a normalised weight, before PyTorch 2.0 and since."""

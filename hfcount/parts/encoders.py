@@ -1,6 +1,7 @@
 """Parts of BERT and of encoders like it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.model import embedding, stack
@@ -12,16 +13,18 @@ POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "mu
 """Heads of BERT whose base model has a pooler, since they read the pooled first token."""
 
 
-def bert_attention(d: int, a: GQA, norm: bool = True) -> Block:
+def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None, memory: int | None = None) -> Block:
     """Attention as BERT names it (arXiv:1810.04805).
 
     Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, d), all with biases, and with `norm`
-    output.LayerNorm (d).
+    output.LayerNorm (d). `values` is the width of what values are made of, if it is not d, `memory` that of what both
+    keys and values are made of.
     """
     query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
+    key = Linear(memory or d, a.heads * a.head_dim, a.qkv_bias)
     out = Linear(d, d, a.out_bias, "attention")
     return block(
-        self=block("attention", query=query, key=query, value=query),
+        self=block("attention", query=query, key=key, value=replace(key, inputs=values or memory or d)),
         output=block(dense=out, LayerNorm=layer_norm(d) if norm else None),
     )
 
@@ -30,11 +33,12 @@ def bert_layer(d: int, one: Layer) -> Block:
     """A post-norm layer, with cross attention if its trait add_cross_attention is set.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
+    The trait encoder_hidden_size is the width of what cross attention sees, if it is not d.
     """
-    attention = bert_attention(d, one.attention)
+    across = bert_attention(d, one.attention, memory=one.traits.get("encoder_hidden_size"))
     return block(
-        attention=attention,
-        crossattention=attention if one.traits["add_cross_attention"] else None,
+        attention=bert_attention(d, one.attention),
+        crossattention=across if one.traits["add_cross_attention"] else None,
         intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
         output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )
@@ -118,6 +122,29 @@ def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = No
         "question_answering": block(qa_outputs=classifier(s)),
     }
     return headed(s, prefix, body, **{**heads, **more})
+
+
+def deberta_heads(s: Spec, body: Block, width: int) -> Block:
+    """DeBERTa with one of its heads; a pooler belongs to the head (arXiv:2006.03654).
+
+    With the trait legacy words are predicted as by BERT, else by lm_predictions.lm_head: dense (d, d), LayerNorm, bias.
+
+    Args:
+        width: the width of the embedding.
+    """
+    d, pooled = s.hidden, s.traits["pooler_hidden_size"]
+    own = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
+    later = block(lm_predictions=block("lm_head", lm_head=own))
+    words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
+    first = block(pooler=block("other", dense=Linear(pooled, pooled, True))).children
+    return bert_heads(
+        s,
+        "deberta",
+        body,
+        masked_lm=block(cls=block(predictions=words)) if s.traits["legacy"] else later,
+        sequence_classification=Block({**first, "classifier": classifier(s, pooled)}),
+        multiple_choice=Block({**first, "classifier": Linear(pooled, 1, True, "other")}),
+    )
 
 
 def dense_classifier(s: Spec) -> Block:

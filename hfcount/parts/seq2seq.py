@@ -37,6 +37,7 @@ def bart(
     decoder: Block | None = None,
     apart: bool = False,
     decoder_vocab: int | None = None,
+    prefix: str = "model",
 ) -> Block:
     """An encoder and a decoder with a head; they share their embedding if tied. The causal class has only the decoder.
 
@@ -49,11 +50,12 @@ def bart(
         decoder: further parts of the decoder.
         apart: whether encoder and decoder always have separate embeddings.
         decoder_vocab: rows of the decoder's embedding, if not |V|.
+        prefix: name of the base model inside classes with a head.
     """
     d = s.hidden
     build = layer or (lambda one, crossed: bart_layer(d, one, crossed))
     alone, table = s.head == "causal_lm", embedding(s.vocab, d)
-    shared = Tied("shared.weight" if s.head == "base" else "model.shared.weight", (s.vocab, d))
+    shared = Tied("shared.weight" if s.head == "base" else f"{prefix}.shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool, more: Block | None) -> Block:
         own_table = embedding(decoder_vocab or s.vocab, d) if crossed else table
@@ -68,18 +70,19 @@ def bart(
 
     decoding = side(s.layers, True, decoder)
     if alone:
-        return block(model=block(decoder=decoding), lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
+        words = lm_head(s, f"{prefix}.decoder.embed_tokens.weight")
+        return Block({prefix: block(decoder=decoding), "lm_head": words})
     body = block(shared=None if apart else table, encoder=side(s.stack("encoder"), False, encoder), decoder=decoding)
     if s.head == "base":
         return body
     if s.head == "sequence_classification":
-        return block(model=body, classification_head=dense_classifier(s))
+        return Block({prefix: body, "classification_head": dense_classifier(s)})
     if s.head == "question_answering":
-        return block(model=body, qa_outputs=Linear(d, 2, True, "other"))
+        return Block({prefix: body, "qa_outputs": Linear(d, 2, True, "other")})
     target = s.but(vocab=decoder_vocab or s.vocab) if apart else s
     source = "decoder.embed_tokens" if apart else "shared"
     bias = buffer(1, target.vocab, component="lm_head")
-    return block(model=body, final_logits_bias=bias, lm_head=lm_head(target, f"model.{source}.weight"))
+    return Block({prefix: body, "final_logits_bias": bias, "lm_head": lm_head(target, f"{prefix}.{source}.weight")})
 
 
 def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) -> Block:
@@ -92,12 +95,18 @@ def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) ->
     return block("other", prompt_embedding=embedding(length, d), prompt_trans=trans)
 
 
-def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
+def t5_layer(
+    d: int, one: Layer, gated: int, crossed: bool, name: str = "SelfAttention", more: Block | None = None
+) -> Block:
     """A layer of T5 (arXiv:1910.10683); the first has the relative position biases that all layers use.
 
     Tensors: layer.0.SelfAttention and layer.0.layer_norm (d), with `crossed` layer.1.EncDecAttention and its norm, last
     DenseReluDense and its norm: wi (d_ff, d), or gated wi_0 and wi_1, and wo (d, d_ff). An attention has q, k and v
     (h·h_d, d), o (d, h·h_d) and in the first layer relative_attention_bias (buckets, h).
+
+    Args:
+        name: the name of SelfAttention, if it has another.
+        more: further parts of it.
     """
     a, width, buckets = one.attention, one.dense.width, one.traits["relative_attention_num_buckets"]
     inner, table = a.heads * a.head_dim, (buckets, a.heads)
@@ -108,7 +117,7 @@ def t5_layer(d: int, one: Layer, gated: int, crossed: bool) -> Block:
     unread = {"relative_attention_bias": block(weight=obsolete(*table))} if buckets else {}
     wide = {"wi_0": Linear(d, width), "wi_1": Linear(d, width)} if gated else {"wi": Linear(d, width)}
     sublayers = [
-        block(SelfAttention=Block({**parts, **bias}, "attention"), layer_norm=norm),
+        Block({name: Block({**parts, **bias, **(more.children if more else {})}, "attention"), "layer_norm": norm}),
         block(EncDecAttention=Block({**parts, **unread}, "attention"), layer_norm=norm) if crossed else None,
         block(DenseReluDense=Block({**wide, "wo": Linear(width, d)}, "mlp"), layer_norm=norm),
     ]

@@ -82,25 +82,26 @@ def _files(run: Inspection, weights: Weights) -> Files:
 
 def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
     spec, whole, extras = blueprint.spec, not blueprint.asides, run.options.extras
-    stored = run.outcome.predicting
+    stored, known = run.outcome.predicting, not blueprint.derived_with
     return {
         "family": spec.family,
         "architecture": printable(spec.architecture) or None,
         "dtype": printable(spec.dtype) if spec.dtype else None,
         "parameters": Parameters(
             total=blueprint.total if whole else None,
-            active=blueprint.active if whole else None,
-            active_without_embedding=blueprint.active_without_embedding if whole else None,
+            active=blueprint.active if whole and known else None,
+            active_without_embedding=blueprint.active_without_embedding if whole and known else None,
             stored=run.outcome.stored,
         ),
         "components": tuple(
-            ComponentCount(name=component, total=measure.total, active=measure.active)
+            ComponentCount(name=component, total=measure.total, active=measure.active if known else None)
             for component, measure in blueprint.by_component.items()
         ),
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
         "tensors": tuple(map(_row, blueprint.rows())) if "tensors" in extras else None,
-        **formulas(blueprint, extras),
+        **(formulas(blueprint, extras) if known else {}),
+        "derived_with": blueprint.derived_with or None,
     }
 
 

@@ -26,11 +26,11 @@ class Parameters(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentCount(Part):
-    """Parameters of one component, in elements."""
+    """Parameters of one component, in elements; `active` is null where names and shapes are all that is known."""
 
     name: str
     total: int
-    active: int
+    active: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
-from hfcount.report.choices import AskedDepth
+from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
 from hfcount.storage.schemes import Announcement
@@ -33,6 +33,7 @@ class Options:
         save: a folder; what was read is recorded below it.
         extras: optional fields of the report to fill in.
         load: the workload that serving costs are computed for.
+        derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
         progress: called with the number of files to read; returns a function that is called after each file.
     """
 
@@ -42,6 +43,7 @@ class Options:
     extras: Collection[Extra] = ()
     load: Workload = field(default_factory=Workload)
     progress: Callable[[int], Callable[[], None]] = unwatched
+    derive_with: DerivedWith | None = None
 
 
 @dataclass(slots=True)

@@ -119,7 +119,7 @@ def _components(report: Report) -> Iterator[str]:
     ]
     counts = report.parameters
     if counts and counts.total is not None:
-        rows.append(("**total**", f"**{counts.total:,}**", "100.0 %", f"**{counts.active:,}**"))
+        rows.append(("**total**", f"**{counts.total:,}**", "100.0 %", f"**{number(counts.active)}**"))
     return _table(("component", "parameters", "share", "active"), rows)
 
 

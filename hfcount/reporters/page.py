@@ -118,7 +118,7 @@ def _digest(text: str) -> str:
 
 def _model(name: str, report: Report) -> Model:
     total = sum(component.total for component in report.components)
-    active = sum(component.active for component in report.components)
+    active = sum(map(_active, report.components))
     components = [(component, list(_parts(component, report.layers or ()))) for component in report.components]
     parts = [parts for _, parts in components]
     maps = [_map("all", total, parts)] if total else []
@@ -127,16 +127,21 @@ def _model(name: str, report: Report) -> Model:
     return Model(name, report, total, active, components, maps)
 
 
+def _active(component: ComponentCount) -> int:
+    """Active parameters; all of them where that is not known."""
+    return component.total if component.active is None else component.active
+
+
 def _parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[Part]:
-    total, active = component.total, component.active
+    total, active = component.total, _active(component)
     names = Counter(kind.name for kind in kinds)
     for kind in kinds:
         for part in kind.components:
             if part.name == component.name:
-                total, active = total - part.total, active - part.active
+                total, active = total - part.total, active - _active(part)
                 where = f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}"
                 title = kind.name if names[kind.name] == 1 else where
-                yield Part(component.name, title, where, part.total, part.active)
+                yield Part(component.name, title, where, part.total, _active(part))
     if total:
         where = "outside of the layers" if kinds else ""
         yield Part(component.name, where, where, total, active)

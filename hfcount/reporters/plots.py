@@ -138,7 +138,7 @@ def _row(report: Report) -> _Row:
     found = {part.name: part for part in report.components}
     parts = [found[name] for name in COLOURS if name in found]
     total = {part.name: part.total for part in parts if part.total}
-    active = {part.name: part.active for part in parts if part.active}
+    active = {part.name: part.total if part.active is None else part.active for part in parts if part.active != 0}
     bars = {"": total} if total == active else {"all": total, "active": active}
     whole = report.parameters is not None and report.parameters.total is not None
     return _Row(_lines(report.label), {name: bar for name, bar in bars.items() if bar}, whole)

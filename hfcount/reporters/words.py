@@ -15,7 +15,8 @@ _COUNTED = "counted from the config alone, as asked"
 
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
-    return f"{report.verdict}: {_because(report)}"
+    by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
+    return f"{report.verdict}: {_because(report)}{by}"
 
 
 def share(part: int, whole: int) -> str:

@@ -90,7 +90,7 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
 
 
 def _merged(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Iterator[Swap]:
-    """Tensors that are described apart, as one: joined along their first dimension, then stacked."""
+    """Tensors that are described apart, as one: joined along the first dimension of each expert, then stacked."""
     groups: dict[tuple[str | Indices, ...], dict[int, Leaf]] = {}
     for leaf in leaves:
         for place, part in enumerate(parts):
@@ -100,9 +100,10 @@ def _merged(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Ite
         if len(found) < len(parts):
             continue
         apart = [found[place] for place in range(len(parts))]
-        first, rows = apart[0], sum((leaf.shape[0] for leaf in apart[1:]), apart[0].shape[0])
-        experts = _stacked(first, parts[0])
-        shape, count = (rows, *first.shape[1:]), int(first.count)
+        first, experts = apart[0], _stacked(apart[0], parts[0])
+        axis = int(first.component == "experts" and len(first.shape) == 3)  # the first that is not of stacked experts
+        rows = sum((leaf.shape[axis] for leaf in apart[1:]), first.shape[axis])
+        shape, count = (*first.shape[:axis], rows, *first.shape[axis + 1 :]), int(first.count)
         if experts is not None:
             shape, count = (experts.count, *shape), count // int(experts.count)
         yield Swap(apart, [replace(first, segments=(*before, *whole), shape=shape, count=count, active=count)])

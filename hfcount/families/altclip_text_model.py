@@ -1,0 +1,25 @@
+"""AltCLIP's text tower: XLM-R, a norm, and a projection (arXiv:2211.06679)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.encoders import bert_embeddings, bert_layer
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("altclip_text_model",)  # transformers 5.23: modeling_altclip.py
+
+
+def spec(c: Config) -> Spec:
+    out = keys.sized("d_p", c.int("project_dim"))
+    return keys.encoder(c, heads=("Model",), traits={"project_dim": out}).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    layers = stack(s.layers, lambda one: bert_layer(d, one))
+    return block(
+        roberta=block(embeddings=bert_embeddings(s), encoder=block(layers=layers)),
+        transformation=Linear(d, s.traits["project_dim"], True, "projector"),
+        pre_LN=layer_norm(d),
+    )

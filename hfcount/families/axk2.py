@@ -1,0 +1,40 @@
+"""A.X K2: gated latent attention to tokens that an indexer selects, balanced experts, norms with a gate of low rank."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, decoder, indexer, mla, network, rms_norm, shared_moe
+from hfcount.parts.conversions import packed
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("axk2",)  # transformers 5.23: modeling_axk2.py
+SPELLINGS = {
+    r"layernorm\.W_down\.": "layernorm.mlp.fc1.",
+    r"layernorm\.W_up\.": "layernorm.mlp.fc2.",
+    r"self_attn\.q_b_proj\.": "self_attn.q_gate_proj.",
+}
+MERGED = packed()
+
+
+def spec(c: Config) -> Spec:
+    mixer, _ = keys.indexed(c, keys.mla(c))
+    layers = keys.networks(c, keys.dense_and_stepped(c), lambda: keys.deepseek_moe(c), mixer)
+    return keys.decoder_spec(c, layers, traits={"gated_norm_rank": keys.sized("r_n", c.int("gated_norm_rank"))})
+
+
+def blueprint(s: Spec) -> Block:
+    d, rank = s.hidden, s.traits["gated_norm_rank"]
+    gated = block("norm", W_down=Linear(d, rank), W_up=Linear(rank, d), norm=rms_norm(d))
+
+    def layer(one: Layer) -> Block:
+        a = one.latent
+        queries = 2 * (a.query_rank or 0)  # and the gates of the output, from two halves
+        outputs = a.heads * (a.nope_dim + a.rope_dim + a.value_dim)
+        return block(
+            input_layernorm=gated,
+            self_attn=altered(mla(d, a), q_b_proj=Linear(queries, outputs), indexer=indexer(d, a)),
+            post_attention_layernorm=gated if isinstance(one.ffn, MoE) else rms_norm(d),
+            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+        )
+
+    return decoder(s, layer)

@@ -1,0 +1,63 @@
+"""CANINE: characters by hashes, BERT's layers over every fourth of them, and characters again (arXiv:2103.06874)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.encoders import bert_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("canine",)  # transformers 5.23: modeling_canine.py
+IGNORED = ("local_transformer_stride",)
+
+_ENDINGS = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
+_MOST_HASHES = 2**10  # each is a name of its own
+
+
+def spec(c: Config) -> Spec:
+    d, hashes = c.int("hidden_size"), c.int("num_hash_functions", default=8, maximum=_MOST_HASHES)
+    traits = {
+        "type_vocab_size": c.int("type_vocab_size"),
+        "num_hash_functions": hashes,
+        "shard": keys.divides(c, "num_hash_functions", hashes, "hidden_size", d, built=True),
+        "num_hash_buckets": keys.sized("n_h", c.int("num_hash_buckets", default=16384)),
+        "downsampling_rate": keys.sized("w_d", c.int("downsampling_rate", default=4)),
+        "upsampling_kernel_size": keys.sized("w_u", c.int("upsampling_kernel_size", default=4)),
+    }
+    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
+    layer = Layer(mixer=mixer, ffn=ffn, traits={"add_cross_attention": 0})
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS), traits=traits).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    buckets, norm = of["num_hash_buckets"], layer_norm(s.hidden)
+    names = [f"HashBucketCodepointEmbedder_{number}" for number in range(of["num_hash_functions"])]
+    tables = block(
+        **dict.fromkeys(names, embedding(buckets, of["shard"])),
+        char_position_embeddings=embedding(buckets, d),
+        token_type_embeddings=embedding(of["type_vocab_size"], d),
+        LayerNorm=norm,
+    )
+
+    def convolution(inputs: int, kernel: int) -> Block:
+        return block("other", conv=block(weight=Tensor((d, inputs, kernel)), bias=Tensor((d,))), LayerNorm=norm)
+
+    def layer(one: Layer) -> Block:
+        return bert_layer(d, one)
+
+    shallow = block(layer=Repeat(Indices.below(1), layer(s.layers[0].layer)))
+    body = block(
+        char_embeddings=tables,
+        initial_char_encoder=shallow,
+        chars_to_molecules=convolution(d, of["downsampling_rate"]),
+        encoder=block(layer=stack(s.layers, layer)),
+        projection=convolution(2 * d, of["upsampling_kernel_size"]),
+        final_char_encoder=shallow,
+        pooler=block("other", dense=Linear(d, d, True)),
+    )
+    heads = {name: block(classifier=classifier(s)) for name in ("sequence_classification", "token_classification")}
+    choice, spans = block(classifier=Linear(d, 1, True, "other")), block(qa_outputs=classifier(s))
+    return headed(s, "canine", body, multiple_choice=choice, question_answering=spans, **heads)

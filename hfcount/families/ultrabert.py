@@ -1,0 +1,41 @@
+"""UltraBERT: Llama's layers within windows and without, whose tokens also see later ones."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import base, gqa, lm_head, pre_norm, swiglu
+from hfcount.parts.classic import classifier, headed
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("ultrabert",)  # transformers 5.23: modeling_ultrabert.py
+IGNORED = ("classifier_pooling", "attention_windows")
+SPELLINGS = {r"^ultrabert\.": "model.", r"^cls\.": "head.decoder."}
+
+_HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    attention = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    traits = {"prediction_head_size": keys.sized("d_p", c.int("prediction_head_size", default=768))}
+    return keys.decoder_spec(c, layer, heads=_HEADS, traits=traits).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, narrow = s.hidden, s.traits["prediction_head_size"]
+    # Checkpoints keep the names of the first implementation.
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+
+    words = block("lm_head", linear1=Linear(d, narrow), linear2=Linear(narrow, d))
+    labels = block(classifier=classifier(s))
+    return headed(
+        s,
+        "ultrabert",
+        base(s, layer),
+        masked_lm=block(head=words, cls=lm_head(s, "ultrabert.embed_tokens.weight")),
+        sequence_classification=labels,
+        token_classification=labels,
+        question_answering=block(qa_outputs=Linear(d, 2, True, "other")),
+    )

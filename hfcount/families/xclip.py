@@ -1,0 +1,56 @@
+"""X-CLIP: CLIP for videos, with layers across frames and prompts that depend on the video (arXiv:2208.02816)."""
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.composite import paired
+from hfcount.parts.vision import clip_layer
+from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("xclip",)  # transformers 5.23: modeling_x_clip.py
+IGNORED = ("prompt_num_attention_heads", "mit_num_attention_heads")
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    v = c.part("vision_config")
+    traits = {
+        "prompt_layers": keys.sized("N_p", c.int("prompt_layers", maximum=MAX_LAYERS)),
+        "num_frames": keys.sized("f", v.int("num_frames")),
+        "mit_hidden_size": keys.sized("d_m", v.int("mit_hidden_size")),
+        "mit_intermediate_size": keys.sized("d_mf", v.int("mit_intermediate_size")),
+        "mit_num_hidden_layers": keys.sized("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
+    }
+    out = c.int("projection_dim")
+    return keys.around(c, text, towers, heads=("Model",), out=out, traits=traits).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    of, out, seen = s.traits, s.out or s.hidden, s.parts["vision"].hidden
+    across = of["mit_hidden_size"]
+    layer = Layer(ffn=Dense(width=of["mit_intermediate_size"], bias=True))
+    layers = Layers(indices=Indices.below(of["mit_num_hidden_layers"]), layer=layer)
+    frames = Tensor((1, of["num_frames"], across))
+    encoder = block(layers=stack((layers,), lambda one: clip_layer(across, one)))
+    into = Linear(out, out)
+    # A prompt's network is four times as wide as the prompt.
+    network = {"0": Linear(out, 4 * out, True), "3": Linear(4 * out, out, True)}
+    cross = block(q_proj=into, k_proj=into, v_proj=into, proj=Linear(out, out, True))
+    prompts = block(cross_attn=cross, norm1=layer_norm(out), norm3=layer_norm(out), mlp=Block(network))
+    generator = block(
+        "other",
+        alpha=Tensor((out,)),
+        layernorm=layer_norm(out),
+        decoder=Repeat(Indices.below(of["prompt_layers"]), prompts),
+    )
+    return paired(
+        s,
+        families.base(s),
+        families.tower(s, "vision"),
+        prompts_visual_layernorm=layer_norm(seen),
+        prompts_visual_projection=Tensor((seen, out), component="projector"),
+        mit=Block({"position_embedding": frames, "encoder": encoder}, "vision", repeats=0),
+        prompts_generator=generator,
+    )

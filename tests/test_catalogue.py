@@ -1,0 +1,49 @@
+"""The architectures by kind, and one of them, as `hfcount --families` shows them."""
+
+import json
+import re
+
+import pytest
+from test_cli import Command, command  # noqa: F401 - a fixture
+
+from hfcount import families
+from hfcount.cli.catalogue import FILE, KINDS
+
+
+def test_every_type_has_its_line_under_a_kind(command: Command) -> None:  # noqa: F811
+    shown = command("--families").out
+    heads = re.findall(r"^(\S.*) \(([\d,]+)\)$", shown, re.MULTILINE)
+    assert [head.lower() for head, _ in heads] == [
+        kind for kind in KINDS if kind in {head.lower() for head, _ in heads}
+    ]
+    listed = [one for line in re.findall(r"^  ([^:]+): \S", shown, re.MULTILINE) for one in line.split(", ")]
+    assert sorted(listed) == families.all_types()
+    assert sum(int(count) for _, count in heads) == len(listed)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "lines"),
+    [
+        ("qwen3_moe", ["kind      language models", "layers    GQA + MoE", "num_experts = 128"]),
+        ("qwen3_moe", ["classes   Qwen3MoeModel", "source    transformers 5.23: modeling_qwen3_moe.py"]),
+        ("llava", ["text_config: as --families llama says", "judged by transformers 5"]),
+        ("chatglm", ["judged by metadata.total_size 12,487,168,064", "file      hfcount/families/chatglm.py"]),
+    ],
+)
+def test_one_type_is_explained(command: Command, model_type: str, lines: list[str]) -> None:  # noqa: F811
+    shown = command("--families", model_type)
+    assert shown.code == 0
+    assert [line for line in lines if line not in shown.out] == []
+
+
+def test_a_type_that_nobody_describes_is_refused_with_its_neighbours(command: Command) -> None:  # noqa: F811
+    result = command("--families", "qwen33")
+    assert (result.code, "Nearest known: qwen3" in result.err) == (2, True)
+
+
+def test_the_record_is_current() -> None:
+    pytest.importorskip("transformers", reason="the oracle is not installed; `pip install -e '.[oracle]'` brings it")
+    from catalogue import recorded, text
+
+    assert text(recorded()) == FILE.read_text(), "python tests/catalogue.py writes it again"
+    assert {one["kind"] for one in json.loads(FILE.read_text()).values()} <= {*KINDS}
