@@ -116,6 +116,22 @@ def grid(c: Config, key: str = "image_size") -> int:
     return image // side
 
 
+def rectangle(c: Config) -> int:
+    """The number of patches in an image, whose image_size and patch_size may give height and width."""
+    (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
+    if tall > high or broad > wide:
+        c.cannot_run("patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one.")
+    return high // tall * (wide // broad)
+
+
+def sides(c: Config, key: str) -> tuple[int, int]:
+    """Height and width, which may be one number."""
+    given = [c.int(key)] if c.is_int(key) else c.ints(key)
+    if not 0 < len(given) <= 2 or any(side < 1 for side in given):
+        raise c.error(f"{key} must be a size, or height and width.", key)
+    return given[0], given[-1]
+
+
 def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
     given = [] if c.is_int(key) else c.ints(key)

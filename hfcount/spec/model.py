@@ -101,6 +101,10 @@ Head = Literal[
     "causal_lm",
     "retrieval",
     "contrastive",
+    "alignment",
+    "entity_linking",
+    "grounding",
+    "recognition",
     "image_segmentation",
     "object_detection",
     "base",
@@ -132,6 +136,9 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "universal_segmentation",
+    "panoptic_segmentation",
+    "pose_estimation",
     "image_to_image",
 ]
 
