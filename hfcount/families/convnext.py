@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
     d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    traits = {"scaled": scaled, **keys.given_out(c, len(layers))}
+    traits = {"scaled": scaled, **keys.given_out(c, c.length("depths") or len(layers))}
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits=traits)
     return whole.but(causal=False, patches=keys.patches(c))
 
