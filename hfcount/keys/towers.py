@@ -115,10 +115,19 @@ def grid(c: Config) -> int:
 
 
 def rectangle(c: Config) -> int:
-    """The number of patches in an image whose height and width image_size may give apart."""
-    given, side = [] if c.is_int("image_size") else c.ints("image_size"), _side(c, "patch_size")
-    height, width = given if len(given) == 2 else 2 * (given or [c.int("image_size")])[:1]
-    return height // side * (width // side)
+    """The number of patches in an image, whose image_size and patch_size may give height and width."""
+    (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
+    if tall > high or broad > wide:
+        c.cannot_run("patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one.")
+    return high // tall * (wide // broad)
+
+
+def sides(c: Config, key: str) -> tuple[int, int]:
+    """Height and width, which may be one number."""
+    given = [c.int(key)] if c.is_int(key) else c.ints(key)
+    if not 0 < len(given) <= 2 or any(side < 1 for side in given):
+        raise c.error(f"{key} must be a size, or height and width.", key)
+    return given[0], given[-1]
 
 
 def _side(c: Config, key: str) -> int:
@@ -201,16 +210,3 @@ def waveform(c: Config) -> dict[str, int]:
         "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
         "num_conv_pos_embedding_groups": sized("g", groups),
     }
-
-
-def given_out(c: Config, stages: int) -> dict[str, int]:
-    """Traits `out.N`, for the stages that a backbone gives out, from 1; the stem is 0.
-
-    By out_features, else out_indices, else the last.
-    """
-    names = ["stem", *(f"stage{number + 1}" for number in range(stages))]
-    features, places = c.strs("out_features"), c.ints("out_indices")
-    if any(name not in names for name in features) or any(not -len(names) <= place < len(names) for place in places):
-        raise c.error(f"out_features and out_indices may name {', '.join(names)}.", "out_features", "Correct them.")
-    places = [names.index(name) for name in features] or [place % len(names) for place in places] or [stages]
-    return {f"out.{place}": 1 for place in places}
