@@ -6,6 +6,7 @@ from hfcount.keys.attention import (
 )
 from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
+from hfcount.keys.backbones import given_out
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
