@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import hfcount
+from hfcount.fetcher import Request
+from hfcount.pipeline import Options, inspect
 from hfcount.storage.dtypes import BITS
 
 Json = dict[str, Any]
@@ -110,3 +112,32 @@ def test_one_dense_module_among_packed_ones_is_an_error_though_either_is_taken(t
     report = hfcount.verify(write(tmp_path / "one", case, tensors))
     assert report.verdict == "mismatch"
     assert [finding.code for finding in report.findings if module in finding.message] == ["HF502"]
+
+
+def test_settings_of_a_cache_alone_ask_for_no_packed_module(tmp_path: Path) -> None:
+    case = PACKED["MLX with packed routers"]
+    config = {key: value for key, value in case["config"].items() if "quantization" not in key}
+    described = hfcount.blueprint(config).tensors(stored=True)
+    tensors: Tensors = {one.name: (list(map(int, one.shape)), "BF16") for one in described}
+    for layer in range(2):
+        for scale in ("k_scale", "v_scale"):
+            tensors[f"model.layers.{layer}.self_attn.{scale}"] = [1], "BF16"
+    cache = {"num_bits": 8, "type": "float", "strategy": "tensor"}
+    settings = {"quant_method": "compressed-tensors", "format": "dense", "kv_cache_scheme": cache}
+    report = hfcount.verify(
+        write(tmp_path / "one", {"config": {**config, "quantization_config": settings}, "beside": {}}, tensors)
+    )
+    assert (report.verdict, [finding.code for finding in report.findings if finding.code > "HF2"]) == ("verified", [])
+
+
+def test_settings_in_a_file_beside_the_config_are_replayed(tmp_path: Path) -> None:
+    case = PACKED["ModelOpt FP8 of stacks"]
+    config = {key: value for key, value in case["config"].items() if key != "quantization_config"}
+    source = write(tmp_path / "one", {**case, "config": config}, unfolded(case["tensors"]))
+    first = inspect(Request(source), Options(save=tmp_path / "saved"))
+    again = hfcount.verify("one", fixtures=tmp_path / "saved")
+    assert (first.verdict, again.verdict) == ("verified", "verified")
+    (tmp_path / "saved/one/hf_quant_config.json").unlink()
+    without = hfcount.verify("one", fixtures=tmp_path / "saved")
+    assert without.verdict == "mismatch"
+    assert [finding.code for finding in without.findings if finding.severity == "error"] == ["HF504"]

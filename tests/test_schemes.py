@@ -194,6 +194,16 @@ LAYOUTS = [
     (modelopt("W8A8_SQ_PER_CHANNEL"), (256, 384), f"{INT8}, .input_scale [] F32, .pre_quant_scale [384] f"),
     (modelopt("W8A16"), (256, 384), INT8),
     (
+        compressed("int-quantized", num_bits=4, strategy="channel") | {"quantization_status": "frozen"},
+        (256, 384),
+        ".weight [256, 384] I8, .weight_scale [256, 1] f",
+    ),
+    (
+        {"quant_method": "mxfp8"},
+        (256, 384),
+        ".weight [256, 384] F8_E4M3, .weight_scale_inv [256, 12] U8",
+    ),
+    (
         modelopt("W4A8_AWQ"),
         (256, 384),
         ".weight [128, 384] U8, .weight_scale [256, 3] F32, .weight_scale_2 [] F32, .input_scale [] F32",
