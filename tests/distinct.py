@@ -86,7 +86,8 @@ def _distinct(config: Json, refuses: Callable[[Json], str | None], aside: bool) 
                 reasons.setdefault(way, refused)
     now = sizes(config)
     values = [now[way] for way in order]
-    return config, {".".join(way): reasons[way] for way in order if values.count(now[way]) > 1}
+    taken = "other sizes have all the numbers that it might become"
+    return config, {".".join(way): reasons.get(way, taken) for way in order if values.count(now[way]) > 1}
 
 
 def _kinds(config: Json) -> set[object]:
@@ -159,7 +160,7 @@ def _with(config: Json, way: Path, number: int) -> Json:
         part = part[key]
     before = part[way[-1]]
     part[way[-1]] = [number] * len(before) if isinstance(before, list) else number
-    if not _rank(way):
+    if not _rank(way) and not isinstance(before, list):
         for key, value in part.items():
             beyond = len(value) - before if isinstance(value, list) else -1
             if beyond in (0, 1):  # a list may go on to a layer that predicts a further token

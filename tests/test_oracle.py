@@ -5,6 +5,7 @@ no code with hfcount, so agreement means something. Configs are small: names and
 """
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import sentinel
@@ -125,7 +126,10 @@ def model_of(values: Json) -> Any:
     parsed = transformers.CONFIG_MAPPING[values["model_type"]].from_dict(dict(values))
     if "architectures" not in values:
         return transformers.AutoModelForCausalLM.from_config(parsed)
-    return getattr(transformers, values["architectures"][0])._from_config(parsed)
+    name = values["architectures"][0]
+    # Some parts of models are not among the names that the package exports.
+    own = import_module(type(parsed).__module__.replace(".configuration_", ".modeling_"))
+    return (getattr(transformers, name, None) or getattr(own, name))._from_config(parsed)
 
 
 RECORDED = {

@@ -9,7 +9,8 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py,
-# modeling_metaclip_2.py, modeling_mlcd.py, modeling_git.py, modeling_owlvit.py, modeling_owlv2.py
+# modeling_metaclip_2.py, modeling_mlcd.py, modeling_git.py, modeling_owlvit.py, modeling_owlv2.py,
+# modeling_kosmos2.py
 MODEL_TYPES = (
     "clip_vision_model",
     "altclip_vision_model",
@@ -21,11 +22,13 @@ MODEL_TYPES = (
     "git_vision_model",
     "owlvit_vision_model",
     "owlv2_vision_model",
+    "kosmos_2_vision_model",
 )
 CONVERTED = MODEL_TYPES[:7]
 IGNORED = ("projection_dim", "num_key_value_groups")
 SPELLINGS = {r"^vision_model\.": ""}
 
+_WITHIN = {"git_vision_model": "vision_model", "kosmos_2_vision_model": "model"}
 _ROTARY, _OWL = ("mlcd_vision_model", "mlcd"), ("owlvit_vision_model", "owlv2_vision_model")
 
 
@@ -53,5 +56,6 @@ def blueprint(s: Spec) -> Block:
         return Block({**body.children, "class_pos_emb": place})
     if s.head == "projection":
         return block(vision_model=body, visual_projection=Linear(d, s.out or d, component="projector"))
-    wrapped = s.family == "git_vision_model" or (s.family in _OWL and not s.place)
-    return block(vision_model=body) if wrapped else body
+    if s.family in _OWL and not s.place:
+        return block(vision_model=body)
+    return Block({_WITHIN[s.family]: body}) if s.family in _WITHIN else body

@@ -3,7 +3,8 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import conv, normed
+from hfcount.parts.convolution import inverted, normed
+from hfcount.parts.segmentation import labelling
 from hfcount.spec import Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
@@ -44,11 +45,7 @@ def blueprint(s: Spec) -> Block:
     stem, last = of["stem"], of[f"width.{len(_WIDTHS) - 1}"]
     for number in range(len(_WIDTHS) - 1):
         before, wide, d = of[f"width.{number}"], of[f"wide.{number}"], of[f"width.{number + 1}"]
-        layers[str(number)] = block(
-            expand_1x1=normed(before, wide, 1),
-            conv_3x3=normed(wide, wide, 3, groups=wide),
-            reduce_1x1=normed(wide, d, 1),
-        )
+        layers[str(number)] = inverted(before, wide, d)
     first = block(
         first_conv=normed(of["num_channels"], stem, 3),
         expand_1x1=None if of["first_layer_is_expansion"] else normed(stem, stem, 1),
@@ -61,7 +58,7 @@ def blueprint(s: Spec) -> Block:
         conv_pool=pooled,
         conv_aspp=pooled,
         conv_projection=normed(2 * _POOLED, _POOLED, 1),
-        classifier=block("other", convolution=conv(_POOLED, s.labels, 1, bias=True)),
+        classifier=block(convolution=labelling(_POOLED, s.labels)),
     )
     labels = block(classifier=classifier(s))
     heads = {"image_classification": labels, "semantic_segmentation": block(segmentation_head=places)}

@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec:
     heads, sides = keys.each(c, "num_attention_heads", count), keys.each(c, "patch_sizes", count, "P")
     merged = keys.each(c, "sr_ratios", count, "m")
     uneven: keys.Uneven = "run" if c.family == "segformer" else "refused"
-    layers = keys.stages(c, widths, wide, heads, uneven=uneven, patch_size=sides, sr_ratio=merged)
+    layers = keys.stages(c, widths, wide, heads, uneven=uneven, traits={"patch_size": sides, "sr_ratio": merged})
     traits = {"num_channels": keys.sized("C", c.int("num_channels"))}
     last, out = keys.sized("d", c.ints("hidden_sizes")[-1]), c.int("decoder_hidden_size")
     known = _HEADS[c.family]

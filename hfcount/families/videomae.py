@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     patches, mean = keys.patches(c, frames=c.int("tubelet_size")), c.bool("use_mean_pooling", default=True)
     whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits={"use_mean_pooling": mean})
-    return whole.but(parts={"decoder": keys.reconstructing(c, bias)}) if whole.head == "pretraining" else whole
+    return whole.but(parts={"decoder": keys.reconstructing(c, bias)})
 
 
 def blueprint(s: Spec) -> Block:

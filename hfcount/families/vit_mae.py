@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, rows, patches = _HEADS[c.family], keys.squares(c) + 1, keys.patches(c)
     whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
-    if whole.head != "pretraining":
+    if c.family != "vit_mae":
         return whole
     return whole.but(parts={"decoder": keys.reconstructing(c, bias, uneven="run", own_width=True)})
 

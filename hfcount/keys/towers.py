@@ -62,7 +62,7 @@ COARSER = "its layers see an image at several scales, so there is no cost of one
 """Reason given when there is no cost of a token because later layers see fewer places than earlier ones."""
 
 
-def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fields]) -> Spec:
+def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: int = 2, **more: Unpack[Fields]) -> Spec:
     """The Spec of a model of images or videos with these layers: alone with the head that its class names.
 
     Within another model it is the base model, whatever class the nested config names.
@@ -71,7 +71,14 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, **more: Unpack[Fi
         return encoding(c, layers, **more)
     more.setdefault("layer_count", None)
     more.setdefault("vocab", 0)
-    return decoder_spec(c, layers, heads=heads, **more).but(causal=False)
+    return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).but(causal=False)
+
+
+def attending(part: Spec, width: int) -> Spec:
+    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
+    seen = {"encoder_hidden_size": sized("d_e", width)}
+    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    return part.but(layers=tuple(layers))
 
 
 def reconstructing(c: Config, bias: bool, uneven: Uneven = "refused", own_width: bool = False) -> Spec:
@@ -125,7 +132,7 @@ def stages(
     bias: bool = True,
     uneven: Uneven = "refused",
     depths: Sequence[int] | None = None,
-    **traits: Sequence[int],
+    traits: Mapping[str, Sequence[int]] | None = None,
 ) -> list[Layers]:
     """Stages of layers, each of another width, by the key depths; a trait `width` says which.
 
@@ -149,7 +156,7 @@ def stages(
         d = sized(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        own = {name: sizes[number] for name, sizes in traits.items()}
+        own = {name: sizes[number] for name, sizes in (traits or {}).items()}
         found.append(
             Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits={"width": d, **own}))
         )

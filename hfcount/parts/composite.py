@@ -71,3 +71,15 @@ def rebased(node: Node, prefix: str) -> Node:
     if isinstance(node, Repeat):
         return Repeat(node.indices, rebased(node.body, prefix), node.active)
     return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
+
+
+def renamed(node: Node, names: Mapping[str, str], parent: str = "") -> Node:
+    """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
+    if isinstance(node, Block):
+        children = {
+            names.get(f"{parent}.{name}", name): renamed(child, names, name) for name, child in node.children.items()
+        }
+        return Block(children, node.component, node.repeats)
+    if isinstance(node, Repeat):
+        return Repeat(node.indices, renamed(node.body, names, parent), node.active)
+    return tuple(renamed(one, names, parent) for one in node) if isinstance(node, tuple) else node

@@ -13,16 +13,18 @@ POOLED = ("base", "pretraining", "next_sentence", "sequence_classification", "mu
 """Heads of BERT whose base model has a pooler, since they read the pooled first token."""
 
 
-def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None) -> Block:
+def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None, memory: int | None = None) -> Block:
     """Attention as BERT names it (arXiv:1810.04805).
 
     Tensors: self.query, self.key, self.value (h·h_d, d), output.dense (d, d), all with biases, and with `norm`
-    output.LayerNorm (d). `values` is the width of what values are made of, if it is not d.
+    output.LayerNorm (d). `values` is the width of what values are made of, if it is not d, `memory` that of what both
+    keys and values are made of.
     """
     query = Linear(d, a.heads * a.head_dim, a.qkv_bias)
+    key = Linear(memory or d, a.heads * a.head_dim, a.qkv_bias)
     out = Linear(d, d, a.out_bias, "attention")
     return block(
-        self=block("attention", query=query, key=query, value=replace(query, inputs=values or d)),
+        self=block("attention", query=query, key=key, value=replace(key, inputs=values or memory or d)),
         output=block(dense=out, LayerNorm=layer_norm(d) if norm else None),
     )
 
@@ -31,11 +33,12 @@ def bert_layer(d: int, one: Layer) -> Block:
     """A post-norm layer, with cross attention if its trait add_cross_attention is set.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
+    The trait encoder_hidden_size is the width of what cross attention sees, if it is not d.
     """
-    attention = bert_attention(d, one.attention)
+    across = bert_attention(d, one.attention, memory=one.traits.get("encoder_hidden_size"))
     return block(
-        attention=attention,
-        crossattention=attention if one.traits["add_cross_attention"] else None,
+        attention=bert_attention(d, one.attention),
+        crossattention=across if one.traits["add_cross_attention"] else None,
         intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
         output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )

@@ -52,3 +52,15 @@ def finer(d: int) -> dict[str, Block]:
     """BEiT's features at two finer scales: fpn1, two transposed convolutions with a norm between, and fpn2, one."""
     twice = transposed(d, d, 2)
     return {"fpn1": Block({"0": twice, "1": batch_norm(d), "3": twice}), "fpn2": Block({"0": twice})}
+
+
+def deeplab(inputs: int, d: int, labels: int) -> Block:
+    """DeepLabV3's head (arXiv:1706.05587): aspp, convolutions that see three distances and the whole image; classifier.
+
+    Each of them makes d channels.
+    """
+    far, one = normed(inputs, d, 3), normed(inputs, d, 1)
+    convs = Block({"0": one, "1": far, "2": far, "3": far, "4": block(conv_1x1=one)})
+    return block(
+        aspp=block(convs=convs, project=normed(5 * d, d, 1)), classifier=block(convolution=labelling(d, labels))
+    )

@@ -1,9 +1,10 @@
 """Parts of vision transformers (arXiv:2010.11929)."""
 
 from hfcount.parts.ffn import mlp
+from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, obsolete
 
 
 def patch_convolution(s: Spec, bias: bool = True, width: int | None = None) -> Block:
@@ -75,3 +76,24 @@ def clip_layer(d: int, one: Layer) -> Block:
     """
     attention = square_attention(d, out="out_proj")
     return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
+
+
+def cosine_layer(d: int, one: Layer, window: int) -> Block:
+    """A layer of Swin version 2 (arXiv:2111.09883), named as in ViT.
+
+    Tensors of attention.self: query, key without bias, value, logit_scale (h, 1, 1), and continuous_position_bias_mlp,
+    which makes the bias of each head from two coordinates. Earlier versions stored what follows from `window`.
+    """
+    a, between = one.attention, 512  # the width of the network of positions
+    side, area, into = 2 * window - 1, window * window, Linear(d, d, a.qkv_bias)
+    own = block(
+        logit_scale=Tensor((a.heads, 1, 1)),
+        continuous_position_bias_mlp=Block({"0": Linear(2, between, True), "2": Linear(between, a.heads)}),
+        query=into,
+        key=Linear(d, d),
+        value=into,
+        relative_coords_table=obsolete(1, side, side, 2),
+        relative_position_index=obsolete(area, area, whole=True),
+    )
+    attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
+    return altered(vit_layer(d, one), attention=attention)

@@ -1,6 +1,7 @@
 """The report for a terminal, as rich renderables; plain text when piped."""
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
 
 from rich.bar import Bar
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -41,6 +42,14 @@ def render(reports: Sequence[Report]) -> str:
             for part in comparison(reports, console.width):
                 console.print(part)
     return inert("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
+
+
+def as_html(report: Report) -> str:
+    """The text of one report for a notebook, in colours that a light and a dark page can show."""
+    console = Console(highlight=False, record=True, width=100, file=StringIO(), color_system="truecolor")
+    for part in details(report, console.width):
+        console.print(part)
+    return console.export_html(inline_styles=True, code_format='<pre style="line-height:1.25">{code}</pre>')
 
 
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:

@@ -123,13 +123,16 @@ Head = Literal[
     "masked_image",
     "projection",
     "ctc",
+    "prediction",
     "speaker_classification",
     "speech_to_text",
     "text_to_speech",
     "speech_to_speech",
+    "transducer",
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "image_to_image",
 ]
 
 

@@ -1,0 +1,66 @@
+"""BiT: ResNet with group normalisation, by default before each convolution (arXiv:1912.11370)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, led
+from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("bit",)  # transformers 5.23: modeling_bit.py
+IGNORED = ("out_indices", "num_groups", "embedding_dynamic_padding", "output_stride")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
+
+
+def spec(c: Config) -> Spec:
+    given, kind = c.ints("hidden_sizes"), c.str("layer_type", default="preactivation")
+    if kind not in ("preactivation", "bottleneck"):
+        said = f"layer_type is {kind!r}, and must be preactivation or bottleneck."
+        raise c.error(said, "layer_type", observed=kind)
+    factor = c.int("width_factor", default=1)
+    widths = [
+        Dim.named(f"d{n}", keys.rounded(size * factor, 8), "hidden_sizes, scaled") for n, size in enumerate(given, 1)
+    ]
+    narrow = [Dim.named(f"r{n}", keys.rounded(d / 4, 8), "a quarter, rounded") for n, d in enumerate(widths, 1)]
+    layers = keys.stages(c, widths[: c.length("depths")], traits={"narrow": narrow})
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "embedding_size": keys.sized("d0", c.int("embedding_size")),
+        "first": kind == "preactivation",
+    }
+    last = keys.sized("d", given[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, before = s.traits, s.traits["embedding_size"]
+
+    def layer(inputs: int, narrow: int, d: int, first: bool) -> Block:
+        way = (inputs, narrow, narrow) if of["first"] else (narrow, narrow, d)
+        shorter = block(conv=conv(inputs, d, 1), norm=None if of["first"] else layer_norm(d))
+        return block(
+            downsample=shorter if first else None,
+            norm1=layer_norm(way[0]),
+            conv1=conv(inputs, narrow, 1),
+            norm2=layer_norm(way[1]),
+            conv2=conv(narrow, narrow, 3),
+            norm3=layer_norm(way[2]),
+            conv3=conv(narrow, d, 1),
+        )
+
+    stages = dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        d, narrow, count = part.layer.traits["width"], part.layer.traits["narrow"], part.indices.count
+        layers = led(count, layer(before, narrow, d, True), layer(d, narrow, d, False)) if count else None
+        stages[str(number)] = block(layers=layers)
+        before = d
+    first = of["embedding_size"]
+    stem = block(convolution=conv(of["num_channels"], first, 7), norm=None if of["first"] else layer_norm(first))
+    norm = layer_norm(s.hidden) if of["first"] else None
+    body = block(embedder=stem, encoder=block(stages=Block(stages)), norm=norm)
+    if s.head == "backbone":
+        return block(bit=body)
+    return headed(s, "bit", body, image_classification=block(classifier=Block({"1": classifier(s)})))

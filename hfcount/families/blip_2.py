@@ -1,0 +1,57 @@
+"""BLIP-2 and InstructBLIP: a vision tower, a Q-Former, and any language model (arXiv:2301.12597, arXiv:2305.06500)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.classic import positions
+from hfcount.parts.composite import rebased
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# transformers 5.23: modeling_blip_2.py, modeling_instructblip.py, modeling_instructblipvideo.py
+MODEL_TYPES = ("blip-2", "instructblip", "instructblipvideo")
+IGNORED = ("use_decoder_only_language_model",)
+
+_HEADS = keys.named(("ForConditionalGeneration", "Model"))
+# Classes without a language model.
+_WITHOUT = keys.named(
+    ForImageTextRetrieval="retrieval", VisionModelWithProjection="projection", TextModelWithProjection="encoder"
+)
+
+
+def spec(c: Config) -> Spec:
+    vision, text = families.part(c, "vision_config"), families.part(c, "text_config")
+    former = keys.attending(families.part(c, "qformer_config"), vision.hidden)
+    first = c.family == "blip-2"
+    traits = {"num_query_tokens": keys.sized("n_q", c.int("num_query_tokens"))}
+    if first:
+        traits["image_text_hidden_size"] = keys.sized("d_t", c.int("image_text_hidden_size"))
+    parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
+    whole = keys.around(c, text, parts, heads=heads, traits=traits).but(tied=text.tied)
+    return whole.but(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
+
+
+def blueprint(s: Spec) -> Block:
+    former, text = s.parts["qformer"], s.parts["text"]
+    d, seen = former.hidden, s.head != "encoder"
+    parts = block(
+        query_tokens=Tensor((1, s.traits["num_query_tokens"], d), component="projector"),
+        vision_model=families.tower(s, "vision") if seen else None,
+        qformer=Block(families.tree(former).children, "projector", repeats=0),
+    ).children
+    if s.head in _WITHOUT.values():
+        out = Linear(d, s.traits["image_text_hidden_size"], True, "projector")
+        words = block(word_embeddings=embedding(former.traits["vocab_size"], d), position_embeddings=positions(former))
+        more = block(
+            embeddings=None if s.head == "projection" else words,
+            vision_projection=out if seen else None,
+            text_projection=None if s.head == "projection" else out,
+            itm_head=Linear(d, 2, True, "other") if s.head == "retrieval" else None,
+        )
+        return Block({**parts, **more.children})
+    # BLIP-2's base model holds the language model with its head, too.
+    headless = s.head == "base" and s.family != "blip-2"
+    generating = text.but(head="causal_lm" if "causal_lm" in text.heads else "conditional_generation")
+    inner = families.base(s) if headless else families.tree(generating)
+    into = Linear(d, s.hidden, True, "projector")
+    return Block({**parts, "language_projection": into, "language_model": rebased(inner, "language_model")})

@@ -1,0 +1,64 @@
+"""Q-Former: queries that attend to an image, and in InstructBLIP to a text (arXiv:2301.12597, arXiv:2305.06500)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.encoders import bert_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, block
+
+# transformers 5.23: modeling_blip_2.py, modeling_instructblip.py, modeling_instructblipvideo.py
+MODEL_TYPES = ("blip_2_qformer", "instructblip_qformer", "instructblipvideo_qformer")
+
+
+def spec(c: Config) -> Spec:
+    d, count = c.int("hidden_size"), keys.layer_count(c)
+    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
+    seen = keys.sized("d_e", c.int("encoder_hidden_size"))
+    step = c.int("cross_attention_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
+    at = Indices.of(range(0, count, step))
+
+    def layer(crossed: bool) -> Layer:
+        return Layer(mixer=mixer, ffn=ffn, traits={"crossed": crossed, "encoder_hidden_size": seen})
+
+    layers = keys.split(c, (at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
+    alone = c.family == "blip_2_qformer"
+    traits = {
+        "use_qformer_text_input": c.bool("use_qformer_text_input", default=False) if alone else True,
+        "vocab_size": keys.sized("|V_q|", c.int("vocab_size")),
+    }
+    rows = c.int("max_position_embeddings")
+    return keys.encoding(c, layers, hidden=d, layer_count=count, positions=rows, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def network(wide: int) -> tuple[Block, Block]:
+        back = block(dense=Linear(wide, d, True, "mlp"), LayerNorm=layer_norm(d))
+        return block("mlp", dense=Linear(d, wide, True)), back
+
+    def attention(one: Layer, memory: int | None = None) -> Block:
+        parts = bert_attention(d, one.attention, memory=memory).children
+        return Block({"attention" if name == "self" else name: part for name, part in parts.items()})
+
+    def layer(one: Layer) -> Block:
+        into, back = network(one.dense.width)
+        words = s.traits["use_qformer_text_input"]
+        return block(
+            attention=attention(one),
+            crossattention=attention(one, one.traits["encoder_hidden_size"]) if one.traits["crossed"] else None,
+            intermediate=into if words else None,
+            output=back if words else None,
+            intermediate_query=into,
+            output_query=back,
+        )
+
+    encoder: Node = block(layer=stack(s.layers, layer))
+    if s.family == "blip_2_qformer":
+        return block(layernorm=layer_norm(d), encoder=encoder)
+    words = embedding(s.traits["vocab_size"], d)
+    tables = block(word_embeddings=words, position_embeddings=positions(s), layernorm=layer_norm(d))
+    return block(embeddings=tables, encoder=encoder)

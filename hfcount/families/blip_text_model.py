@@ -1,0 +1,25 @@
+"""BLIP's text model: BERT, whose layers also attend to the image where it generates (arXiv:2201.12086)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block
+
+MODEL_TYPES = ("blip_text_model",)  # transformers 5.23: modeling_blip_text.py
+IGNORED = ("projection_dim",)
+
+_HEADS = ("LMHeadModel", "Model")
+
+
+def spec(c: Config) -> Spec:
+    d, crossed = c.int("hidden_size"), c.bool("is_decoder", default=True)
+    traits = {"add_cross_attention": crossed, "encoder_hidden_size": keys.sized("d_e", c.int("encoder_hidden_size"))}
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits=traits), c.int("max_position_embeddings")
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
+    return whole.but(causal=crossed, uncounted=keys.ACROSS if crossed else "")
+
+
+def blueprint(s: Spec) -> Block:
+    return bert_heads(s, "bert", bert_base(s, embeddings=bert_embeddings(s, types=False), pooler=pooler(s)))

@@ -1,0 +1,77 @@
+"""EfficientNet: inverted residuals with squeeze and excitation, scaled in width and depth (arXiv:1905.11946)."""
+
+from math import ceil
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import batch_norm, conv, depthwise, normed
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Node, Repeat, block
+
+MODEL_TYPES = ("efficientnet",)  # transformers 5.23: modeling_efficientnet.py
+IGNORED = ("image_size", "strides", "depthwise_padding", "num_hidden_layers")
+
+_HEADS = ("ForImageClassification", "Model")
+_STEM, _TOP = 32, 1280  # channels, before they are scaled
+
+
+def spec(c: Config) -> Spec:
+    factor, step, least = c.number("width_coefficient"), c.int("depth_divisor"), 1
+    deeper, squeezed = c.number("depth_coefficient"), c.number("squeeze_expansion_ratio")
+
+    def width(symbol: str, base: int) -> Dim:
+        return Dim.named(symbol, keys.rounded(base * factor, step), f"{base} · width_coefficient, rounded")
+
+    def narrow(symbol: str, size: int) -> Dim:
+        return Dim.named(symbol, max(least, int(size * squeezed)), f"{size} · squeeze_expansion_ratio, rounded")
+
+    names = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
+    lists = zip(*(keys.each(c, name, len(c.ints("in_channels"))) for name in names), strict=True)
+    layers, start = [], 0
+    for number, (before, after, side, ratio, repeats) in enumerate(lists, 1):
+        inputs, d, depth = width(f"C{number}", before), width(f"d{number}", after), ceil(deeper * max(0, repeats))
+        sizes = {"in": inputs, "width": d, "in.narrow": narrow(f"s{number}", inputs), "narrow": narrow(f"r{number}", d)}
+        one = Layer(
+            traits={**sizes, "kernel": keys.sized(f"w{number}", side), "ratio": keys.sized(f"e{number}", ratio)}
+        )
+        layers.append(Layers(indices=Indices(range(start, start + depth), depth), layer=one))
+        start += depth
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "stem": width("C_s", _STEM),
+        "top": width("C_t", _TOP),
+    }
+    d = keys.sized("d", c.int("hidden_dim"))
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    def layer(one: Layer, inputs: int, narrow: int) -> Block:
+        of = one.traits
+        wide = inputs * of["ratio"]
+        side, d, names = of["kernel"], of["width"], ("project_conv", "project_bn")
+        return block(
+            expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of["ratio"] != 1 else None,
+            depthwise_conv=block(depthwise_conv=depthwise(wide, side), depthwise_norm=batch_norm(wide)),
+            squeeze_excite=block(reduce=conv(wide, narrow, 1, bias=True), expand=conv(narrow, wide, 1, bias=True)),
+            projection=normed(wide, d, 1, names=names),
+        )
+
+    layers = list[Node]()
+    for part in s.layers:
+        one, numbers = part.layer, part.indices
+        start, count = numbers.base[0] if numbers.base else 0, numbers.count
+        if count > 0:
+            layers.append(Repeat(Indices.of((start,)), layer(one, one.traits["in"], one.traits["in.narrow"])))
+        if count > 1:
+            later = Indices(range(start + 1, start + int(count)), count - 1)
+            layers.append(Repeat(later, layer(one, one.traits["width"], one.traits["narrow"])))
+    of = s.traits
+    top, last = of["top"], s.layers[-1].layer.traits["width"]
+    encoder = block(blocks=tuple(layers), top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden))
+    stem = normed(of["num_channels"], of["stem"], 3, names=("convolution", "batchnorm"))
+    body = block(embeddings=stem, encoder=encoder)
+    return headed(s, "efficientnet", body, image_classification=block(classifier=classifier(s)))

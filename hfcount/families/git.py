@@ -1,0 +1,36 @@
+"""GIT: a decoder like BERT that sees patches of images, or of the frames of a video, as tokens (arXiv:2205.14100)."""
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm
+from hfcount.parts.classic import generative
+from hfcount.parts.encoders import bert_base, bert_embeddings
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("git",)  # transformers 5.23: modeling_git.py
+
+
+def spec(c: Config) -> Spec:
+    d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": False})
+    frames = 0 if c.is_null("num_image_with_embedding") else c.int("num_image_with_embedding", maximum=MAX_LAYERS)
+    traits, parts = {"frames": keys.sized("f", frames)}, {"vision": families.part(c, "vision_config")}
+    heads = ("ForCausalLM", "Model")
+    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, traits=traits, parts=parts)
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen, frames = s.hidden, s.parts["vision"].hidden, s.traits["frames"]
+    projection = Block({"0": Linear(seen, d, True), "1": layer_norm(d)})
+    places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
+    body = bert_base(
+        s,
+        embeddings=bert_embeddings(s, types=False),
+        image_encoder=families.tower(s, "vision"),
+        visual_projection=block("projector", visual_projection=projection),
+        img_temporal_embedding=places if frames else None,
+    )
+    return generative(s, "git", body, "embeddings.word_embeddings", head="output", bias=True)

@@ -1,0 +1,73 @@
+"""HGNetV2: stages whose blocks join what each of their convolutions made (PaddleClas, PP-HGNetV2)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import classifier
+from hfcount.parts.convolution import led, normed
+from hfcount.parts.layers import altered
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Tensor, block
+
+MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
+IGNORED = ("num_channels", "embedding_size", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
+
+_HEADS = keys.named(("ForImageClassification",), Backbone="backbone")
+_SIZES = {"stage_in_channels": "C", "stage_mid_channels": "r", "stage_kernel_size": "w", "stage_numb_of_layers": "n"}
+
+
+def spec(c: Config) -> Spec:
+    outputs, stem = c.ints("stage_out_channels"), keys.each(c, "stem_channels", 3, "s")
+    count = len(c.ints("stage_in_channels"))
+    sizes = {name: keys.each(c, name, count, symbol) for name, symbol in _SIZES.items()}
+    switches: dict[str, list[int]] = {
+        name: list(map(bool, c.entries(name))) for name in ("stage_downsample", "stage_light_block")
+    }
+    if any(len(given) != count for given in (outputs, *switches.values())):
+        raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
+    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches)
+    traits = {
+        **{f"stem.{number}": width for number, width in enumerate(stem)},
+        "affine": c.bool("use_learnable_affine_block", default=False),
+    }
+    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, stages = s.traits, dict[str, Block]()
+
+    def layer(inputs: int, outputs: int, side: int, groups: int = 1, active: bool = True) -> Block:
+        one = Tensor((1,), component="convolution")
+        affine = block(scale=one, bias=one) if of["affine"] and active else None
+        return altered(normed(inputs, outputs, side, groups=groups), lab=affine)
+
+    def joining(inputs: int, one: Layer) -> Block:
+        narrow, d, count = (one.traits[name] for name in ("stage_mid_channels", "width", "stage_numb_of_layers"))
+        side, half = one.traits["stage_kernel_size"], d // 2
+
+        def convolved(before: int) -> Block:
+            if not one.traits["stage_light_block"]:
+                return layer(before, narrow, side)
+            return block(conv1=layer(before, narrow, 1, active=False), conv2=layer(narrow, narrow, side, narrow))
+
+        joined = {"0": layer(inputs + count * narrow, half, 1), "1": layer(half, d, 1)}
+        layers = led(count, convolved(inputs), convolved(narrow)) if count > 0 else None
+        return block(layers=layers, aggregation=Block(joined))
+
+    for number, part in enumerate(s.layers):
+        one, count = part.layer, part.indices.count
+        before, d = one.traits["stage_in_channels"], one.traits["width"]
+        coarser = layer(before, before, 3, before, active=False) if one.traits["stage_downsample"] else None
+        blocks = led(count, joining(before, one), joining(d, one)) if count else None
+        stages[str(number)] = block(downsample=coarser, blocks=blocks)
+    first, middle, last = (of[f"stem.{number}"] for number in range(3))
+    half = middle // 2
+    stem = block(
+        stem1=layer(first, middle, 3),
+        stem2a=layer(middle, half, 2),
+        stem2b=layer(half, middle, 2),
+        stem3=layer(2 * middle, middle, 3),
+        stem4=layer(middle, last, 1),
+    )
+    fc = classifier(s) if s.head == "image_classification" else None
+    return block(embedder=stem, encoder=block(stages=Block(stages)), fc=fc)

@@ -1,0 +1,69 @@
+"""MobileViT: inverted residuals, and attention between convolutions (arXiv:2110.02178)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.segmentation import deeplab
+from hfcount.parts.vision import vit_layer
+from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Repeat, block
+
+MODEL_TYPES = ("mobilevit",)  # transformers 5.23: modeling_mobilevit.py
+IGNORED = ("image_size", "patch_size", "output_stride", "atrous_rates", "semantic_loss_ignore_index")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation="semantic_segmentation")
+_DEPTHS = (2, 4, 3)
+
+
+def spec(c: Config) -> Spec:
+    ratio, count = c.number("expand_ratio"), len(_DEPTHS)
+    widths = keys.each(c, "hidden_sizes", count, "d")
+    heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, depths=_DEPTHS)
+    necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
+        "aspp_out_channels": keys.sized("d_a", c.int("aspp_out_channels")),
+        "all": c.length("neck_hidden_sizes") or 0,
+    }
+    for number, neck in enumerate(necks):
+        wide = keys.rounded(round(neck * ratio), 8)
+        traits |= {f"neck.{number}": neck, f"wide.{number}": Dim.named(f"E{number + 1}", wide, "expand_ratio, rounded")}
+    last = keys.sized("d", c.ints("neck_hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, side = s.traits, s.traits["conv_kernel_size"]
+    necks = [of[f"neck.{number}"] for number in range(2 * len(_DEPTHS) + 1)]
+
+    def narrowed(number: int, after: int) -> Block:
+        return inverted(necks[number], of[f"wide.{number}"], necks[after])
+
+    second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1, 2)), narrowed(2, 2)))
+    layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
+    for number, part in enumerate(s.layers, 2):
+        d, neck = part.layer.traits["width"], necks[number + 1]
+        layers[str(number)] = block(
+            downsampling_layer=narrowed(number, number + 1),
+            conv_kxk=normed(neck, neck, side),
+            conv_1x1=block(convolution=conv(neck, d, 1)),
+            transformer=block(layer=stack((part,), lambda one: vit_layer(one.traits["width"], one))),
+            layernorm=layer_norm(d),
+            conv_projection=normed(d, neck, 1),
+            fusion=normed(2 * neck, neck, side),
+        )
+    body = block(
+        conv_stem=normed(of["num_channels"], necks[0], 3),
+        encoder=block(layer=Block(layers)),
+        conv_1x1_exp=None if s.head == "semantic_segmentation" else normed(necks[-2], necks[-1], 1),
+    )
+    places = deeplab(necks[-2], of["aspp_out_channels"], s.labels)
+    labels = block(classifier=classifier(s))
+    heads = {"image_classification": labels, "semantic_segmentation": block(segmentation_head=places)}
+    return headed(s, "mobilevit", body, **heads)

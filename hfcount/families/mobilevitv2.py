@@ -1,0 +1,82 @@
+"""MobileViTV2: MobileViT with linear attention, all of it scaled by one factor (arXiv:2206.02680)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.segmentation import deeplab
+from hfcount.spec import Layer, Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Repeat, block
+
+MODEL_TYPES = ("mobilevitv2",)  # transformers 5.23: modeling_mobilevitv2.py
+IGNORED = ("image_size", "patch_size", "output_stride", "atrous_rates", "semantic_loss_ignore_index")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation="semantic_segmentation")
+_CHANNELS = (32, 64, 128, 256, 384, 512)  # before they are scaled
+
+
+def spec(c: Config) -> Spec:
+    factor, ratio = c.number("width_multiplier"), c.number("expand_ratio")
+    depths, channels = keys.each(c, "n_attn_blocks", 3), c.int("num_channels")
+
+    def scaled(symbol: str, base: int, step: int = 8) -> int:
+        return Dim.named(symbol, keys.rounded(base * factor, step), f"{base} · width_multiplier, rounded")
+
+    units = keys.each(c, "base_attn_unit_dims", 3)
+    widths = [scaled(f"d{number}", base) for number, base in enumerate(units, 1)]
+    wide = c.int("ffn_multiplier")
+    layers = keys.stages(c, widths, lambda d: wide * d // 16 * 16, depths=depths)
+    traits: dict[str, int] = {
+        "num_channels": keys.sized("C", channels),
+        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
+        "aspp_out_channels": keys.sized("d_a", c.int("aspp_out_channels")),
+    }
+    for number, base in enumerate(_CHANNELS):
+        neck = scaled(f"C{number}", base, 16 if number == 1 else 8)
+        if not number:  # the first is kept between 16 and 64
+            neck = Dim.named("C0", keys.rounded(max(16, min(64, base * factor)), 8, 16), "width_multiplier, rounded")
+        expanded = Dim.named(f"E{number}", keys.rounded(round(neck * ratio), 8), f"C{number} · expand_ratio, rounded")
+        traits |= {f"neck.{number}": neck, f"wide.{number}": expanded}
+    return keys.imaging(c, layers, _HEADS, hidden=traits["neck.5"], traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of = s.traits
+    necks = [of[f"neck.{number}"] for number in range(len(_CHANNELS))]
+
+    def narrowed(number: int, after: int) -> Block:
+        return inverted(necks[number], of[f"wide.{number}"], necks[after])
+
+    second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1,)), narrowed(2, 2)))
+    layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
+    for number, part in enumerate(s.layers, 2):
+        d, neck = part.layer.traits["width"], necks[number + 1]
+        layers[str(number)] = block(
+            downsampling_layer=narrowed(number, number + 1),
+            conv_kxk=normed(neck, neck, of["conv_kernel_size"], groups=neck),
+            conv_1x1=block(convolution=conv(neck, d, 1)),
+            transformer=block(layer=stack((part,), _layer)),
+            layernorm=layer_norm(d),
+            conv_projection=normed(d, neck, 1),
+        )
+    body = block(conv_stem=normed(of["num_channels"], necks[0], 3), encoder=block(layer=Block(layers)))
+    places = deeplab(necks[-1], of["aspp_out_channels"], s.labels)
+    labels = block(classifier=classifier(s))
+    heads = {"image_classification": labels, "semantic_segmentation": block(segmentation_head=places)}
+    return headed(s, "mobilevitv2", body, **heads)
+
+
+def _layer(one: Layer) -> Block:
+    d, wide = one.traits["width"], one.dense.width
+    # One score for each place, and keys and values.
+    attention = block("linear_attention", qkv_proj=_linear(d, 1 + 2 * d), out_proj=_linear(d, d))
+    network = block("mlp", conv1=_linear(d, wide), conv2=_linear(wide, d))
+    norm = layer_norm(d)
+    return block(layernorm_before=norm, attention=attention, layernorm_after=norm, ffn=network)
+
+
+def _linear(inputs: int, outputs: int) -> Block:
+    return block(convolution=conv(inputs, outputs, 1, bias=True))

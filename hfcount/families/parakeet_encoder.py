@@ -1,0 +1,68 @@
+"""FastConformer: convolutions that shorten a spectrogram, before a conformer's layers (arXiv:2305.05084)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.conformer import nemo_attention, nemo_convolution, nemo_layer
+from hfcount.parts.convolution import batch_norm, conv, depthwise
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
+
+# transformers 5.23: modeling_parakeet.py, modeling_nemotron_asr_streaming.py
+MODEL_TYPES = ("parakeet_encoder", "nemotron_asr_streaming_encoder")
+IGNORED = ("scale_input", "default_num_lookahead_tokens")
+
+
+def spec(c: Config) -> Spec:
+    d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
+    alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
+    mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
+    stride, bins = c.int("subsampling_conv_stride"), c.int("num_mel_bins")
+    times, left = c.int("subsampling_factor").bit_length() - 1, int(bins)
+    for _ in range(times):
+        left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
+    traits = {
+        "shortened": times,
+        "left": Dim.named("b_s", left, bins.source if isinstance(bins, Dim) else ""),
+        "subsampling_conv_channels": keys.sized("C", c.int("subsampling_conv_channels")),
+        "subsampling_conv_kernel_size": keys.sized("w_s", c.int("subsampling_conv_kernel_size")),
+        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
+        "convolution_bias": c.bool("convolution_bias"),
+    }
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, streaming = s.hidden, s.traits, s.family.startswith("nemotron")
+    norm = layer_norm(d) if streaming else batch_norm(d)
+    convolution = nemo_convolution(d, of["conv_kernel_size"], norm, bool(of["convolution_bias"]))
+    layers = stack(s.layers, lambda one: nemo_layer(d, one, nemo_attention(d, one.attention), convolution))
+    return block(subsampling=_streamed(s) if streaming else _numbered(s), layers=layers)
+
+
+def _numbered(s: Spec) -> Block:
+    first, each, point = _convolutions(s)
+    found: dict[str, Node] = {"0": first}
+    for number in range(2, 3 * s.traits["shortened"] - 1, 3):
+        found |= {str(number): each, str(number + 1): point}
+    return block("embedding", layers=Block(found), linear=_flat(s))
+
+
+def _streamed(s: Spec) -> Block:
+    first, each, point = _convolutions(s)
+    further = Indices.below(max(0, s.traits["shortened"] - 1))
+    layers = Repeat(further, block(depthwise_conv=each, pointwise_conv=point))
+    return block("embedding", conv_in=first, layers=layers, linear=_flat(s))
+
+
+def _convolutions(s: Spec) -> tuple[Block, Block, Block]:
+    channels, kernel = s.traits["subsampling_conv_channels"], s.traits["subsampling_conv_kernel_size"]
+    point = conv(channels, channels, 1, bias=True)
+    return conv(1, channels, kernel, bias=True), depthwise(channels, kernel, bias=True), point
+
+
+def _flat(s: Spec) -> Linear:
+    return Linear(s.traits["subsampling_conv_channels"] * s.traits["left"], s.hidden, True)

@@ -1,0 +1,53 @@
+"""RegNet: stages of convolutions in groups of one width, with squeeze and excitation in Y (arXiv:2003.13678)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, led, normed
+from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("regnet",)  # transformers 5.23: modeling_regnet.py
+
+_HEADS = ("ForImageClassification", "Model")
+
+
+def spec(c: Config) -> Spec:
+    widths, kind = c.ints("hidden_sizes"), c.str("layer_type", default="y")
+    if kind not in ("x", "y"):
+        raise c.error(f"layer_type is {kind!r}, and must be x or y.", "layer_type", observed=kind)
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "embedding_size": keys.sized("d0", c.int("embedding_size")),
+        "groups_width": keys.sized("g", c.int("groups_width")),
+        "squeezed": kind == "y",
+        "downsample_in_first_stage": c.bool("downsample_in_first_stage", default=True),
+    }
+    layers = keys.stages(c, widths[: c.length("depths")])
+    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, before = s.traits, s.traits["embedding_size"]
+
+    def layer(inputs: int, d: int, shortened: bool) -> Block:
+        way = [normed(inputs, d, 1), normed(d, d, 3, groups=max(1, d // of["groups_width"]))]
+        if of["squeezed"]:
+            narrow = Dim.named(f"r_{inputs}", round(inputs / 4), "a quarter, rounded")
+            way.append(block(attention=Block({"0": conv(d, narrow, 1, bias=True), "2": conv(narrow, d, 1, bias=True)})))
+        way.append(normed(d, d, 1))
+        steps = Block({str(number): one for number, one in enumerate(way)})
+        return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
+
+    stages = dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        d = part.layer.traits["width"]
+        shortened = before != d or bool(number or of["downsample_in_first_stage"])
+        layers = led(part.indices.count, layer(before, d, shortened), layer(d, d, False))
+        stages[str(number)] = block(layers=layers)
+        before = d
+    stem = block(embedder=normed(of["num_channels"], of["embedding_size"], 3))
+    body = block(embedder=stem, encoder=block(stages=Block(stages)))
+    return headed(s, "regnet", body, image_classification=block(classifier=Block({"1": classifier(s)})))

@@ -1,0 +1,55 @@
+"""Swin version 2: cosine attention within windows, positions by a small network (arXiv:2111.09883)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.vision import cosine_layer, patch_convolution
+from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("swinv2",)  # transformers 5.23: modeling_swinv2.py
+IGNORED = ("out_indices", "num_layers", "hidden_size", "pretrained_window_sizes")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")
+
+
+def spec(c: Config) -> Spec:
+    first, stages, side = c.int("embed_dim"), c.length("depths"), keys.grid(c)
+    heads = c.ints("num_heads")[:stages]
+    widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
+    window = c.int("window_size")
+    # No window is wider than what its stage sees.
+    windows = [
+        Dim.named(f"w{number + 1}", min(window, side >> min(number, 32)), "window_size, or the whole image")
+        for number in range(len(heads))
+    ]
+    bias = c.bool("qkv_bias", default=True)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, traits={"window": windows})
+    traits = {"encoder_stride": keys.sized("S", c.int("encoder_stride", default=32))}
+    rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
+    d, patches, why = layers[-1].layer.traits["width"], keys.patches(c), keys.COARSER
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, traits=traits, uncounted=why)
+
+
+def blueprint(s: Spec) -> Block:
+    first, d, stages = s.layers[0].layer.traits["width"], s.hidden, dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        width = part.layer.traits["width"]
+        coarser = block("other", reduction=Linear(4 * width, 2 * width), norm=layer_norm(2 * width))
+        blocks = stack((part,), lambda one: cosine_layer(one.traits["width"], one, one.traits["window"]))
+        stages[str(number)] = block(blocks=blocks, downsample=coarser if number < len(s.layers) - 1 else None)
+    embeddings = block(
+        "embedding",
+        patch_embeddings=block(projection=patch_convolution(s, width=first)),
+        position_embeddings=Tensor((1, s.positions, first)) if s.positions else None,
+        mask_token=Tensor((1, 1, first)) if s.head == "masked_image" else None,
+        norm=layer_norm(first),
+    )
+    norm, stride = None if s.head == "backbone" else layer_norm(d), s.traits["encoder_stride"]
+    body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
+    pixels = stride * stride * s.seen.channels
+    image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
+    heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
+    return headed(s, "swinv2", body, **heads)
