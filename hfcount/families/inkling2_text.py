@@ -4,14 +4,14 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import correction_bias, embedding, rms_norm, stack, stacked
 from hfcount.parts.inkling import clipped_attention, earlier, spread
-from hfcount.parts.release_names import INKLING2
+from hfcount.parts.release_names import INKLING2_TEXT
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("inkling2_text",)  # transformers 5.23: modeling_inkling2.py
 IGNORED = ("log_scaling_n_floor", "n_layers_per_attn_res_block", "number_of_conv_states", "unpadded_vocab_size")
-SPELLINGS = INKLING2
+SPELLINGS = INKLING2_TEXT
 
 
 def spec(c: Config) -> Spec:

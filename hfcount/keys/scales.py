@@ -37,8 +37,8 @@ def scales(c: Config) -> list[Scale]:
     known = [Scale(1, 1, channels)]
     known += [Scale(1, one, _rounded(one * one * channels)) for one in sides]
     known += [Scale(one, side, _MULTIPLE * side * side * channels * one) for one in spans]  # which are not rounded
-    whole = log(known[-1].cells * channels)
-    costs = [[abs(whole * place / count - log(one.cells)) for one in known] for place in range(count + 1)]
+    whole = log(max(1, known[-1].cells * channels))
+    costs = [[abs(whole * place / max(1, count) - log(one.cells)) for one in known] for place in range(count + 1)]
     chosen = _nearest(costs) if count >= len(known) else _distinct(costs)
     return [known[0], *(known[place] for place in chosen[1:-1]), known[-1]]
 

@@ -90,11 +90,26 @@ INKLING = {
 }
 """Inkling's names in its release."""
 
-INKLING2 = {
+INKLING2_TEXT = {
     r"^model\.llm\.unembed\.": "lm_head.",
-    r"\bllm\.": "language_model.",
+    r"^model\.llm\.": "model.",
     r"\bembed_norm\.": "embed_tokens.embed_norm.",
     r"\bembed\.weight$": "embed_tokens.weight",
+    **INKLING_ATTENTION,
+    r"\battn_sconv\.": "post_attention_convolution.",
+    r"\bmlp_sconv\.": "post_mlp_convolution.",
+    r"_sconv\.static_w$": "_sconv.static_weight",
+    r"_sconv\.weight_proj$": "_sconv.weight_proj.weight",
+    r"(convolution|sconv)\.weight$": r"\1.conv1d.weight",
+    r"\b([qkv])_input_norm\.": r"\1_input_layernorm.",
+    r"\battn_res\.mlp_queries\.(\d+)$": r"layers.\1.mlp_input.query",
+    r"\battn_res\.output_query$": "final_input.query",
+}
+"""Inkling 2's names in its release, alone."""
+
+INKLING2 = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"^model\.llm\.": "model.language_model.",
     r"^model\.visual\.backbone\.": "model.vision_tower.",
     r"^model\.visual\.proj_in\.": "model.vision_tower.merger.linear_1.",
     r"^model\.visual\.proj_out\.": "model.vision_tower.merger.linear_2.",
@@ -105,14 +120,5 @@ INKLING2 = {
     r"\bls_([12])\.gamma$": r"lambda_\1",
     r"\bmlp\.c_fc\.": "mlp.fc1.",
     r"\bmlp\.c_proj\.": "mlp.fc2.",
-    **INKLING_ATTENTION,
-    r"\battn_sconv\.": "post_attention_convolution.",
-    r"\bmlp_sconv\.": "post_mlp_convolution.",
-    r"\b(\w+)_sconv\.static_w$": r"\1_sconv.static_weight",
-    r"\b(\w+)_sconv\.weight_proj$": r"\1_sconv.weight_proj.weight",
-    r"(convolution|sconv)\.weight$": r"\1.conv1d.weight",
-    r"\b([qkv])_input_norm\.": r"\1_input_layernorm.",
-    r"\battn_res\.mlp_queries\.(\d+)$": r"layers.\1.mlp_input.query",
-    r"\battn_res\.output_query$": "final_input.query",
 }
-"""Inkling 2's names in its release."""
+"""Inkling 2's names in its release, with its tower."""
