@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from hfcount.packing.expected import Group, groups, module_of, packed, part_of, with_bias
+from hfcount.packing.expected import Group, biases_apart, groups, module_of, packed, part_of, with_bias
 from hfcount.packing.split import Segments, regroup
 from hfcount.packing.stacks import transposed
 from hfcount.packing.suffixes import Collected
@@ -115,6 +115,7 @@ def survey(
         result.biases += [tensor for end, tensor in beside if end == ".bias" and end in there]
         strange = there - {end for end, _ in tensors}
         result.modules.append(Found(part, one.choice, layout, lacking, strange))
+    result.listed = biases_apart(result.listed, [found.leaf for found in result.modules])
     return result
 
 

@@ -130,6 +130,7 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
 def check_total_parameters(c: Comparison, outcome: Outcome) -> None:
     """HF403: the parameters that the index claims."""
     claim, total = c.index.total_parameters if c.index else None, c.blueprint.total
+    total -= sum(leaf.elements for leaf in c.packed.left) if c.packed else 0
     if claim is None or c.blueprint.asides:
         return
     outcome.checks.append(Check("total_parameters", total, claim))

@@ -6,9 +6,12 @@ from typing import Any
 
 from hfcount.fetcher.interface import INDEX
 from hfcount.packing.amounts import amount
+from hfcount.packing.expected import unnumbered
+from hfcount.packing.split import Segments
 from hfcount.packing.survey import FLOATING, Found
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
 from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
@@ -28,25 +31,44 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     _report_contradiction(c, packed, outcome)
     if packed.announced and packed.modules and not packed.packed:
         wanted = [found for found in packed.modules if found.choice.layout]
-        _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
+        if some := wanted or [found for found in packed.modules if found.leaf.linear]:
+            _report_stale(packed, some, outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
-        later = not any(found.layout for found in predicted)
+        later, odd = not any(found.layout for found in predicted), _odd(packed.modules)
         for found in packed.modules:
-            same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
-            if not same or found.choice.noted:
-                why = _LATER if later and found.leaf.part == "prediction" else found.choice.why
-                key = found.choice.layout, found.layout, why
+            choice = odd.get(id(found), found.choice)
+            same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
+            fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
+            if not fine or (same and choice.noted):
+                why = _LATER if later and found.leaf.part == "prediction" else choice.why
+                key = choice.layout, found.layout, why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)
+    if packed.left:
+        outcome.report("HF201", c.subject, severity="note", fix=None, **_left(c, packed), alone=True)
     if packed.lacking:
         _report_lacking(packed, outcome)
     for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
         if leaves and not (why == _CACHE and packed.scheme.caches):
             facts = _sums(leaves)
             outcome.report("HF502", severity="note", fix=None, **facts, **_where(packed), extra=True, why=why)
+
+
+def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
+    """Dense modules that may be stored either way, where others of that name are packed: how those are."""
+    others: dict[Segments, Choice] = {}
+    open_ = [found for found in modules if found.choice.either and found.leaf.part == "model"]
+    for found in open_:
+        if found.layout:
+            others[unnumbered(found.leaf.segments)] = Choice(found.layout)
+    return {
+        id(found): others[name]
+        for found in open_
+        if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
+    }
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:
@@ -223,6 +245,13 @@ def _report_lacking(packed: Packed, outcome: Outcome) -> None:
         modules=sum(int(found.leaf.count) for found in some),
         layout=", ".join(labels),
     )
+
+
+def _left(c: Comparison, packed: Packed) -> dict[str, Any]:
+    """The arguments of `report` for towers that are left out."""
+    there = sum(int(leaf.count) for leaf, _ in c.match.listed if leaf.presence == "required")
+    facts = _sums(packed.left)
+    return facts | {"expected": there + facts["count"], "observed": there}
 
 
 def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, texts, word
 
 _HALVES = ("F16", "BF16")
@@ -31,9 +31,22 @@ class Gemm(Layout):
 
 
 class Awq(Listed):
-    """The head stays dense whatever the list says."""
+    """The head stays dense whatever the list says.
+
+    AutoAWQ takes an entry for any part of a name, and transformers for its beginning or end. What only the first
+    excludes may be stored either way.
+    """
 
     heads = False
+
+    def __init__(self, layout: Layout, listed: tuple[str, ...]) -> None:
+        super().__init__("awq", layout, Matcher(listed, "transformers") if listed else None, towers=False)
+        self._parts = Matcher(listed, "substring")
+        self.matchers = (*self.matchers, self._parts)
+
+    def choose(self, module: Module) -> Choice:
+        found = super().choose(module)
+        return Choice(None, either=True) if found.layout and self._parts.matches(module.name) else found
 
 
 def read(settings: Settings) -> Scheme:
@@ -45,9 +58,8 @@ def read(settings: Settings) -> Scheme:
     version = word(settings, "version", "format", default="gemm")
     if version not in ("gemm", "awq"):
         raise Unmodelled(f"version {version}")
-    listed = texts(settings, "modules_to_not_convert")
     layout = Gemm(
         group(settings, "group_size", "q_group_size", default=128),
         bits(settings, "bits", "w_bit", default=4, among=(4,)),
     )
-    return Awq("awq", layout, Matcher(listed, "substring") if listed else None, towers=False)
+    return Awq(layout, texts(settings, "modules_to_not_convert") or ())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import InMemory, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, table, texts
 
 _FLAGS = (
@@ -65,4 +65,4 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
         raise Unmodelled(f"axis {weights.get('axis')}")
     layout = Rows(bits(weights, "nbits", among=(1, 2, 3, 4, 5, 6, 8)), group(weights, "group_size"), dtype or "float16")
     skipped = texts(settings, "skip_modules") or ("lm_head",)
-    return Listed("hqq", layout, Matcher(skipped, "transformers"))
+    return InMemory("hqq", layout, Matcher(skipped, "transformers"))

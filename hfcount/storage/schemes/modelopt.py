@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, RELATIVE, TOWER, TOWERS, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.storage.schemes.settings import Settings, group, number, table, texts, word
 
 _SCALAR = ("F32", "BF16")
@@ -137,13 +137,11 @@ class ModelOpt(Scheme):
         for matcher, layout in self._layers:
             if matcher.find(module.name):
                 return Choice(layout)
-        if hit := self._excluded.find(module.name):
-            return DENSE if hit == "own" else RELATIVE
-        if self._layout is None:
+        hit = excludes(self._excluded, module)
+        if hit == "own" or self._layout is None:
             return DENSE
-        if module.component in TOWERS:
-            return TOWER
-        return usual(module, self._layout)
+        found = usual(module, self._layout, towers=False)
+        return relative(found) if hit else found
 
 
 def read(settings: Settings) -> Scheme:

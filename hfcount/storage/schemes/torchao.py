@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import InMemory, Scheme
 from hfcount.storage.schemes.settings import Settings, table, texts
 
 
@@ -47,4 +47,4 @@ def read(settings: Settings) -> Scheme:
     if kind not in _KINDS:
         raise Unmodelled(f"quant_type {kind or 'absent'}")
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("torchao", EightBits(_KINDS[kind]), Matcher(skipped, "transformers") if skipped else None)
+    return InMemory("torchao", EightBits(_KINDS[kind]), Matcher(skipped, "transformers") if skipped else None)
