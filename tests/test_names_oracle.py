@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ JUDGED = [name for name, one in RECORDED.items() if one["judge"].startswith("tra
 
 
 def _class(values: Json) -> Any:
-    return getattr(transformers, values["architectures"][0])
+    name, config = values["architectures"][0], transformers.CONFIG_MAPPING[values["model_type"]]
+    # Some classes of parts are not among the package's own names.
+    module = import_module(config.__module__.replace("configuration_", "modeling_"))
+    return getattr(transformers, name, None) or getattr(module, name)
 
 
 def _config(architecture: str, **changes: Any) -> Json:

@@ -3,6 +3,7 @@
 from hfcount import keys
 from hfcount.keys.sam import sam as sam_keys
 from hfcount.mapper import Config
+from hfcount.parts.release_names import OCR_SAM
 from hfcount.parts.sam import sam
 from hfcount.parts.vision import convolution
 from hfcount.spec import Spec
@@ -11,6 +12,7 @@ from hfcount.tree.nodes import Block, block
 # transformers 5.23: modeling_deepseek_ocr2.py, modeling_unlimited_ocr.py
 MODEL_TYPES = ("deepseek_ocr2_sam_vision_model", "unlimited_ocr_sam_vision_model")
 IGNORED = ("scale",)
+SPELLINGS = OCR_SAM
 
 
 def spec(c: Config) -> Spec:

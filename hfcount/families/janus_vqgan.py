@@ -2,8 +2,8 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts.vqgan import decoder, encoder
 from hfcount.parts.vision import convolution
+from hfcount.parts.vqgan import decoder, encoder
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Tensor, block
 

@@ -123,11 +123,9 @@ INKLING2 = {
 }
 """Inkling 2's names in its release, with its tower."""
 
-OCR = {
-    r"(?:^|(?<=^model\.))(?=(?:embed_tokens|layers|norm)\.)": "language_model.",
-    r"\bsam_model\.": "vision_tower.sam_encoder.",
-    r"\bsam_encoder\.blocks\.(\d+)\.norm([12])\.": r"sam_encoder.layers.\1.layer_norm\2.",
-    r"\bsam_encoder\.blocks\.": "sam_encoder.layers.",
+OCR_SAM = {
+    r"\bblocks\.(\d+)\.norm([12])\.": r"layers.\1.layer_norm\2.",
+    r"\bblocks\.": "layers.",
     r"\bpatch_embed\.proj\.": "patch_embed.projection.",
     r"\bneck\.0\.": "neck.conv1.",
     r"\bneck\.1\.": "neck.layer_norm1.",
@@ -135,10 +133,15 @@ OCR = {
     r"\bneck\.3\.": "neck.layer_norm2.",
     r"\bnet_2\.": "proj.conv1.",
     r"\bnet_3\.": "proj.conv2.",
+}
+"""Names of SAM's tower in the releases of DeepSeek's models that read documents."""
+
+OCR = {
+    r"(?:^|(?<=^model\.))(?=(?:embed_tokens|layers|norm)\.)": "language_model.",
+    r"\bsam_model\.": "vision_tower.sam_encoder.",
     r"\bqwen2_model\.model\.model\.": "vision_tower.vision_encoder.",
     r"\bqwen2_model\.(query_\d+)\.": r"vision_tower.\1_resolution.",
     r"\bvision_model\.": "vision_tower.vision_encoder.",
-    r"\bvision_encoder\.transformer\.": "vision_encoder.encoder.",
     r"\bprojector\.layers\.": "multi_modal_projector.",
     r"\bview_seperator$": "view_separator",
 }
