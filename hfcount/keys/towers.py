@@ -114,6 +114,13 @@ def grid(c: Config) -> int:
     return image // side
 
 
+def rectangle(c: Config) -> int:
+    """The number of patches in an image whose height and width image_size may give apart."""
+    given, side = [] if c.is_int("image_size") else c.ints("image_size"), _side(c, "patch_size")
+    height, width = given if len(given) == 2 else 2 * (given or [c.int("image_size")])[:1]
+    return height // side * (width // side)
+
+
 def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
     given = [] if c.is_int(key) else c.ints(key)
