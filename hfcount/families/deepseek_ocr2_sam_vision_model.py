@@ -1,10 +1,10 @@
 """The tower of DeepSeek-OCR 2 and Unlimited OCR that sees details: SAM's, and two convolutions that halve the grid."""
 
 from hfcount import keys
-from hfcount.keys.sam import sam as sam_keys
+from hfcount.keys.sam_tower import sam as sam_keys
 from hfcount.mapper import Config
 from hfcount.parts.release_names import OCR_SAM
-from hfcount.parts.sam import sam
+from hfcount.parts.sam_tower import sam
 from hfcount.parts.vision import convolution
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block

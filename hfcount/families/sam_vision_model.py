@@ -1,8 +1,8 @@
 """SAM's vision tower, also GOT-OCR2's: attention within windows, everywhere in a few layers (arXiv:2304.02643)."""
 
-from hfcount.keys.sam import sam as sam_keys
+from hfcount.keys.sam_tower import sam as sam_keys
 from hfcount.mapper import Config
-from hfcount.parts.sam import sam
+from hfcount.parts.sam_tower import sam
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 

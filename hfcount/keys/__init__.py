@@ -21,8 +21,8 @@ from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.towers import (
-    COARSER, attending, each, encoding, grid, imaging, patches, reconstructing, rectangle,
-    squares, stages, tower, waveform,
+    COARSER, attending, each, encoding, grid, imaging, patches, reconstructing, rectangle, sides, squares, stages,
+    tower, waveform,
 )
 from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (

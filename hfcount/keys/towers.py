@@ -115,10 +115,19 @@ def grid(c: Config) -> int:
 
 
 def rectangle(c: Config) -> int:
-    """The number of patches in an image whose height and width image_size may give apart."""
-    given, side = [] if c.is_int("image_size") else c.ints("image_size"), _side(c, "patch_size")
-    height, width = given if len(given) == 2 else 2 * (given or [c.int("image_size")])[:1]
-    return height // side * (width // side)
+    """The number of patches in an image, whose image_size and patch_size may give height and width."""
+    (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
+    if tall > high or broad > wide:
+        c.cannot_run("patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one.")
+    return high // tall * (wide // broad)
+
+
+def sides(c: Config, key: str) -> tuple[int, int]:
+    """Height and width, which may be one number."""
+    given = [c.int(key)] if c.is_int(key) else c.ints(key)
+    if not 0 < len(given) <= 2 or any(side < 1 for side in given):
+        raise c.error(f"{key} must be a size, or height and width.", key)
+    return given[0], given[-1]
 
 
 def _side(c: Config, key: str) -> int:

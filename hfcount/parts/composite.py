@@ -63,7 +63,7 @@ def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
 def rebased(node: Node, prefix: str) -> Node:
     """A model's tree for use inside another model: adds `prefix` to the names that tied tensors point to."""
     if isinstance(node, Tied):
-        return Tied(f"{prefix}.{node.to}", node.shape, node.component, node.bias)
+        return replace(node, to=f"{prefix}.{node.to}")
     if isinstance(node, Block):
         return Block(
             {name: rebased(child, prefix) for name, child in node.children.items()}, node.component, node.repeats
