@@ -1,4 +1,4 @@
-"""The tower of the first Qwen-VL: OpenCLIP's layers, then a resampler to a fixed number of tokens (arXiv:2308.12966)."""
+"""The tower of the first Qwen-VL: OpenCLIP's layers, then a resampler (arXiv:2308.12966)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
