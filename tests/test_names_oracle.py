@@ -138,6 +138,11 @@ TAKEN: dict[str, tuple[Json, list[Edit]]] = {
     "SigLIP in its wrapper": (_config("siglip_vision_model"), [(r"^", "vision_model.")]),
     "GPT-NeoX's head": (_config("gpt_neox"), [(r"^embed_out\.", "lm_head.")]),
     "ViT's newer layers": (_config("vit"), [(r"encoder\.layer\.", "layers.")]),
+    "T5 under its base model's name": (_config("t5"), [(r"^", "transformer.")]),
+    "T5's classifier without it": (
+        _config("t5", architectures=["T5ForTokenClassification"]),
+        [(r"^transformer\.", "")],
+    ),
     "Granite's newer router": (_config("granitemoe"), [(r"router\.layer\.", "router.")]),
 }
 

@@ -1,7 +1,7 @@
 """DeciLM and Llama-Nemotron: Llama's layers, each as a search left it (arXiv:2411.19146)."""
 
 from hfcount import keys
-from hfcount.keys.blocks import searched
+from hfcount.keys.searched import searched
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, swiglu
 from hfcount.spec import Layer, Spec

@@ -1,74 +1,53 @@
-"""Layers that a search has given shapes of their own, block by block."""
+"""Networks whose every block the config spells out."""
 
-from hfcount.keys.attention import attention
-from hfcount.keys.layers import alike
-from hfcount.keys.sizes import layer_count
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hfcount.keys.sizes import rounded
 from hfcount.mapper import Config
-from hfcount.spec import Dense, Layer, Layers
 from hfcount.tree.dims import Dim
-from hfcount.tree.indices import Indices
 
-_Shape = tuple[int | None, int | None, bool, bool]
-"""Heads per group and network width, None if there are none; whether a projection is in place of either."""
+BLOCK = ("side", "in", "out", "plain", "squeezed")
+"""A block: its kernel, its channels before and after, whether it keeps places as they are, whether it is squeezed."""
 
 
-def searched(c: Config) -> list[Layers]:
-    """Layers by block_configs, or by the number of key/value heads that the config lists for each.
+def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) -> dict[str, int]:
+    """The traits of block_configs: for each stage lists of kernel, channels before and after, stride, squeezing.
 
-    Source: arXiv:2411.19146; modeling_decilm.py of nvidia/Llama-3_3-Nemotron-Super-49B-v1.
+    They are `stages`, `depth.STAGE`, `features.STAGE`, and NAME.STAGE.PLACE for each name of BLOCK.
+
+    Args:
+        usual: what it is where the key is absent.
+        scaled: whether channels are multiplied by scale and rounded to divisor.
     """
-    given = c.entries("block_configs")
-    return _blocks(c, given) if given else _grouped(c)
+    stages, factor, step = c.entries("block_configs") or usual, 1.0, 1
+    if scaled:
+        factor, step = c.number("scale", default=1), c.int("divisor", default=8)
+    channels = _channels(factor, step) if scaled else lambda symbol, size: Dim.named(symbol, size, "block_configs")
+    traits = {"stages": len(stages)}
+    for number, stage in enumerate(stages):
+        blocks = stage if isinstance(stage, list) else []
+        traits[f"depth.{number}"] = len(blocks)
+        for place, one in enumerate(blocks):
+            if not (isinstance(one, list) and len(one) == 5 and all(_is_size(size) for size in one[:3])):
+                said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
+                raise c.error(said, "block_configs", code="HF001")
+            before, after = (
+                channels(f"{name}{number}_{place}", size) for name, size in zip("ab", one[1:3], strict=True)
+            )
+            values = (one[0], before, after, one[3] == 1, bool(one[4]))
+            traits |= {f"{name}.{number}.{place}": value for name, value in zip(BLOCK, values, strict=True)}
+        if blocks:
+            made = Dim.named(f"f{number}", int(blocks[-1][2] * factor), "block_configs · scale")
+            traits[f"features.{number}"] = made  # as the model around it takes them: not rounded to divisor
+        else:
+            raise c.error(f"block_configs names no block for stage {number}.", "block_configs")
+    return traits
 
 
-def _grouped(c: Config) -> list[Layers]:
-    key = "num_key_value_heads_per_layer"
-    count, heads = layer_count(c), c.ints(key)
-    seen = c.assuming({"num_key_value_heads": None}) if heads else c
-    usual = attention(seen, bias=c.bool("attention_bias", default=False), sharing=not heads)
-    ffn, plain = Dense(width=c.int("intermediate_size")), {"linear_attention": 0, "linear_network": 0}
-    if not heads:
-        return alike(Layer(mixer=usual, ffn=ffn, traits=plain), count)
-    if len(heads) != count or min(heads) < 1:
-        raise c.error(f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it.")
-    places = {own: Indices.of(n for n, other in enumerate(heads) if other == own) for own in dict.fromkeys(heads)}
-    return [
-        Layers(indices=some, layer=Layer(mixer=usual.but(kv_heads=own), ffn=ffn, traits=plain))
-        for own, some in places.items()
-    ]
+def _is_size(size: Any) -> bool:
+    return type(size) is int and 0 < size < 2**32
 
 
-def _blocks(c: Config, given: list[object]) -> list[Layers]:
-    count, hidden = layer_count(c), c.int("hidden_size")
-    if len(given) != count:
-        said = f"block_configs has {len(given):,} entries and num_hidden_layers is {count:,}."
-        raise c.error(said, "block_configs", "Correct one.", expected=int(count), observed=len(given))
-    shapes: dict[_Shape, list[int]] = {}
-    for place, one in enumerate(given):
-        shapes.setdefault(_shape(c, one, place, hidden), []).append(place)
-    bias, wide = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
-    mixer = attention(c.assuming({"num_key_value_heads": None}), bias=bias)
-    found = []
-    for (group, width, square, short), numbers in shapes.items():
-        own = None if group is None else mixer.but(kv_heads=mixer.heads // group)
-        ffn = None if width is None else Dense(width=width, bias=wide)
-        traits = {"linear_attention": square, "linear_network": short}
-        found.append(Layers(indices=Indices.of(numbers), layer=Layer(mixer=own, ffn=ffn, traits=traits)))
-    return found
-
-
-def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
-    where = f"block_configs.{place}"
-    block = Config(one if isinstance(one, dict) else {}, f"{c.where}: {where}", c.family, f"{where}.")
-    mixer, ffn = block.part("attention"), block.part("ffn")
-    absent, square = mixer.bool("no_op", default=False), mixer.bool("replace_with_linear", default=False)
-    group = None if absent or square else mixer.int("n_heads_in_group")
-    gone, short = ffn.bool("no_op", default=False), ffn.bool("replace_with_linear", default=False)
-    width = None
-    if not gone and not short:
-        width = ffn.int("intermediate_size", default=None)
-    if width is None and not gone and not short:
-        factor = ffn.number("ffn_mult")
-        width = -(-int(2 * factor * hidden / 3) // 256) * 256
-        width = Dim.named("d_ff", width, f"{where}.ffn.ffn_mult · hidden_size")
-    return group, width, square and not absent, short and not gone
+def _channels(factor: float, step: int) -> Callable[[str, int], int]:
+    return lambda symbol, size: Dim.named(symbol, rounded(size * factor, step), "block_configs · scale, rounded")

@@ -23,7 +23,7 @@ def joined(s: Spec, body: Block, **senses: Node) -> Block:
     inner = Block({**_aside(senses), "language_model": body})
     if s.head == "base":
         return inner
-    if s.head == "sequence_classification":
+    if s.head in ("sequence_classification", "token_classification"):
         return Block({"model": inner, "score": Linear(s.hidden, s.labels, component="other")})
     return Block({"model": inner, "lm_head": lm_head(s, "model.language_model.embed_tokens.weight")})
 
