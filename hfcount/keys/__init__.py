@@ -8,7 +8,9 @@ from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.backbones import given_out
 from hfcount.keys.compressed import compressing, hashed
-from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
+from hfcount.keys.ffn import (
+    MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
+)
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, kinds, listing,
@@ -20,6 +22,7 @@ from hfcount.keys.model import (
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.modernbert import modernbert
+from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.towers import (
