@@ -15,38 +15,68 @@ TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before
 if TYPE_CHECKING:
     from typing import Any
 
-    from hfcount.errors import ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
-    from hfcount.pipeline import verify
+    from hfcount.api import verify, verify_tensors, what_ifs
+    from hfcount.errors import (
+        BadSetting,
+        ConfigError,
+        DocumentError,
+        FetchError,
+        HfcountError,
+        NotVerified,
+        UnknownArchitecture,
+    )
     from hfcount.plan import Blueprint, blueprint
-    from hfcount.report.model import Report
+    from hfcount.report.model import Report, Verdict
+    from hfcount.report.model import ReportedFinding as Finding
+
+_HOMES = {
+    "BadSetting": "errors",
+    "Blueprint": "plan",
+    "ConfigError": "errors",
+    "DocumentError": "errors",
+    "FetchError": "errors",
+    "Finding": "report.model",
+    "HfcountError": "errors",
+    "NotVerified": "errors",
+    "Report": "report.model",
+    "UnknownArchitecture": "errors",
+    "Verdict": "report.model",
+    "blueprint": "plan",
+    "verify": "api",
+    "verify_tensors": "api",
+    "what_ifs": "api",
+}
 
 __all__ = [
+    "BadSetting",
     "Blueprint",
     "ConfigError",
     "DocumentError",
     "FetchError",
+    "Finding",
     "HfcountError",
+    "NotVerified",
     "Report",
     "UnknownArchitecture",
+    "Verdict",
     "__version__",
     "blueprint",
     "verify",
+    "verify_tensors",
+    "what_ifs",
 ]
-
-
-_HOMES = {"Blueprint": "plan", "blueprint": "plan", "verify": "pipeline", "Report": "report.model"}
 
 
 def __getattr__(name: str) -> Any:
     """Imports a public name when it is first used, so that `import hfcount` costs next to nothing."""
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"hfcount.{_HOMES.get(name, 'errors')}"), name)
+    value = getattr(import_module(f"hfcount.{_HOMES[name]}"), "ReportedFinding" if name == "Finding" else name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -5,6 +5,7 @@
     ├── UnknownArchitecture   no family describes this config
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
+    ├── NotVerified           only raised by Report.raise_for_verdict
     └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
 
 A run that cannot look raises an exception; one that looks and finds a difference reports a finding.
@@ -95,6 +96,16 @@ class ConfigError(_BrokenRule):
 
     kind = "ConfigError"
     code = "HF103"
+
+
+class NotVerified(HfcountError):
+    """A checkpoint is not what it should be, or nothing proves it; `report` says what was found."""
+
+    kind = "NotVerified"
+
+    def __init__(self, message: str, report: Any = None) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class BadSetting(HfcountError):

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import CONFIG, INDEX, Documents
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare
-from hfcount.fetcher.names import understood
 from hfcount.fetcher.weights import Weights, recorded_sizes, weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
@@ -20,69 +19,18 @@ from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import compose
-from hfcount.report.choices import AskedDepth, DerivedWith
+from hfcount.report.choices import AskedDepth
 from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import SIDE_FILES, announcements
-from hfcount.text import printable, typed
+from hfcount.text import printable
 from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
 
-__all__ = ["AskedDepth", "Options", "failed", "inspect", "verify", "what_ifs"]
+__all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
 
 
 _UNLISTED = "the endpoint does not list the files of the repo"
-
-
-def verify(
-    model: str,
-    *,
-    revision: str | None = None,
-    fixtures: str | Path | None = None,
-    offline: bool = False,
-    depth: AskedDepth = "auto",
-    timeout: float = 300.0,
-    cache: bool = True,
-    derive_with: DerivedWith | None = None,
-) -> Report:
-    """Verifies a checkpoint against its config.
-
-    Args:
-        model: a local folder, a weight file in one or a config's own .json file if there is one, else a repo id, alone
-            or as org/name@revision, hf://org/name or an address on the Hub; with `fixtures`, a path below that folder.
-        revision: branch, tag or commit of a repo.
-        fixtures: a folder of recorded checkpoints to read in place of the Hub.
-        offline: read the standard cache only.
-        depth: `config` counts; `index` compares names and totals; `headers` compares every tensor's header; `auto`
-            reads headers where the index does not settle it.
-        timeout: seconds for all that is asked of the Hub.
-        cache: whether what was read of a commit before is read again from disk, and what is read now is kept there.
-        derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
-            (extra `transformers`).
-
-    Raises:
-        FetchError: the documents could not be read.
-        UnknownArchitecture: no family describes the config.
-        TypeError: an argument is of another type.
-        ValueError: there is no such depth or timeout, a local folder with a revision, or two revisions.
-    """
-    if not isinstance(model, str):
-        raise TypeError(f"model is {typed(model)}, and must be a str: a folder, a config's .json file or a repo id.")
-    if not isinstance(revision, str | None):
-        raise TypeError(f"revision is {typed(revision)}, and must be a str (a branch, tag or commit) or None.")
-    if not isinstance(fixtures, str | Path | None):
-        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or Path (a folder) or None.")
-    if depth not in get_args(AskedDepth):
-        raise ValueError(f"depth is {depth!r}, and must be one of {', '.join(get_args(AskedDepth))}.")
-    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
-    if derive_with not in (None, *get_args(DerivedWith)):
-        raise ValueError(f"derive_with is {derive_with!r}, and must be transformers or None.")
-    where = Path(fixtures) if fixtures is not None else None
-    return inspect(
-        understood(Request(model, revision, None, where, offline, timeout, cache)),
-        Options(depth, derive_with=derive_with),
-    )
 
 
 def inspect(request: Request, options: Options | None = None) -> Report:
@@ -101,6 +49,14 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         if run.options.save is not None:
             sizes = recorded_sizes(run.documents, run.weights or Weights())
             record(run.documents, run.headers, run.samples, sizes, run.options.save)
+    return compose(run)
+
+
+def examine(documents: Documents, options: Options) -> Report:
+    """The report of documents that are at hand; raises as `inspect` does, but for FetchError."""
+    run = Inspection(documents, options)
+    with _no_collection():
+        _look(run)
     return compose(run)
 
 

@@ -2,11 +2,12 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from copy import copy
 from importlib.metadata import packages_distributions
@@ -26,6 +27,60 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+def _shapes(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {one.name: (one.shape, "BF16") for one in hfcount.blueprint(config).tensors()}
+
+
+class Array:
+    shape, dtype = (12,), "torch.bfloat16"
+
+
+def test_tensors_are_verified_before_they_are_saved() -> None:
+    config = TINY["llama"]
+    report = hfcount.verify_tensors(config, _shapes(config) | {"model.norm.weight": Array()})
+    assert (report.verdict, report.source, report.ok, bool(report)) == ("verified", "memory", True, True)
+    assert report.raise_for_verdict() is report
+    lost = {name: one for name, one in _shapes(config).items() if name != "model.norm.weight"}
+    report = hfcount.verify_tensors(config, lost)
+    assert ([finding.code for finding in report.findings], report.ok, bool(report)) == (["HF201"], False, False)
+    with pytest.raises(hfcount.NotVerified, match=r"mismatch: 1 error.*HF201") as raised:
+        report.raise_for_verdict()
+    assert raised.value.report is report
+    assert hfcount.verify_tensors(config, lost, allow=["missing-tensor"]).verdict == "allowed"
+
+
+def test_a_path_is_local_and_a_report_shows_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_tiny(tmp_path / "org" / "m")
+    monkeypatch.chdir(tmp_path)
+    report = hfcount.verify(Path("org/m"), depth="config", formula=True, context=32)
+    assert repr(report) == f"<Report .{os.sep}org/m: unverified>"
+    assert report.formula is not None
+    assert (report.memory and report.memory.context) == 32
+    assert "unverified" in report._repr_html_()
+    assert report.to_markdown() == report._repr_markdown_()
+    assert report.to_html().startswith("<!DOCTYPE html>")
+
+
+def test_what_ifs_are_counted_beside_what_is_published(tmp_path: Path) -> None:
+    save_tiny(tmp_path)
+    changes = [{"num_key_value_heads": 1}, {"num_key_value_heads": 4}]
+    reports = hfcount.what_ifs(tmp_path, changes, quantize=["awq", "fp8"])
+    assert [len(report.overrides or {}) for report in reports] == [0, 2, 2, 2, 2]
+    with pytest.raises(hfcount.BadSetting, match="num_heeds"):
+        hfcount.what_ifs(tmp_path, [{"num_heeds": 1}])
+
+
+def test_a_formula_shows_itself() -> None:
+    formula = hfcount.blueprint(TINY["llama"]).formula()
+    assert repr(formula).startswith("<Formula ")
+    assert formula._repr_latex_().startswith("$$")
+
+
+def test_a_config_with_labels_by_number_is_read() -> None:
+    labelled = {**TINY["llama"], "id2label": {0: "no", 1: "yes"}}
+    assert hfcount.blueprint(labelled).total == hfcount.blueprint(TINY["llama"]).total
+
+
 def test_dir_lists_what_is_public() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import hfcount; print(*dir(hfcount))"], capture_output=True, text=True, check=True
@@ -38,7 +93,19 @@ def test_dir_lists_what_is_public() -> None:
 
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a model that is a number": (lambda: hfcount.verify(3), TypeError, r"model is 3 \(int\).* must be a str"),
-    "a model that is a path": (lambda: hfcount.verify(Path("m")), TypeError, "model is .*Path.* must be a str"),
+    "a model that is a path": (lambda: hfcount.verify(Path("org/m")), hfcount.FetchError, "no folder|not a folder"),
+    "a rule that there is not": (lambda: hfcount.verify("m", allow=["HF999"]), ValueError, "allow names 'HF999'"),
+    "a rule that is no list": (lambda: hfcount.verify("m", allow="HF201"), TypeError, "allow is .* must be a list"),
+    "no tokens": (lambda: hfcount.verify("m", context=0), ValueError, "context is 0"),
+    "a cache of words": (lambda: hfcount.verify("m", kv_dtype="words"), ValueError, "kv_dtype .*'words'.*float16"),
+    "a scheme that there is not": (lambda: hfcount.what_ifs("m", quantize=["q9"]), ValueError, "quantize .*'q9'.*awq"),
+    "tensors that are a list": (lambda: hfcount.verify_tensors({}, []), TypeError, "tensors is .* must be a dict"),
+    "a tensor that is a number": (
+        lambda: hfcount.verify_tensors({}, {"a": 3}),
+        TypeError,
+        "a is 3 .*shape and a dtype",
+    ),
+    "a dtype of no file": (lambda: hfcount.verify_tensors({}, {"a": ((1,), "F3")}), ValueError, "no dtype F3"),
     "a revision that is a number": (lambda: hfcount.verify("m", revision=3), TypeError, "revision is 3"),
     "fixtures that are a number": (lambda: hfcount.verify("m", fixtures=3), TypeError, "fixtures is 3"),
     "a depth that there is not": (lambda: hfcount.verify("m", depth="deep"), ValueError, "depth .*'deep'.*headers"),

@@ -4,6 +4,7 @@ A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meanin
 one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
+- `CLASSES`: class names, if configs of these classes have another architecture's model_type,
 - `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
   are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
   takes them too, but for those with `^`, which are of the whole name;
@@ -58,6 +59,8 @@ def read(c: Config, known_as: str = "") -> Spec:
         ConfigError: the config lacks a key or contradicts itself.
     """
     model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
+    if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
+        model_type = "timm_wrapper"  # timm's own config, which transformers takes
     if not model_type:
         raise UnknownArchitecture(
             f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"
@@ -68,7 +71,13 @@ def read(c: Config, known_as: str = "") -> Spec:
     if family is None:
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
-    return family.spec(c)
+    try:
+        return family.spec(c)
+    except UnknownArchitecture:
+        variant = _variant(tuple(c.strs("architectures")[:1]))
+        if variant in ("", model_type) or c.nested:
+            raise
+        return read(c, variant)
 
 
 def unknown(model_type: str) -> str:
@@ -90,6 +99,13 @@ def _type_of_class(names: tuple[str, ...]) -> str:
     return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
 
 
+@lru_cache(64)
+def _variant(names: tuple[str, ...]) -> str:
+    """The type of the family that has the first class among its CLASSES; empty if none has."""
+    found = (name for name in _names() if names and names[0] in _written("CLASSES", name))
+    return next((_types_in(name)[0] for name in found), "")
+
+
 def part(c: Config, name: str, always: str = "") -> Spec:
     """The Spec of a part, a tower or a language model, whose model_type has a family of its own.
 
@@ -107,6 +123,54 @@ def part(c: Config, name: str, always: str = "") -> Spec:
     if found.vocab and name in ("vision_config", "audio_config"):
         raise UnknownArchitecture(f"{c.where}: {name}: {found.family} is a language model, and no tower.")
     return found
+
+
+def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec:
+    """The Spec of a part that gives features of several of its layers, as transformers' AutoBackbone builds it.
+
+    Raises:
+        UnknownArchitecture: no family describes it as a backbone.
+        ConfigError: it lacks a key or contradicts itself.
+    """
+    found = part(c, name, always)
+    if found.family not in _BACKBONES:
+        raise UnknownArchitecture(f"{c.where}: {name}: {printable(found.family, 60)} is no backbone.")
+    return found.but(head="backbone")
+
+
+def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4)) -> Spec:
+    """The backbone of a detector that is timm's ResNet-50 by default, or another by name.
+
+    `places` are the numbers of the features that timm's model gives.
+    """
+    if c.given("backbone_config"):
+        return backbone(c)
+    if not c.bool("use_timm_backbone", default=True):
+        if c.given("backbone"):
+            said = "backbone names a model elsewhere, whose config is not here, and use_timm_backbone is false."
+            raise UnknownArchitecture(f"{c.where}: {said}")
+        return backbone(c)
+    further = c.object("backbone_kwargs") or {}
+    inner = c.part(
+        "backbone_config",
+        defaults={
+            "backbone": c.str("backbone", default="resnet50"),
+            "num_channels": further.get("num_channels", c.int("num_channels", default=3)),
+            "out_indices": list(further.get("out_indices", places)),
+        },
+    )
+    inner.kind = "timm_backbone"
+    return read(inner, "timm_backbone").but(head="backbone")
+
+
+_BACKBONES = frozenset(
+    """
+    beit bit convnext convnextv2 dinat dinov2 dinov2_with_registers dinov3_convnext dinov3_vit focalnet hgnet_v2 hiera
+    lw_detr_vit maskformer-swin pixio pp_lcnet pvt_v2 resnet rf_detr_dinov2 rt_detr_resnet swin swinv2 textnet
+    timm_backbone vitdet vitpose_backbone
+    """.split()
+)
+"""The types that transformers builds as backbones."""
 
 
 def tree(s: Spec) -> Block:
@@ -209,11 +273,16 @@ def _files() -> dict[str, str]:
 
 def _types_in(name: str) -> list[str]:
     """The MODEL_TYPES that a file writes down."""
-    declared = _DECLARED.search((Path(__path__[0]) / f"{name}.py").read_bytes())
+    return _written("MODEL_TYPES", name)
+
+
+def _written(what: str, name: str) -> list[str]:
+    """The texts of a tuple that a file writes down."""
+    declared = _DECLARED[what].search((Path(__path__[0]) / f"{name}.py").read_bytes())
     return re.findall('"([^"]+)"', declared[1].decode()) if declared else []
 
 
-_DECLARED = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
+_DECLARED = {what: re.compile(rf"^{what} = \(([^)]*)\)".encode(), re.MULTILINE) for what in ("MODEL_TYPES", "CLASSES")}
 
 
 def _load(name: str) -> Family:

@@ -13,7 +13,7 @@ from hfcount.formats.samples import Piece, Samples
 from hfcount.storage.schemes import SIDE_FILES
 from hfcount.text import printable
 
-SourceName = Literal["hub", "cache", "folder", "fixtures"]
+SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"

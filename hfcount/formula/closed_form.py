@@ -78,6 +78,16 @@ class Formula:
         """The same with numbers in place of symbols; without factoring unless `whole`."""
         return (render_factored if whole else render)(terms, self._numbers)
 
+    def __repr__(self) -> str:
+        return f"<Formula {self.text(self.total)}>"
+
+    def _repr_latex_(self) -> str:
+        """What notebooks show."""
+        from importlib import import_module
+
+        latex = import_module("hfcount.reporters.latex").latex  # reporters know formulas, not the reverse
+        return f"$${latex(self.text(self.total))}$$"
+
     @property
     def legend(self) -> dict[str, int]:
         """The value of each symbol."""

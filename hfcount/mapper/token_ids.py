@@ -28,7 +28,7 @@ def token_ids(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[
     for name, value in values.items():
         if isinstance(value, dict):
             yield from token_ids(value, known.part(name, value).kind, f"{path}{name}.")
-        elif name.endswith(_ENDS):
+        elif isinstance(name, str) and name.endswith(_ENDS):
             stem = name.rpartition("_")[0]
             usual = known.default((f"{stem}_id", f"{stem}_index"))
             for one in value if isinstance(value, list) else [value]:

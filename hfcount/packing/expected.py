@@ -82,7 +82,8 @@ def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True
     name = module_of(leaf) or ()
     outputs, inputs = matrix(leaf, turned)
     lead = tuple(leaf.shape[:-2])
-    parts = [part._replace(shape=(*lead, *part.shape)) for part in layout.parts(outputs, inputs)]
+    # A scalar of a stack is one for all of it.
+    parts = [part._replace(shape=(*lead, *part.shape) if part.shape else ()) for part in layout.parts(outputs, inputs)]
     if layout.bias and not biased:
         parts.append(layout.bias._replace(shape=(*lead, outputs)))
     return [(part, _tensor(leaf, name, part)) for part in parts]
@@ -120,6 +121,25 @@ def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
         for part, choice in found:
             layout = choice.layout
             yield Planned(part, choice, packed(part, layout, block in turned, block in biased) if layout else [])
+
+
+def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) -> list[tuple[Leaf, int]]:
+    """The leaves, with biases told apart by layers and experts as the weights beside them are."""
+    beside: dict[Segments, list[Segments]] = {}
+    for weight in weights:
+        beside.setdefault(unnumbered(weight.segments[:-1]), []).append(weight.segments[:-1])
+    found: list[tuple[Leaf, int]] = []
+    for leaf, count in listed:
+        some = beside.get(unnumbered(leaf.segments[:-1]), []) if leaf.segments[-1] == "bias" else []
+        parts = [part_of(leaf, (*one, "bias")) for one in some]
+        whole = len(parts) > 1 and count == leaf.count == sum(int(part.count) for part in parts)
+        found += [(part, int(part.count)) for part in parts] if whole else [(leaf, count)]
+    return found
+
+
+def unnumbered(name: Segments) -> Segments:
+    """A name without its numbers."""
+    return tuple(one if isinstance(one, str) else "" for one in name)
 
 
 class Expected(NamedTuple):

@@ -1,13 +1,16 @@
 """Bytes by names: which dtypes of the listed tensors make metadata.total_size come out exactly."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 
+from hfcount.packing.split import Segments
 from hfcount.storage.dtypes import BITS, width
 from hfcount.tree.leaves import Leaf
 
 _WIDTHS = (2, 4)  # bytes of a dense element; 8-bit ones would be packed
+_BIASES = "biases of packed modules"
+_KEPT = ((), (_BIASES,), ("router",), (_BIASES, "router"))  # roles that packers keep in F32
 _WHOLE = ("I64", "BOOL")
 _ONLY = {1: None, 2: None, 4: "F32", 8: "F64"}
 
@@ -22,7 +25,8 @@ class PackedReading:
         window: by how many bytes it may be less; 0 for an exact sum.
         without: what was left out to make it exact; empty for nothing.
         dense, buffer: bytes of an element of dense tensors and of buffers.
-        wide: the component whose dense tensors are F32; empty for none.
+        wide: the roles whose dense tensors are F32.
+        modules: the names of packed modules.
         picked: the dtype of tensors that may be of several.
     """
 
@@ -32,7 +36,8 @@ class PackedReading:
     without: str = ""
     dense: int = 0
     buffer: int = 0
-    wide: str = ""
+    wide: tuple[str, ...] = ()
+    modules: Collection[Segments] = ()
     picked: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     def bits(self, leaf: Leaf) -> int:
@@ -43,7 +48,17 @@ class PackedReading:
             return BITS[self.picked[leaf.dtypes or _WHOLE]]
         if leaf.kind == "buffer":
             return 8 * self.buffer
-        return 32 if leaf.component == self.wide else 8 * self.dense
+        return 32 if role(leaf, self.modules) in self.wide else 8 * self.dense
+
+
+def role(leaf: Leaf, modules: Collection[Segments]) -> str:
+    """What a dense tensor is: a bias of one of the packed `modules`, or of a component."""
+    return _BIASES if leaf.segments[-1] == "bias" and leaf.segments[:-1] in modules else str(leaf.component)
+
+
+def keeps_f32(leaf: Leaf, modules: Collection[Segments]) -> bool:
+    """Whether packers keep a dense tensor in F32 whatever the rest is stored as: it is small, and added exactly."""
+    return role(leaf, modules) in (_BIASES, "router")
 
 
 def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
@@ -64,7 +79,7 @@ def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | N
 
 
 def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
-    packed = {leaf.segments[:-1] for leaf, _ in listed if leaf.dtypes}
+    modules = frozenset(leaf.segments[:-1] for leaf, _ in listed if leaf.dtypes)
     fixed: dict[str, int] = {}
     chosen: dict[tuple[str, ...], int] = {}  # elements by what they may be stored as
     roles: dict[str, int] = {}  # dense elements by component, and biases of packed modules
@@ -80,28 +95,29 @@ def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | 
         elif leaf.kind == "buffer":
             buffers += elements
         else:
-            biased = leaf.segments[-1] == "bias" and leaf.segments[:-1] in packed
-            role = "biases of packed modules" if biased else str(leaf.component)
-            roles[role] = roles.get(role, 0) + elements
+            own = role(leaf, modules)
+            roles[own] = roles.get(own, 0) + elements
     base = sum(elements * BITS[dtype] // 8 for dtype, elements in fixed.items())
-    for own, buffer, wide, picked in _candidates(roles, chosen, buffers, declared):
-        dense = sum(elements * (4 if role == wide else own) for role, elements in roles.items())
+    for width_, buffer, wide, picked in _candidates(roles, chosen, buffers, declared):
+        dense = sum(elements * (4 if one in wide else width_) for one, elements in roles.items())
         scales = sum(chosen[some] * width(dtype) for some, dtype in picked.items())
         claim = base + dense + scales + buffers * buffer
         if claim - window <= total_size <= claim:
-            return _reading(fixed, roles, buffers, declared, own, buffer, wide, picked, chosen, window)
+            found = _reading(fixed, roles, buffers, declared, width_, buffer, wide, picked, chosen, window)
+            return replace(found, modules=modules)
     return None
 
 
 def _candidates(
     roles: Mapping[str, int], chosen: Mapping[tuple[str, ...], int], buffers: int, declared: str | None
-) -> Iterator[tuple[int, int, str, dict[tuple[str, ...], str]]]:
-    """Widths of dense elements and of buffers, a component that is F32, and the dtypes of what has several."""
+) -> Iterator[tuple[int, int, tuple[str, ...], dict[tuple[str, ...], str]]]:
+    """Widths of dense elements and of buffers, roles that are F32, and the dtypes of what has several."""
     own = width(declared) if declared else None
     widths = dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS)
     several = [{width(dtype): (some, dtype) for dtype in reversed(some)} for some in chosen]
     options = [list(reversed(one.values())) for one in several]
-    for wide in ("", *roles):
+    kept = [tuple(one for one in some if one in roles) for some in _KEPT]
+    for wide in dict.fromkeys((*kept, *((one,) for one in roles))):
         for dense in widths:
             if wide and dense == 4:
                 continue
@@ -117,7 +133,7 @@ def _reading(
     declared: str | None,
     own: int,
     buffer: int,
-    wide: str,
+    wide: tuple[str, ...],
     picked: Mapping[tuple[str, ...], str],
     chosen: Mapping[tuple[str, ...], int],
     window: int,
@@ -125,12 +141,12 @@ def _reading(
     def name(bytes_: int) -> str | None:
         return declared if declared and width(declared) == bytes_ else _ONLY[bytes_]
 
-    dense = sum(elements for role, elements in roles.items() if role != wide)
+    dense = sum(elements for one, elements in roles.items() if one not in wide)
     parts: list[tuple[int, int, str | None, str]] = [
         *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in fixed.items()),
         *((chosen[some], width(dtype), dtype, "of scales") for some, dtype in picked.items()),
         (dense, own, name(own), "dense"),
-        (roles.get(wide, 0), 4, "F32", f"of {wide}"),
+        *((roles[one], 4, "F32", f"of {one}") for one in wide),
         (buffers, buffer, name(buffer), "of buffers"),
     ]
     sums: dict[str, int] = {}
@@ -147,4 +163,4 @@ def _reading(
     )
     ordered = {dtype: sums[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
     elements_of = ordered if known and not window else None
-    return PackedReading(elements_of, text, window, "", own, buffer, wide, picked)
+    return PackedReading(elements_of, text, window, "", own, buffer, wide, (), picked)

@@ -75,8 +75,6 @@ def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[L
 
 
 _ONE_TO_THREE = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
-STACKS = {".switch_mlp.": ("switch_mlp",), ".experts.switch_glu.": ("experts", "switch_glu")}
-"""What mlx-lm calls the stack of a layer's experts, by what its names then hold."""
 
 
 def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[Leaf]:
@@ -92,15 +90,3 @@ def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[
         count = int(leaf.count) // int(numbers.count)
         found.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
     return found
-
-
-def of_mlx(leaves: Iterable[Leaf]) -> list[Leaf]:
-    """The leaves as MLX has convolutions: channels last."""
-    return [
-        replace(leaf, shape=(leaf.shape[0], *leaf.shape[2:], leaf.shape[1])) if _is_convolution(leaf) else leaf
-        for leaf in leaves
-    ]
-
-
-def _is_convolution(leaf: Leaf) -> bool:
-    return leaf.segments[-1] == "weight" and len(leaf.shape) >= _MATRICES and leaf.component != "experts"

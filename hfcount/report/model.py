@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.errors import Value
+from hfcount.errors import NotVerified, Value
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.report.counts import (
@@ -129,7 +129,7 @@ class Failure(Part):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
@@ -181,6 +181,47 @@ class Report(Part):
             return 0 if self.depth == "config" and self.error is None else 3
         return 1 if self.verdict == "mismatch" else 0
 
+    @property
+    def ok(self) -> bool:
+        """Whether the checkpoint may be trusted: it is verified or explained, or its errors were let through."""
+        return self.verdict in ("verified", "explained", "allowed")
+
+    def __bool__(self) -> bool:
+        """`ok`, so that `assert hfcount.verify(...)` means what it says."""
+        return self.ok
+
+    def raise_for_verdict(self) -> "Report":
+        """This report, if it is `ok`.
+
+        Raises:
+            NotVerified: the verdict and why, with the report.
+        """
+        if not self.ok:
+            raise NotVerified(f"{self.label}: {_reporter('words').verdict(self)}", self)
+        return self
+
+    def to_markdown(self) -> str:
+        """The report as --format markdown prints it."""
+        text: str = _reporter("markdown").render([self])
+        return text
+
+    def to_html(self) -> str:
+        """The report as the self-contained page that --html writes (extra `html`)."""
+        text: str = _reporter("page").render([self])
+        return text
+
+    def __repr__(self) -> str:
+        codes = "".join(f" {finding.code}" for finding in self.findings)
+        return f"<Report {self.label}: {self.verdict}{codes}>"
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the table of the terminal."""
+        text: str = _reporter("table").as_html(self)
+        return text
+
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
         said = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
@@ -211,6 +252,13 @@ class Report(Part):
 
 
 _RARE = ("overrides", "asides", "tensors", "formula", "layers", "error", "derived_with")
+
+
+def _reporter(name: str) -> Any:
+    """A reporter, imported only when a report is asked to show itself: reporters know reports, not the reverse."""
+    from importlib import import_module
+
+    return import_module(f"hfcount.reporters.{name}")
 
 
 def _fields(part: Any) -> dict[str, Any]:

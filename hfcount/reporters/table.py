@@ -1,6 +1,7 @@
 """The report for a terminal, as rich renderables; plain text when piped."""
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
 
 from rich.bar import Bar
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -11,7 +12,19 @@ from rich.text import Text
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import (
+    compared,
+    formulas,
+    inert,
+    looked,
+    number,
+    origin,
+    remarks,
+    serving,
+    share,
+    tally,
+    verdict,
+)
 from hfcount.text import plural
 
 _COLOURS = {
@@ -30,17 +43,26 @@ def render(reports: Sequence[Report]) -> str:
     """The text for one or several reports, in the terminal's width and colours."""
     console = Console(highlight=False)
     with console.capture() as captured:
-        if judged(reports):
-            console.print(summary(reports))
-        for report in in_full(reports):
-            if len(reports) > 1:
+        for place, report in enumerate(in_full(reports)):
+            if place:
                 console.print()
             for part in details(report, console.width):
                 console.print(part)
         if comparable(reports):
             for part in comparison(reports, console.width):
                 console.print(part)
+        if judged(reports):
+            for part in ("", summary(reports), "", tally(reports)):
+                console.print(part)
     return inert("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
+
+
+def as_html(report: Report) -> str:
+    """The text of one report for a notebook, in colours that a light and a dark page can show."""
+    console = Console(highlight=False, record=True, width=100, file=StringIO(), color_system="truecolor")
+    for part in details(report, console.width):
+        console.print(part)
+    return console.export_html(inline_styles=True, code_format='<pre style="line-height:1.25">{code}</pre>')
 
 
 def details(report: Report, width: int = 80) -> Iterator[RenderableType]:

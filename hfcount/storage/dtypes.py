@@ -47,6 +47,22 @@ _NAMES = {
     "float8_e5m2": "F8_E5M2",
 }
 
+_FURTHER = {
+    "bool": "BOOL",
+    "uint8": "U8",
+    "int8": "I8",
+    "int16": "I16",
+    "uint16": "U16",
+    "int32": "I32",
+    "uint32": "U32",
+    "int64": "I64",
+    "uint64": "U64",
+    "complex64": "C64",
+    "float8_e8m0fnu": "F8_E8M0",
+    "float8_e4m3fnuz": "F8_E4M3FNUZ",
+    "float8_e5m2fnuz": "F8_E5M2FNUZ",
+}
+
 MODELS = ("bfloat16", "float16", "float32", "float64", "half", "float", "double")
 """Names in configs of the dtypes that transformers builds models in."""
 
@@ -54,6 +70,13 @@ MODELS = ("bfloat16", "float16", "float32", "float64", "half", "float", "double"
 def code(name: str | None) -> str | None:
     """The format's name of a config's dtype; None if it is not one that whole models are stored in."""
     return _NAMES.get(name) if name else None
+
+
+def stored_as(name: str) -> tuple[str, int] | None:
+    """The format's name and the bits of a dtype, called as the format, torch or numpy call it; None if it has none."""
+    plain = name.removeprefix("torch.")
+    known = plain if plain in BITS else _NAMES.get(plain) or _FURTHER.get(plain)
+    return (known, BITS[known]) if known else None
 
 
 def width(dtype: str) -> int:

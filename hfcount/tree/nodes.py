@@ -53,18 +53,19 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """y = x·Wᵀ + b: `weight` (outputs, inputs) and, with `bias`, `bias` (outputs)."""
+    """y = x·Wᵀ + b: `weight` (outputs, inputs) and, with `bias`, `bias` (outputs); `active` as of a Tensor."""
 
     inputs: int
     outputs: int
     bias: bool = False
     component: Component | None = None
     presence: Presence = "required"
+    active: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """A second name, `weight`, for the tensor called `to`; some writers store a copy of it.
+    """A second name, which ends in `name`, for the tensor called `to`; some writers store a copy of it.
 
     With `bias` there is also a `bias`, which is a parameter of its own.
     """
@@ -73,6 +74,7 @@ class Tied:
     shape: tuple[int, ...]
     component: Component | None = None
     bias: bool = False
+    name: str = "weight"
 
 
 @dataclass(frozen=True, slots=True)

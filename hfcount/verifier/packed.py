@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from hfcount.packing.expected import module_of, planned
-from hfcount.packing.reading import PackedReading
-from hfcount.packing.stacks import STACKS, apart, is_stack, of_mlx, together
+from hfcount.packing.expected import biases_apart, module_of, planned
+from hfcount.packing.mlx import forms, towers_left_out
+from hfcount.packing.reading import PackedReading, keeps_f32
+from hfcount.packing.split import Segments
+from hfcount.packing.stacks import apart, is_stack
 from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
@@ -22,7 +25,7 @@ Matching = Callable[[Collection[Leaf], Collection[str]], Match]
 """Matches names with leaves."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Packed:
     """How a checkpoint of packed weights is stored.
 
@@ -34,6 +37,7 @@ class Packed:
         dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
+        left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """
 
@@ -46,6 +50,7 @@ class Packed:
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
+    left: Sequence[Leaf] = ()
     reading: PackedReading | None = None
 
     @property
@@ -57,6 +62,14 @@ class Packed:
     def packed(self) -> list[Found]:
         """The modules that are packed."""
         return [found for found in self.modules if found.layout]
+
+    @cached_property
+    def _names(self) -> frozenset[Segments]:
+        return frozenset(leaf.segments[:-1] for leaf, _ in self.match.listed if leaf.dtypes)
+
+    def keeps_f32(self, leaf: Leaf) -> bool:
+        """Whether tools of packed weights keep a dense tensor in F32 whatever the rest is stored as."""
+        return keeps_f32(leaf, self._names)
 
     @property
     def complete(self) -> bool:
@@ -90,7 +103,9 @@ def look(
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
-    match = matching(_forms(leaves, collected.dense, scheme, view), collected.dense)
+    own = _forms(leaves, collected.dense, scheme, view)
+    left = towers_left_out(own, collected.dense) if scheme.text_alone else []
+    match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense)
     spelling = match.spelling
     entries = view.entries if view else {}
 
@@ -112,6 +127,7 @@ def look(
         found.lacking,
         found.biases,
         cache,
+        left,
     )
 
 
@@ -146,6 +162,7 @@ def _as_said(
         biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
         if choice and counts[id(parts[0][1] if parts else leaf)]:
             modules.append(Found(leaf, choice, choice.layout))
+    match.listed = biases_apart(match.listed, [found.leaf for found in modules])
     return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
 
 
@@ -160,11 +177,7 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, view:
         return apart(leaves)
     if not scheme.renames:
         return leaves
-    first = scheme.renames[0]
-    if any(leaf.name.startswith(first[0]) for leaf in leaves) and any(name.startswith(first[1]) for name in names):
-        leaves = [_renamed(leaf, scheme.renames) for leaf in leaves]
-    stack = next((stack for text, stack in STACKS.items() if any(text in name for name in names)), None)
-    found = of_mlx(together(leaves, stack) if stack else leaves)
+    found = forms(leaves, names, scheme.renames)
     if view:  # where convolutions are as in the original, they stay
         own = {leaf.name: leaf for leaf in leaves}
         found = [one if _is_at(view, one) else own.get(one.name, one) for one in found]
@@ -175,16 +188,6 @@ def _is_at(view: HeaderView, leaf: Leaf) -> bool:
     """Whether the first tensor of a leaf has its shape in the headers, or is not there."""
     entry = view.entries.get(leaf.first)
     return entry is None or entry.shape == tuple(map(int, leaf.shape))
-
-
-def _renamed(leaf: Leaf, renames: Iterable[tuple[str, str]]) -> Leaf:
-    """The leaf with the first of the beginnings that it has replaced."""
-    text = ".".join(one for one in leaf.segments[:3] if isinstance(one, str)) + "."
-    for old, new in renames:
-        if text.startswith(old):
-            rest = leaf.segments[old.count(".") :]
-            return replace(leaf, segments=(*filter(None, new.split(".")), *rest))
-    return leaf
 
 
 def _spelt(spelling: Mapping[str, str], collected: Collected) -> dict[str, str]:

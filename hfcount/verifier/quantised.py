@@ -6,9 +6,12 @@ from typing import Any
 
 from hfcount.fetcher.interface import INDEX
 from hfcount.packing.amounts import amount
+from hfcount.packing.expected import unnumbered
+from hfcount.packing.split import Segments
 from hfcount.packing.survey import FLOATING, Found
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
 from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
@@ -26,18 +29,21 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     """HF502, HF503, HF504: how each module is stored, against what the settings say."""
     packed = c.packing
     _report_contradiction(c, packed, outcome)
-    if packed.announced and packed.modules and not packed.packed:
+    if packed.announced and packed.modules and not packed.packed and any(True for _ in packed.scheme.layouts):
         wanted = [found for found in packed.modules if found.choice.layout]
-        _report_stale(packed, wanted or [found for found in packed.modules if found.leaf.linear], outcome)
+        if some := wanted or [found for found in packed.modules if found.leaf.linear]:
+            _report_stale(packed, some, outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
-        later = not any(found.layout for found in predicted)
+        later, odd = not any(found.layout for found in predicted), _odd(packed.modules)
         for found in packed.modules:
-            same = found.choice.layout.alike(found.layout) if found.choice.layout else found.layout is None
-            if not same or found.choice.noted:
-                why = _LATER if later and found.leaf.part == "prediction" else found.choice.why
-                key = found.choice.layout, found.layout, why
+            choice = odd.get(id(found), found.choice)
+            same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
+            fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
+            if not fine or (same and choice.noted):
+                why = _LATER if later and found.leaf.part == "prediction" else choice.why
+                key = choice.layout, found.layout, why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)
@@ -47,6 +53,24 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
         if leaves and not (why == _CACHE and packed.scheme.caches):
             facts = _sums(leaves)
             outcome.report("HF502", severity="note", fix=None, **facts, **_where(packed), extra=True, why=why)
+
+
+def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
+    """Dense modules that may be stored either way, where others of that name are packed, with how those are."""
+    others: dict[Segments, Choice] = {}
+    open_ = [found for found in modules if _open(found.choice) and found.leaf.part == "model"]
+    for found in open_:
+        if found.layout:
+            others[unnumbered(found.leaf.segments)] = Choice(found.layout)
+    return {
+        id(found): others[name]
+        for found in open_
+        if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
+    }
+
+
+def _open(choice: Choice) -> bool:
+    return choice.either or bool(choice.why and choice.layout)
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hfcount.storage.dtypes import code, width
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import InMemory, Scheme
 from hfcount.storage.schemes.settings import Settings, texts, word
 
 _BLOCK, _NESTED = 64, 256  # weights of one absolute maximum, and maxima of one of theirs
@@ -95,4 +95,4 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
     else:
         raise Unmodelled("neither load_in_4bit nor load_in_8bit")
     skipped = texts(settings, "llm_int8_skip_modules")
-    return Listed("bitsandbytes", layout, Matcher(skipped, "transformers") if skipped else None, *others)
+    return InMemory("bitsandbytes", layout, Matcher(skipped, "transformers") if skipped else None, *others)

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, RELATIVE, ROUTER, Choice, Module, Scheme, usual
+from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
+
+_BYTE = 8
+_CLASS = "Linear"
+_STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Quantized(Scales):
 
     @property
     def label(self) -> str:
-        return f"{'FP8' if self.dtype == 'F8_E4M3' else '8-bit integers'}, {self._per}"
+        return f"{'FP8' if self.dtype == 'F8_E4M3' else f'{self.bits}-bit integers'}, {self._per}"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         scales = self.grid(outputs, inputs)
@@ -115,32 +120,45 @@ class Mx(Layout):
 
 
 class Groups(Scheme):
-    """Groups with targets: whole names, `re:` patterns, or the class name `Linear` for all linear maps."""
+    """Groups with targets: whole names, `re:` patterns, or the class name `Linear` for all linear maps.
+
+    Whole names win over patterns, patterns over the class, and of several patterns the first by the alphabet.
+    """
 
     name = "compressed-tensors"
 
-    def __init__(self, groups: list[tuple[Matcher, bool, Layout]], excluded: Matcher) -> None:
-        self._groups, self._excluded = groups, excluded
-        self.matchers = (excluded, *(targets for targets, _, _ in groups))
+    def __init__(self, groups: list[tuple[tuple[str, ...], Layout]], excluded: Matcher) -> None:
+        self._excluded, self._layouts = excluded, [layout for _, layout in groups]
+        self._every = next((layout for targets, layout in reversed(groups) if _CLASS in targets), None)
+        named = [([one for one in targets if not one.startswith("re:")], layout) for targets, layout in groups]
+        patterns = [(one, layout) for targets, layout in groups for one in targets if one.startswith("re:")]
+        self._targets = [(Matcher(some, "compressed-tensors"), layout) for some, layout in named]
+        self._targets += [
+            (Matcher([one], "compressed-tensors"), layout) for one, layout in sorted(patterns, key=itemgetter(0))
+        ]
+        self.matchers = (excluded, *(targets for targets, _ in self._targets))
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        own = [layout for _, _, layout in self._groups]
+        own = self._layouts
         # Stored names tell whether inputs have scales, too.
         return [*own, *(Nvfp4(not layout.inputs_too, layout.group) for layout in own if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
-        if hit := self._excluded.find(module.name):
-            return DENSE if hit == "own" else RELATIVE
-        for targets, _, layout in self._groups:
+        hit = excludes(self._excluded, module)
+        found = DENSE if hit == "own" else self._targeted(module)
+        return relative(found) if hit == "inner" else found
+
+    def _targeted(self, module: Module) -> Choice:
+        for targets, layout in self._targets:
             if targets.matches(module.name):
                 return Choice(layout)
-        for _, every, layout in self._groups:
-            if every:
-                # Routers were linear maps to this tool, and it packed those that no list named.
-                router = module.component == "router" and not module.linear
-                return ROUTER._replace(layout=layout) if router else usual(module, layout, head=True)
-        return DENSE
+        if self._every is None:
+            return DENSE
+        # Routers were linear maps to this tool, and it packed those that no list named.
+        router = module.component == "router" and not module.linear
+        found = ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        return found._replace(why=_STACKED) if module.component == "experts" else found
 
 
 def read(settings: Settings) -> Scheme:
@@ -151,7 +169,10 @@ def read(settings: Settings) -> Scheme:
     """
     inner = table(settings, "quantization_config")
     settings = inner or settings
-    if word(settings, "quantization_status", default="compressed") not in ("compressed", "compress"):
+    form = word(settings, "format")
+    # Early writers left the status of the step before; the format says whether weights were compressed.
+    done = ("compressed", "compress", *(("frozen",) if form not in ("", "dense") else ()))
+    if word(settings, "quantization_status", default="compressed") not in done:
         raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
@@ -162,10 +183,8 @@ def read(settings: Settings) -> Scheme:
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
             targets = texts(one, "targets") or ()
-            form = word(one, "format") or word(settings, "format")
-            matcher = Matcher((text for text in targets if text != "Linear"), "compressed-tensors")
-            groups.append((matcher, "Linear" in targets, _layout(form, weights, table(one, "input_activations"))))
-    if not groups:
+            groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
+    if not groups and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
     scheme = Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
     scheme.caches = bool(table(settings, "kv_cache_scheme"))
@@ -188,6 +207,6 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
         ordered = word(weights, "actorder") == "group"
         return Packed(width, strategy, size, block, symmetric, False, ordered)
-    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and width == 8:
+    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and (width == _BYTE or kind == "int"):
         return Quantized(width, strategy, size, block, symmetric, static, "F8_E4M3" if kind == "float" else "I8")
     raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import TOWERS, Choice, Module, Scheme
+from hfcount.storage.schemes.scheme import ROUTER, TOWER, TOWERS, Choice, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, word
 
 _SHARED = ("bits", "group_size", "mode", "quant_method")
@@ -36,11 +36,20 @@ class Mlx(Scheme):
     """`layout` for all, and for each path in `overrides` its own; None for dense."""
 
     packs_experts = False
+    text_alone = True
     renames = (
-        ("model.language_model.", "language_model.model."),
-        ("lm_head.", "language_model.lm_head."),
-        ("model.visual.", "vision_tower."),
-        ("model.", ""),
+        (
+            ("model.language_model.", "language_model.model."),
+            ("lm_head.", "language_model.lm_head."),
+            ("model.visual.", "vision_tower."),
+            ("model.", ""),
+        ),
+        (
+            ("model.", "language_model.model."),
+            ("lm_head.", "language_model.lm_head."),
+            ("visual.", "vision_tower."),
+        ),
+        (("transformer.", "model."),),
     )
 
     def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
@@ -57,11 +66,11 @@ class Mlx(Scheme):
             if matcher.find(module.name):
                 return Choice(own)
         if module.component == "router":
-            return Choice(None, "it is a router, which the model's own rule leaves dense", True)
+            return ROUTER  # the model's own rule leaves some dense
         if module.inputs % self._layout.group:
             return Choice(None, "its rows are no whole number of groups")
         if module.component in TOWERS:
-            return Choice(None, "it belongs to a tower, which converters leave dense unless they are told not to")
+            return TOWER
         return Choice(self._layout)
 
 

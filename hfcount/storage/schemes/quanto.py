@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import InMemory, Scheme
 from hfcount.storage.schemes.settings import Settings, texts, word
 
 _GROUP = 128
@@ -41,4 +41,4 @@ def read(settings: Settings) -> Scheme:
     if weights not in ("int8", "float8", "int4", "int2"):
         raise Unmodelled(f"weights {weights}")
     skipped = texts(settings, "modules_to_not_convert")
-    return Listed("quanto", Quanto(weights), Matcher(skipped, "transformers") if skipped else None)
+    return InMemory("quanto", Quanto(weights), Matcher(skipped, "transformers") if skipped else None)

@@ -5,10 +5,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hfcount.storage.schemes.layout import Layout
-from hfcount.storage.schemes.matcher import Matcher
+from hfcount.storage.schemes.matcher import Hit, Matcher
 
 TOWERS = ("vision", "audio", "projector")
 """Components that packers of decoder layers leave alone."""
+
+
+Renames = tuple[tuple[str, str], ...]
+"""Beginnings of names, and those in their place."""
 
 
 class Module(NamedTuple):
@@ -36,19 +40,32 @@ class Choice(NamedTuple):
         layout: None for dense.
         why: why another way of storing it is harmless; empty if it is an error.
         noted: whether the settings, read strictly, say otherwise, which is worth a note.
+        either: whether the settings leave open which way it is, so that neither is worth a note.
+        strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
     """
 
     layout: Layout | None
     why: str = ""
     noted: bool = False
+    either: bool = False
+    strictly: Layout | None = None
 
 
 DENSE = Choice(None)
 
-ROUTER = Choice(None, "it is a router, which is packed only where the architecture has it as a linear map")
+ROUTER = Choice(None, either=True)
+"""A router that is no linear map here, and may have been one to the tool that packed the model."""
+
+_LINEAR_ROUTER = "it is a router, which servers keep dense whatever a list says"
 PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a word", True)
-TOWER = Choice(None, "it belongs to a tower beside the decoder, whose layers alone this scheme packs")
+TOWER = Choice(None, either=True)
+"""A map of a tower beside the decoder, whose layers alone some tools pack."""
+
+KEPT = Choice(None, "transformers keeps it as it is, in list or not, as its own class asks for it in full precision")
 RELATIVE = Choice(None, "the list names it without the prefix of its model", True)
+
+
+_KEPT_MODULES = (".indexer.weights_proj", ".DenseReluDense.wo")
 
 
 class Scheme(ABC):
@@ -58,14 +75,17 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
-        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place.
+        renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
+            for kinds of models.
+        text_alone: whether the scheme's tools may leave out the towers of a model.
         matchers: all patterns that decide which modules are packed.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
-    renames: tuple[tuple[str, str], ...] = ()
+    renames: tuple[Renames, ...] = ()
+    text_alone = False
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
@@ -98,15 +118,43 @@ class Listed(Scheme):
         return (self.layout, *self.others)
 
     def choose(self, module: Module) -> Choice:
-        if self.excluded is not None and (hit := self.excluded.find(module.name)):
-            return DENSE if hit == "own" else RELATIVE
+        hit = excludes(self.excluded, module) if self.excluded is not None else ""
+        if hit == "own":
+            return DENSE
+        if module.name.endswith(_KEPT_MODULES):
+            return KEPT
         found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
         if self.excluded is None and found.layout and module.component == "projector":
-            return found._replace(why="without a list, transformers leaves the last matrix of a model dense")
-        return found
+            # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
+            return found._replace(either=True)
+        if found.layout and module.component == "experts" and not self.stores_experts:
+            # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
+            return found._replace(either=True)
+        return relative(found) if hit else found
+
+    stores_experts = True
+    """Whether experts are packed whatever version of the tool wrote them."""
 
     heads = True
     """Whether a head that a given list does not name is packed."""
+
+
+class InMemory(Listed):
+    """A scheme that transformers applies to a model that it has loaded."""
+
+    stores_experts = False
+
+
+def excludes(listed: Matcher, module: Module) -> Hit:
+    """Whether a list excludes a module; `lm_head` in it means the head, whatever a checkpoint calls that."""
+    if module.component == "lm_head" and "." not in module.name and listed.matches("lm_head"):
+        return "own"
+    return listed.find(module.name)
+
+
+def relative(found: Choice) -> Choice:
+    """How a module should be stored that a list names without the prefix of its model, and `found` if it did not."""
+    return RELATIVE._replace(strictly=found.layout) if found.layout else found
 
 
 def usual(module: Module, layout: Layout, head: bool = False, towers: bool = True) -> Choice:
@@ -126,4 +174,4 @@ def usual(module: Module, layout: Layout, head: bool = False, towers: bool = Tru
         return DENSE
     if module.component in TOWERS and not towers:
         return TOWER
-    return Choice(layout)
+    return Choice(layout, _LINEAR_ROUTER if module.component == "router" else "")

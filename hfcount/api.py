@@ -1,0 +1,203 @@
+"""What Python programs call: verify, what_ifs, verify_tensors."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, get_args
+
+from hfcount.fetcher import Request
+from hfcount.fetcher.names import understood
+from hfcount.mapper.whatif import QUANTIZATION, Changes
+from hfcount.pipeline import examine, inspect
+from hfcount.pipeline import what_ifs as _what_ifs
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
+from hfcount.report.inspection import Options
+from hfcount.report.model import Extra, Report
+from hfcount.report.serving import Workload
+from hfcount.text import typed
+from hfcount.verifier.policy import Policy
+from hfcount.verifier.rules import lookup
+
+__all__ = ["verify", "verify_tensors", "what_ifs"]
+
+
+def verify(
+    model: str | PathLike[str],
+    *,
+    revision: str | None = None,
+    subfolder: str | None = None,
+    fixtures: str | PathLike[str] | None = None,
+    offline: bool = False,
+    depth: AskedDepth = "auto",
+    timeout: float = 300.0,
+    cache: bool = True,
+    allow: Collection[str] = (),
+    strict: bool = False,
+    context: int | None = None,
+    batch: int = 1,
+    kv_dtype: str | None = None,
+    formula: bool = False,
+    tensors: bool = False,
+    derive_with: DerivedWith | None = None,
+) -> Report:
+    """Verifies a checkpoint against its config.
+
+    Args:
+        model: a local folder, a weight file in one or a config's own .json file if there is one, else a repo id, alone
+            or as org/name@revision, hf://org/name or an address on the Hub; a Path is always local. With `fixtures`, a
+            path below that folder.
+        revision: branch, tag or commit of a repo.
+        subfolder: a folder of the repo or of the local folder.
+        fixtures: a folder of recorded checkpoints to read in place of the Hub.
+        offline: read the standard cache only.
+        depth: `config` counts; `index` compares names and totals; `headers` compares every tensor's header; `auto`
+            reads headers where the index does not settle it.
+        timeout: seconds for all that is asked of the Hub.
+        cache: whether what was read of a commit before is read again from disk, and what is read now is kept there.
+        allow: errors to let through, by code or name, such as `HF201`; the report's verdict is then `allowed`.
+        strict: whether notes are errors, but for those that say nothing against a checkpoint.
+        context: tokens of a sequence, for the cache that serving takes.
+        batch: sequences of that length.
+        kv_dtype: what keys and values are cached in; the config's dtype if None.
+        formula: whether the report has the closed form of the counts.
+        tensors: whether it lists every tensor that the config describes, folded into rows.
+        derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
+            (extra `transformers`).
+
+    Raises:
+        FetchError: the documents could not be read.
+        UnknownArchitecture: no family describes the config.
+        TypeError: an argument is of another type.
+        ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
+    """
+    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    _check_choice("depth", depth, get_args(AskedDepth))
+    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
+    options = Options(
+        depth,
+        _policy(allow, strict),
+        None,
+        [name for name, wanted in extras.items() if wanted],
+        _workload(context, batch, kv_dtype),
+        derive_with=derive_with,
+    )
+    return inspect(request, options)
+
+
+def what_ifs(
+    model: str | PathLike[str],
+    changes: Iterable[Changes] = (),
+    *,
+    quantize: Iterable[str] = (),
+    revision: str | None = None,
+    subfolder: str | None = None,
+    fixtures: str | PathLike[str] | None = None,
+    offline: bool = False,
+    timeout: float = 300.0,
+    cache: bool = True,
+    context: int | None = None,
+    batch: int = 1,
+    kv_dtype: str | None = None,
+) -> list[Report]:
+    """Counts a model as published, then with each of `changes`; nothing is compared.
+
+    Args:
+        changes: values by config key, such as `{"num_key_value_heads": 1}`; a dotted key leads into a nested config.
+        quantize: schemes to count each of them in, such as `awq`.
+        others: as for `verify`.
+
+    Raises:
+        BadSetting: a key that neither the config has nor its family reads, or an impossible value.
+        Others as `verify` does; ValueError also for an unknown scheme.
+    """
+    from hfcount.storage.schemes.presets import PRESETS
+
+    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
+    for name in schemes:
+        _check_choice("quantize", name, PRESETS)
+    if schemes:
+        packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
+        settings = [{**one, **scheme} for one, scheme in product(settings or [{}], packed)]
+    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype)), settings)
+
+
+def verify_tensors(
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+    *,
+    allow: Collection[str] = (),
+    strict: bool = False,
+    derive_with: DerivedWith | None = None,
+) -> Report:
+    """Verifies tensors that are not saved yet, such as those of a state dict, against a config.
+
+    Args:
+        config: what config.json is to hold.
+        tensors: by the name that each is to be saved under, a shape (elements) and a dtype, such as `(8, 4), "BF16"`,
+            or anything that has a `shape` and a `dtype`: a torch tensor, on the meta device too, or an array.
+        others: as for `verify`.
+
+    Raises:
+        UnknownArchitecture: no family describes the config.
+        TypeError: an argument is of another type.
+        ValueError: safetensors has no such dtype, or there is no such rule.
+    """
+    from hfcount.fetcher.memory import documents
+
+    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    options = Options("headers", _policy(allow, strict), derive_with=derive_with)
+    return examine(documents(config, tensors), options)
+
+
+def _request(
+    model: str | PathLike[str],
+    revision: str | None,
+    subfolder: str | None,
+    fixtures: str | PathLike[str] | None,
+    offline: bool,
+    timeout: float,
+    cache: bool,
+) -> Request:
+    if not isinstance(model, str | PathLike):
+        raise TypeError(
+            f"model is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
+        )
+    for name, one in (("revision", revision), ("subfolder", subfolder)):
+        if not isinstance(one, str | None):
+            raise TypeError(f"{name} is {typed(one)}, and must be a str or None.")
+    if not isinstance(fixtures, str | PathLike | None):
+        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
+    if not isinstance(timeout, int | float) or isinstance(timeout, bool):
+        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
+    where = Path(fixtures) if fixtures is not None else None
+    text = fspath(model)
+    if not isinstance(model, str) and where is None and not Path(text).is_absolute():
+        text = f"./{text}"  # so that it is no repo id
+    return understood(Request(text, revision, subfolder, where, offline, timeout, cache))
+
+
+def _policy(allow: Collection[str], strict: bool) -> Policy:
+    if isinstance(allow, str):
+        raise TypeError(f"allow is {typed(allow)}, and must be a list of codes or names of rules.")
+    rules = {one: lookup(one) for one in allow}
+    for name, rule in rules.items():
+        if rule is None:
+            raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount --rules` lists them.")
+    return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
+
+
+def _workload(context: int | None, batch: int, kv_dtype: str | None) -> Workload:
+    for name, one in (("context", context), ("batch", batch)):
+        if one is not None and (type(one) is not int or one < 1):
+            raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
+    _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
+    return Workload(context, batch, kv_dtype)
+
+
+def _check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    known: Sequence[object] = list(choices)
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}, and must be one of {', '.join(map(str, known))}.")

@@ -1,0 +1,79 @@
+"""CvT: attention whose queries, keys and values are convolved before they are projected (arXiv:2103.15808)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, normed
+from hfcount.parts.layers import altered
+from hfcount.parts.vision import vit_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.dims import scaled
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("cvt",)  # transformers 5.23: modeling_cvt.py
+IGNORED = (
+    "patch_stride",
+    "patch_padding",
+    "padding_kv",
+    "stride_kv",
+    "padding_q",
+    "stride_q",
+    "drop_rate",
+    "drop_path_rate",
+)
+
+_HEADS = ("ForImageClassification", "Model")
+
+
+def spec(c: Config) -> Spec:
+    depths = c.ints("depth")
+    count = len(depths)
+    widths, ratios = keys.each(c, "embed_dim", count, "d"), c.entries("mlp_ratio")[:count]
+    biases, tokens, ways = (c.entries(name)[:count] for name in ("qkv_bias", "cls_token", "qkv_projection_method"))
+    fitting = all(len(given) == count for given in (ratios, biases, tokens, ways))
+    if not fitting or any(type(ratio) not in (int, float) for ratio in ratios):
+        raise c.error(
+            f"depth names {count:,} stages, and other lists do not fit that.", "depth", "Correct one of them."
+        )
+    wide = [scaled(ratio, f"mlp_ratio[{n}]", d) for n, (ratio, d) in enumerate(zip(ratios, widths, strict=True))]
+    own: dict[str, list[int]] = {
+        "kernel": keys.each(c, "kernel_qkv", count, "w"),
+        "patch_size": keys.each(c, "patch_sizes", count, "P"),
+        "biased": list(map(bool, biases)),
+        "token": list(map(bool, tokens)),
+        "convolved": [way == "dw_bn" for way in ways],
+    }
+    heads = keys.each(c, "num_heads", count)
+    layers = keys.stages(c, widths, wide, heads, uneven="built", depths=depths, traits=own)
+    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, keys.sized("d", c.ints("embed_dim")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    before, stages = s.traits["num_channels"], dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        of = part.layer.traits
+        d = of["width"]
+        embedding = block(
+            "embedding", projection=conv(before, d, of["patch_size"], bias=True), normalization=layer_norm(d)
+        )
+        stages[str(number)] = block(
+            embedding=block(convolution_embeddings=embedding),
+            cls_token=Tensor((1, 1, s.hidden), component="embedding") if of["token"] else None,
+            layers=stack((part,), _layer),
+        )
+        before = d
+    labels = block(layernorm=layer_norm(s.hidden), classifier=classifier(s))
+    return headed(s, "cvt", block(encoder=block(stages=Block(stages))), image_classification=labels)
+
+
+def _layer(one: Layer) -> Block:
+    d, of = one.traits["width"], one.traits
+    mixed = block(convolution_projection=normed(d, d, of["kernel"], groups=d)) if of["convolved"] else None
+    into, names = Linear(d, d, bool(of["biased"])), ("query", "key", "value")
+    own = block(
+        **{f"convolution_projection_{name}": mixed for name in names}, **{f"projection_{name}": into for name in names}
+    )
+    attention = block("attention", attention=own, output=block(dense=Linear(d, d, True)))
+    return altered(vit_layer(d, one), attention=attention)

@@ -1,0 +1,94 @@
+"""LeViT: attention with learned biases of distances, batch normalisation after every matrix (arXiv:2104.01136)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import headed
+from hfcount.parts.convolution import batch_norm, normed
+from hfcount.spec import GQA, Dense, Layer, Layers, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+
+MODEL_TYPES = ("levit",)  # transformers 5.23: modeling_levit.py
+IGNORED = ("stride", "padding", "down_ops")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
+_STAGES = 3
+_RATIO, _WIDER = 4, 2  # between stages: values to keys, network to layer
+
+
+def spec(c: Config) -> Spec:
+    depths, side = c.ints("depths"), c.int("image_size") // c.int("patch_size")
+    count = len(depths)
+    if count > _STAGES:
+        raise c.error(f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
+    widths, dims = keys.each(c, "hidden_sizes", _STAGES, "d"), keys.each(c, "key_dim", count, "h_d")
+    heads, ratios = keys.each(c, "num_attention_heads", count, "h"), keys.each(c, "attention_ratio", count)
+    layers = []
+    for number, (depth, d, own, dim, ratio, wider) in enumerate(
+        zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
+    ):
+        mixer = GQA(heads=own, kv_heads=own, head_dim=dim, value_dim=ratio * dim)
+        traits = {"width": d, "side": side}
+        if number < _STAGES - 1:
+            traits |= {"next": widths[number + 1], "heads": d // dims[0], "key_dim": dims[0]}
+        ffn = Dense(width=d * wider) if wider > 0 else None
+        layers.append(Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits=traits)))
+        side = (side - 1) // 2 + 1
+    of = {"num_channels": keys.sized("C", c.int("num_channels")), "kernel_size": keys.sized("w", c.int("kernel_size"))}
+    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=of, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, first, stages = s.traits, s.layers[0].layer.traits["width"], dict[str, Block]()
+    for number, part in enumerate(s.layers):
+        stages[str(number)] = block(layers=_stage(part, number < _STAGES - 1))
+    steps = (of["num_channels"], first // 8, first // 4, first // 2, first)
+    names = ("convolution", "batch_norm")
+    patches = {
+        f"embedding_layer_{number}": normed(steps[number - 1], steps[number], of["kernel_size"], names=names)
+        for number in range(1, len(steps))
+    }
+    body = block(patch_embeddings=Block(patches), encoder=block(stages=Block(stages)))
+    label = block(batch_norm=batch_norm(s.hidden), linear=Linear(s.hidden, s.labels, True, "other"))
+    taught = block(classifier=label, classifier_distill=label)
+    return headed(s, "levit", body, image_classification=block(classifier=label), double_heads=taught)
+
+
+def _stage(part: Layers, coarser: bool) -> tuple[Node, ...]:
+    one, depth = part.layer, part.indices.count
+    a, d, of = one.attention, one.traits["width"], one.traits
+    own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
+    biases = Tensor((a.heads, of["side"] * of["side"]))
+    attention = block(
+        "attention",
+        queries_keys_values=_linear(d, values + 2 * own),
+        projection=_linear(values, d),
+        attention_biases=biases,
+    )
+    step = 2 if one.ffn else 1
+    found = [Repeat(Indices(range(0, depth * step, step), depth), block(module=attention))]
+    if one.ffn:
+        network = _network(d, one.dense.width)
+        found.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
+    if coarser:
+        after, heads, dim = of["next"], of["heads"], of["key_dim"]
+        keyed = heads * dim
+        down = block(
+            "attention",
+            keys_values=_linear(d, _RATIO * keyed + keyed),
+            queries=_linear(d, keyed),
+            projection=_linear(_RATIO * keyed, after),
+            attention_biases=Tensor((heads, of["side"] * of["side"])),
+        )
+        found.append(Repeat(Indices.of((int(depth) * step,)), down))
+        found.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))
+    return tuple(found)
+
+
+def _network(d: int, wide: int) -> Block:
+    return block(module=block("mlp", linear_up=_linear(d, wide), linear_down=_linear(wide, d)))
+
+
+def _linear(inputs: int, outputs: int) -> Block:
+    return block(linear=Linear(inputs, outputs), batch_norm=batch_norm(outputs))

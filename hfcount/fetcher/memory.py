@@ -1,0 +1,85 @@
+"""Tensors that are not saved yet, as the documents of a checkpoint that holds them in one file."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hfcount.fetcher.interface import CONFIG, SINGLE, Documents, Progress
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import LENGTH_BYTES, Shard, read_shard
+from hfcount.formats.samples import Piece, Samples
+from hfcount.storage.dtypes import stored_as
+from hfcount.text import printable, typed
+
+
+def documents(config: Mapping[str, Any], tensors: Mapping[str, Any]) -> Documents:
+    """The documents of a config and of tensors: by name (shape in elements, dtype), or what has these attributes.
+
+    Raises:
+        TypeError: the config is no mapping with str keys, or a tensor has no shape or dtype.
+        ValueError: safetensors has no such dtype.
+    """
+    if not isinstance(config, Mapping):
+        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
+    if not isinstance(tensors, Mapping):
+        raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
+    document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
+    return Documents("tensors in memory", "memory", None, document, None, _Tensors(_shard(tensors)))
+
+
+class _Tensors:
+    """One file that is nowhere."""
+
+    local, whole = True, True
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self.names: Collection[str] | None = (shard.name,)
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        return {name: self._shard.size for name in wanted if name == self._shard.name}
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        done()
+        return {name: self._shard for name in wanted if name == self._shard.name}
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        return {}  # the data stays where it is
+
+    def close(self) -> None:
+        pass
+
+
+def _shard(tensors: Mapping[str, Any]) -> Shard:
+    entries, end = {}, 0
+    for name, one in tensors.items():
+        shape, dtype = _facts(name, one)
+        known = stored_as(dtype)
+        if known is None:
+            raise ValueError(f"{printable(str(name))}: safetensors has no dtype {printable(dtype, 60)}.")
+        code, bits = known
+        elements = 1
+        for size in shape:
+            elements *= size
+        begin, end = end, end + (elements * bits + 7) // 8
+        entries[name] = {"dtype": code, "shape": shape, "data_offsets": [begin, end]}
+    raw = json.dumps(entries).encode()
+    first = len(raw).to_bytes(LENGTH_BYTES, "little") + raw
+    return read_shard(SINGLE, len(first) + end, first)
+
+
+def _facts(name: object, one: Any) -> tuple[list[int], str]:
+    if not isinstance(name, str):
+        raise TypeError(f"the name {typed(name)} must be a str.")
+    shape, dtype = one if isinstance(one, tuple | list) and len(one) == 2 else (_of(one, "shape"), _of(one, "dtype"))
+    try:
+        sizes = [int(size) for size in shape]
+    except (TypeError, ValueError):
+        sizes = [-1]
+    if dtype is None or min(sizes, default=0) < 0:
+        raise TypeError(f"{printable(name)} is {typed(one)}, and must be (shape, dtype), or have a shape and a dtype.")
+    return sizes, str(dtype)
+
+
+def _of(one: Any, name: str) -> Any:
+    return getattr(one, name, None)
