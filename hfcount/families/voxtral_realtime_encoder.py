@@ -1,27 +1,3 @@
-<<<<<<< HEAD
-"""Voxtral Realtime's encoder: Whisper's convolutions, and layers that hear only what was said before (model card)."""
-
-from hfcount import keys
-from hfcount.mapper import Config
-from hfcount.parts import altered, rms_norm, stack, swiglu
-from hfcount.parts.classic import mha
-from hfcount.parts.temporal import conv
-from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
-
-MODEL_TYPES = ("voxtral_realtime_encoder",)  # transformers 5.23: modeling_voxtral_realtime.py
-IGNORED = ("vocab_size",)
-
-
-def spec(c: Config) -> Spec:
-    d, heads, width = c.int("hidden_size"), c.int("num_attention_heads"), c.int("head_dim", default=None)
-    mixer = GQA(
-        heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, qkv_bias=True, out_bias=True
-    )
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size")))
-    traits = {"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))}
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
-=======
 """Voxtral Realtime's encoder: two convolutions over the spectrogram, then causal layers (arXiv:2602.11298)."""
 
 from hfcount import keys
@@ -42,7 +18,6 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     traits = {"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))}
     return keys.encoding(c, layers, hidden=d, traits=traits)
->>>>>>> main
 
 
 def blueprint(s: Spec) -> Block:
@@ -50,13 +25,6 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
-<<<<<<< HEAD
-        attention = altered(mha(d, a, "o_proj"), k_proj=Linear(d, a.kv_heads * a.head_dim))
-        network = altered(swiglu(d, width), down_proj=Linear(width, d, True))
-        return block(self_attn=attention, self_attn_layer_norm=rms_norm(d), final_layer_norm=rms_norm(d), mlp=network)
-
-    embedder = block("embedding", conv1=conv(s.traits["num_mel_bins"], d, 3), conv2=conv(d, d, 3))
-=======
         return block(
             self_attn=altered(gqa(d, a), k_proj=Linear(d, a.heads * a.head_dim)),
             self_attn_layer_norm=rms_norm(d),
@@ -66,5 +34,4 @@ def blueprint(s: Spec) -> Block:
 
     first, second = kernel1d(s.traits["num_mel_bins"], d, 3), kernel1d(d, d, 3)
     embedder = block("embedding", conv1=first, conv2=second)
->>>>>>> main
     return block(embedder=embedder, layers=stack(s.layers, layer), norm=rms_norm(d))

@@ -8,15 +8,11 @@ from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.backbones import given_out
 from hfcount.keys.compressed import compressing, hashed
-<<<<<<< HEAD
-from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
-from hfcount.keys.flows import flow_head
-=======
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
     MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
 )
->>>>>>> main
+from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
