@@ -13,6 +13,33 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 MODEL_TYPES = ("gradium_phonon_tts",)  # transformers 5.23: modeling_gradium_phonon_tts.py
 IGNORED = ("frame_rate", "latent_stats_ema_steps", "flow_loss_num_samples", "num_speakers", "duration_delta_scale")
 MERGED = {"self_attn.in_proj.weight": qkv("self_attn", "weight")}
+SPELLINGS = {
+    r"^flow_lm\.condition_provider\.conditioners\.transcript_in_segment\.embed\.": "model.embed_tokens.",
+    r"^flow_lm\.condition_provider\.conditioners\.speaker_wavs\.output_proj\.": "model.audio_prompt_proj.",
+    r"^flow_lm\.condition_provider\.conditioners\.num_speakers\.embed\.": "model.num_speakers_embed.",
+    r"^flow_lm\.condition_provider\.conditioners\.num_speakers\.output_proj\.": "model.num_speakers_proj.",
+    r"^flow_lm\.condition_provider\.conditioners\.duration_delta\.output_proj\.": "model.duration_delta_proj.",
+    r"^flow_lm\.input_linear\.": "model.audio_latent_proj.",
+    r"^flow_lm\.bos_emb$": "model.bos_latent",
+    r"^flow_lm\.emb_(mean|std)$": r"latent_\1",
+    r"^flow_lm\.out_norm\.": "model.norm.",
+    r"^flow_lm\.out_eos\.": "eos_head.",
+    r"^flow_lm\.transformer\.layers\.": "model.layers.",
+    r"\.self_attn\.out_proj\.": ".self_attn.o_proj.",
+    r"\.linear([12])\.": r".mlp.fc\1.",
+    r"(?<=\d)\.norm1\.": ".input_layernorm.",
+    r"(?<=\d)\.norm2\.": ".post_attention_layernorm.",
+    r"^flow_lm\.flow_net\.": "flow_head.",
+    r"\.time_embed\.": ".timestep_embeddings.",
+    r"\.cond_embed\.": ".cond_proj.",
+    r"\.res_blocks\.": ".layers.",
+    r"\.in_ln\.": ".norm.",
+    r"\.mlp\.0\.": ".fc1.",
+    r"\.mlp\.2\.": ".fc2.",
+    r"\.mlp\.3\.alpha$": ".norm.weight",
+    r"\.final_layer\.linear\.": ".final_layer.proj.",
+    r"\.adaLN_modulation\.1\.": ".adaln_proj.",
+}
 
 _FLOW = {
     ".timestep_embeddings": "time_embed",

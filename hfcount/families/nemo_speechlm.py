@@ -9,7 +9,38 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
-MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+MERGED = {"self_attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+_SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
+_WHO = "model.audio_tower.diarization_model."
+SPELLINGS = {
+    r"^perception\.encoder\.asr_encoder\.": "model.audio_tower.asr_encoder.",
+    r"^perception\.encoder\.diarization_model\.encoder\.": f"{_WHO}model.audio_tower.",
+    r"^ctc_timestamp\.decoder\.transformer\.": "model.word_timestamp_encoder.",
+    r"^ctc_timestamp\.decoder\.upsample\.": "model.word_timestamp_encoder.upsampler.",
+    r"^ctc_timestamp\.decoder\.decoder_layers\.0\.": "word_timestamp_head.",
+    rf"{_SORT}encoder_proj\.": f"{_WHO}model.proj.",
+    rf"{_SORT}subpixel_upsample\.": f"{_WHO}model.upsampler.conv.",
+    rf"{_SORT}first_hidden_to_hidden\.": f"{_WHO}classifier.dense.",
+    rf"{_SORT}single_hidden_to_spks\.": f"{_WHO}classifier.out_proj.",
+    rf"{_SORT}learnable_sil_emb$": f"{_WHO}silence_embeds",
+    r"^perception\.encoder\.asr_norm\.": "model.audio_tower.asr_norm.",
+    r"^perception\.encoder\.diar_norm\.": "model.audio_tower.speaker_norm.",
+    r"^perception\.proj\.": "model.multi_modal_projector.",
+    r"^llm\.model\.embed_tokens\.": "model.language_model.embeddings.",
+    r"^llm\.model\.norm\.": "model.language_model.norm_f.",
+    r"^llm\.model\.layers\.": "model.language_model.layers.",
+    r"^llm\.lm_head\.": "lm_head.",
+    r"\.pre_encode\.proj\.": ".embedder.projection.",
+    r"\.embed_norm\.": ".input_layer_norm.",
+    r"\.final_norm\.": ".layer_norm.",
+    r"\.norm([12])\.": r".layer_norm\1.",
+    r"\.attn\.out_proj\.": ".self_attn.o_proj.",
+    r"\.attn\.([qk]_norm)\.": r".self_attn.\1.",
+    r"\.attn\.w_qkv\.": ".self_attn.w_qkv.",
+    r"\.ffn\.net\.0\.": ".mlp.fc1.",
+    r"\.ffn\.net\.3\.": ".mlp.fc2.",
+    r"\.mixer\._fp32_params\.": ".mixer.",
+}
 
 _TEXT = {
     ".embeddings": "embed_tokens",
