@@ -110,6 +110,54 @@ def part(c: Config, name: str, always: str = "") -> Spec:
     return found
 
 
+def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec:
+    """The Spec of a part that gives features of several of its layers, as transformers' AutoBackbone builds it.
+
+    Raises:
+        UnknownArchitecture: no family describes it as a backbone.
+        ConfigError: it lacks a key or contradicts itself.
+    """
+    found = part(c, name, always)
+    if found.family not in _BACKBONES:
+        raise UnknownArchitecture(f"{c.where}: {name}: {printable(found.family, 60)} is no backbone.")
+    return found.but(head="backbone")
+
+
+def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4)) -> Spec:
+    """The backbone of a detector that is timm's ResNet-50 by default, or another by name.
+
+    `places` are the numbers of the features that timm's model gives.
+    """
+    if c.given("backbone_config"):
+        return backbone(c)
+    if not c.bool("use_timm_backbone", default=True):
+        if c.given("backbone"):
+            said = "backbone names a model elsewhere, whose config is not here, and use_timm_backbone is false."
+            raise UnknownArchitecture(f"{c.where}: {said}")
+        return backbone(c)
+    further = c.object("backbone_kwargs") or {}
+    inner = c.part(
+        "backbone_config",
+        defaults={
+            "backbone": c.str("backbone", default="resnet50"),
+            "num_channels": further.get("num_channels", c.int("num_channels", default=3)),
+            "out_indices": list(further.get("out_indices", places)),
+        },
+    )
+    inner.kind = "timm_backbone"
+    return read(inner, "timm_backbone").but(head="backbone")
+
+
+_BACKBONES = frozenset(
+    """
+    beit bit convnext convnextv2 dinat dinov2 dinov2_with_registers dinov3_convnext dinov3_vit focalnet hgnet_v2 hiera
+    lw_detr_vit maskformer-swin pixio pp_lcnet pvt_v2 resnet rf_detr_dinov2 rt_detr_resnet swin swinv2 textnet
+    timm_backbone vitdet vitpose_backbone
+    """.split()
+)
+"""The types that transformers builds as backbones."""
+
+
 def tree(s: Spec) -> Block:
     """The tree of a model, or of a part whose tensors keep their own components."""
     family = find(s.family)

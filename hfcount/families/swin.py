@@ -2,14 +2,14 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, stack
+from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.vision import patch_convolution
+from hfcount.parts.vision import patch_convolution, stage_norms
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
 MODEL_TYPES = ("swin", "donut-swin")  # transformers 5.23: modeling_swin.py, modeling_donut_swin.py
-IGNORED = ("out_indices", "num_layers", "hidden_size", "image_size", "path_norm")
+IGNORED = ("stage_names", "num_layers", "hidden_size", "image_size", "path_norm")
 CONVERTED = ("swin",)
 SPELLINGS = {
     **{rf"attention\.self\.{name}\.": f"attention.{name[0]}_proj." for name in ("query", "key", "value")},
@@ -19,7 +19,7 @@ SPELLINGS = {
     r"output\.dense\.": "mlp.fc2.",
 }
 
-_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image")
+_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")
 
 
 def spec(c: Config) -> Spec:
@@ -28,10 +28,11 @@ def spec(c: Config) -> Spec:
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
-    traits = {
+    traits: dict[str, int] = {
         "window_size": keys.sized("w", c.int("window_size")),
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
     }
+    traits |= keys.given_out(c, len(layers))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.traits["width"]
@@ -76,5 +77,8 @@ def blueprint(s: Spec) -> Block:
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
+    if s.head == "backbone":
+        norms = stage_norms(s, [first, *(part.layer.traits["width"] for part in s.layers)])
+        return Block({**altered(body, layernorm=None, swin=block(layernorm=norm)).children, **norms.children})
     heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
     return headed(s, "swin" if first_family else "donut", body, **heads)

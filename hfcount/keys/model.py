@@ -34,7 +34,10 @@ HEADS: Mapping[str, Head] = {
 Heads = Sequence[str] | Mapping[str, Head]
 """Endings from HEADS, or any endings with the head that each means."""
 
-_LABELLED = ("_classification", "_segmentation", "question_answering", "pretraining", "multiple_choice")
+_LABELLED = (
+    "_classification", "_segmentation", "_detection", "question_answering", "pretraining", "multiple_choice",
+    "pose_estimation",
+)  # fmt: skip
 
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
@@ -107,7 +110,7 @@ def decoder_spec(
         layers=tuple(layers),
         head=head,
         heads=tuple(dict.fromkeys(known.values())),
-        labels=_labels(whole, default_labels) if labelled else 2,
+        labels=labels(whole, default_labels) if labelled else 2,
         tied=_tied(whole, c, tied),
         **more,
     )
@@ -149,7 +152,8 @@ def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:
     )
 
 
-def _labels(c: Config, default: int) -> int:
+def labels(c: Config, default: int) -> int:
+    """The number of labels that the config names, or `default`."""
     names, number = c.object("id2label"), c.int("num_labels", default=None)
     if names and number is not None and len(names) != number:
         said = f"id2label names {len(names):,} labels and num_labels is {number:,}."

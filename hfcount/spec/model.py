@@ -136,6 +136,9 @@ Head = Literal[
     "backbone",
     "semantic_segmentation",
     "depth_estimation",
+    "universal_segmentation",
+    "panoptic_segmentation",
+    "pose_estimation",
     "image_to_image",
 ]
 

@@ -178,7 +178,7 @@ def _unfold(
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")
     if isinstance(node, Tied):
-        outputs = node.shape[0]
+        outputs, name = node.shape[0], (*segments, node.name)
         weight = Leaf(name, node.shape, "parameter", *common, node.to, (1, 1), repeats, False, "optional")
     else:
         outputs = node.outputs

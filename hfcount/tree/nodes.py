@@ -64,7 +64,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """A second name, `weight`, for the tensor called `to`; some writers store a copy of it.
+    """A second name, which ends in `name`, for the tensor called `to`; some writers store a copy of it.
 
     With `bias` there is also a `bias`, which is a parameter of its own.
     """
@@ -73,6 +73,7 @@ class Tied:
     shape: tuple[int, ...]
     component: Component | None = None
     bias: bool = False
+    name: str = "weight"
 
 
 @dataclass(frozen=True, slots=True)

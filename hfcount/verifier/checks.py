@@ -16,12 +16,12 @@ TOTAL_SIZE = "metadata.total_size"
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
     """HF501, HF504: packed weights of a scheme that is not described, or that nothing announces."""
-    count, parameters = c.blueprint.tensor_count, c.blueprint.total
-    outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
-    if not c.announced:
-        outcome.report(
-            "HF504", observed=c.scheme, key="quantization_config", file=CONFIG, scheme=c.scheme, packed=True, bytes=None
-        )
+    if c.announced:
+        count, parameters = c.blueprint.tensor_count, c.blueprint.total
+        outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
+    else:
+        facts: dict[str, Any] = {"scheme": c.scheme, "packed": True, "bytes": None}
+        outcome.report("HF504", observed=c.scheme, key="quantization_config", file=CONFIG, **facts)
 
 
 def check_names(c: Comparison, outcome: Outcome) -> None:

@@ -1,0 +1,67 @@
+"""DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
+
+from hfcount import families, keys
+from hfcount.keys.detection import channels, chosen, detecting
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import headed
+from hfcount.parts.convolution import conv, frozen
+from hfcount.parts.detection import detr_layer, mask_head, perceptron
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("detr", "table-transformer")  # transformers 5.23: modeling_detr.py, modeling_table_transformer.py
+IGNORED = ("dilation",)
+CONVERTED = ("detr",)
+SPELLINGS = {
+    r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder.",
+    r"\.o_proj\.": ".out_proj.",
+    r"layers\.(\d+)\.mlp\.fc": r"layers.\1.fc",
+    r"^bbox_attention\.(.)_proj\.": r"bbox_attention.\1_linear.",
+    r"^mask_head\.conv([12])\.conv\.": r"mask_head.lay\1.",
+    r"^mask_head\.conv([12])\.norm\.": r"mask_head.gn\1.",
+    **{
+        rf"^mask_head\.fpn_stages\.{number}\.{old}\.": f"mask_head.{new}{number + shift}."
+        for number in range(3)
+        for old, new, shift in (("fpn_adapter", "adapter", 1), (r"refine\.conv", "lay", 3), (r"refine\.norm", "gn", 3))
+    },
+    r"^mask_head\.output_conv\.": "mask_head.out_lay.",
+}
+
+_ROWS = 50  # of each learned table of positions
+_HEADS = keys.named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
+
+
+def spec(c: Config) -> Spec:
+    inner = families.convolutional(c)
+    places = chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4]
+    widths = channels(places, inner)
+    traits = {
+        "num_queries": keys.sized("n_q", c.int("num_queries")),
+        "learned": c.str("position_embedding_type", default="sine") == "learned",
+        "levels": len(widths),
+        **{f"level.{place}": width for place, width in enumerate(widths)},
+    }
+    return detecting(c, _HEADS, inner, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+    table = embedding(_ROWS, d // 2)
+    places = block("embedding", row_embeddings=table, column_embeddings=table) if of["learned"] else None
+    encoder = stack(s.stack("encoder"), lambda one: detr_layer(d, one))
+    body = block(
+        backbone=block(conv_encoder=block(model=frozen(families.tree(s.parts["backbone"])))),
+        position_embedding=places,
+        query_position_embeddings=embedding(of["num_queries"], d),
+        input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
+        encoder=block(layers=encoder, layernorm=norm if s.family == "table-transformer" else None),
+        decoder=block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=norm),
+    )
+    found = block(class_labels_classifier=Linear(d, s.labels + 1, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
+    if s.head != "panoptic_segmentation":
+        return headed(s, "model", body, object_detection=found)
+    heads = s.parts["encoder"].layers[0].layer.attention.heads
+    masks = mask_head(d, heads, widths[::-1][-3:])
+    return Block({"detr": Block({"model": body, **found.children}), **masks.children})

@@ -1,0 +1,28 @@
+"""SAM, and HQ-SAM: segments what points, boxes or masks prompt it to (arXiv:2304.02643, arXiv:2306.01567)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.sam import frequencies, shared_frequencies
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("sam", "sam_hq")  # transformers 5.23: modeling_sam.py, modeling_sam_hq.py
+
+
+def spec(c: Config) -> Spec:
+    vision, prompt = families.part(c, "vision_config"), families.part(c, "prompt_encoder_config")
+    decoder = families.part(c, "mask_decoder_config")
+    traits = {"num_pos_feats": keys.sized("n_f", c.part("vision_config").int("num_pos_feats"))}
+    parts = {"vision": vision, "prompt": prompt, "mask": decoder}
+    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    count = s.traits["num_pos_feats"]
+    prompts = families.tree(s.parts["prompt"])
+    return block(
+        shared_image_embedding=frequencies(count, trained=True),
+        vision_encoder=families.tower(s, "vision"),
+        prompt_encoder=Block({"shared_embedding": shared_frequencies(count), **prompts.children}, "embedding"),
+        mask_decoder=families.tree(s.parts["mask"]),
+    )

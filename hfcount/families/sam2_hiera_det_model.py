@@ -1,0 +1,84 @@
+"""Hiera, as in SAM 2: stages of attention within windows, each wider than the one before (arXiv:2306.00989)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("sam2_hiera_det_model",)  # transformers 5.23: modeling_sam2.py
+IGNORED = (
+    "image_size",
+    "patch_stride",
+    "patch_padding",
+    "query_stride",
+    "num_query_pool_stages",
+    "global_attention_blocks",
+    "num_attention_heads",
+)
+
+
+def spec(c: Config) -> Spec:
+    widths = c.ints("embed_dim_per_stage", default=(96, 192, 384, 768))
+    heads = c.ints("num_attention_heads_per_stage", default=(1, 2, 4, 8))
+    depths, sides = (
+        c.ints("blocks_per_stage", default=(1, 2, 7, 2)),
+        c.ints("window_size_per_stage", default=(8, 4, 14, 7)),
+    )
+    if not 0 < len(depths) <= min(len(widths), len(heads)) or not sides:
+        said = (
+            f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths, {len(heads):,} numbers of heads."
+        )
+        raise c.error(said, "blocks_per_stage", "Correct one of them.")
+    layers, start, before = [], 0, 0
+    for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):
+        d = keys.sized(f"d{number + 1}", width)
+        ffn = Dense(width=c.times("mlp_ratio", d, default=4), bias=True)
+        mixer = keys.multi_head(c, d, many, uneven="built")
+        first = min(1, depth)
+        for inputs, places in ((before or d, range(start, start + first)), (d, range(start + first, start + depth))):
+            layer = Layer(mixer=mixer, ffn=ffn, traits={"width": d, "inputs": inputs})
+            layers += [Layers(indices=Indices.of(places), layer=layer)] if places else []
+        start, before = start + depth, d
+    rows, columns = _sides(c, "window_positional_embedding_background_size", (7, 7))
+    high, wide = _sides(c, "patch_kernel_size", (7, 7))
+    traits = {
+        "rows": keys.sized("h_b", rows),
+        "columns": keys.sized("w_b", columns),
+        "high": keys.sized("P_h", high),
+        "wide": keys.sized("P_w", wide),
+        "window": keys.sized("w", sides[0]),
+        "num_channels": keys.sized("C", c.int("num_channels")),
+    }
+    return keys.encoding(c, layers, hidden=c.int("hidden_size"), traits=traits)
+
+
+def _sides(c: Config, key: str, default: tuple[int, int]) -> tuple[int, int]:
+    both = c.ints(key, default=default, alone=True)
+    if len(both) != 2 and not c.is_int(key):
+        raise c.error(f"{key} has {len(both):,} entries, and must have height and width.", key)
+    return both[0], both[-1]
+
+
+def blueprint(s: Spec) -> Block:
+    of, first = s.traits, s.hidden
+
+    def layer(one: Layer) -> Block:
+        inputs, d = one.traits["inputs"], one.traits["width"]
+        return block(
+            layer_norm1=layer_norm(inputs),
+            attn=block("attention", qkv=Linear(inputs, 3 * d, True), proj=Linear(d, d, True)),
+            layer_norm2=layer_norm(d),
+            mlp=mlp(d, one.dense.width, up="proj_in", down="proj_out"),
+            proj=Linear(inputs, d, True, "other") if inputs != d else None,
+        )
+
+    kernel = Tensor((first, of["num_channels"], of["high"], of["wide"]))
+    places = Tensor((1, first, of["rows"], of["columns"]), component="embedding")
+    return block(
+        pos_embed=places,
+        pos_embed_window=Tensor((1, first, of["window"], of["window"]), component="embedding"),
+        patch_embed=block("embedding", projection=block(weight=kernel, bias=Tensor((first,)))),
+        blocks=stack(s.layers, layer),
+    )

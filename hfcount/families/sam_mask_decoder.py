@@ -1,0 +1,90 @@
+"""SAM's mask decoder: tokens and image attend to each other, and tokens become masks (arXiv:2304.02643)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, mlp, stack
+from hfcount.parts.convolution import transposed
+from hfcount.parts.sam import feed_forward, two_way, two_way_layer
+from hfcount.parts.vision import convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Repeat, block
+
+# transformers 5.23: modeling_sam.py, modeling_sam_hq.py, modeling_sam2.py, modeling_sam2_video.py,
+# modeling_sam3_tracker.py, modeling_sam3_tracker_video.py, modeling_edgetam.py, modeling_edgetam_video.py
+MODEL_TYPES = (
+    "sam_mask_decoder",
+    "sam_hq_mask_decoder",
+    "sam2_mask_decoder",
+    "sam2_video_mask_decoder",
+    "sam3_tracker_mask_decoder",
+    "sam3_tracker_video_mask_decoder",
+    "edgetam_mask_decoder",
+    "edgetam_video_mask_decoder",
+)
+IGNORED = ("dynamic_multimask_via_stability",)
+
+
+def spec(c: Config) -> Spec:
+    d = c.int("hidden_size")
+    inner = keys.divides(
+        c, "attention_downsample_rate", c.int("attention_downsample_rate"), "hidden_size", d, built=True
+    )
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
+    traits = {
+        "inner": keys.sized("d_i", inner),
+        "num_multimask_outputs": keys.sized("n_m", c.int("num_multimask_outputs", minimum=0)),
+        "iou_head_depth": keys.sized("N_u", c.int("iou_head_depth", maximum=MAX_LAYERS)),
+        "iou_head_hidden_dim": keys.sized("d_u", c.int("iou_head_hidden_dim")),
+        "vit_dim": keys.sized("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
+    }
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, high, vit = s.hidden, s.traits, s.family == "sam_hq_mask_decoder", s.traits["vit_dim"]
+    first = s.family in ("sam_mask_decoder", "sam_hq_mask_decoder")
+    out, inner = "out_proj" if first else "o_proj", of["inner"]
+    tokens, narrow, thin = of["num_multimask_outputs"] + 1, d // 4, d // 8
+
+    def layer(one: Layer) -> Block:
+        wide = one.dense.width
+        # From SAM 2 on, the network of a layer is as deep as there are layers.
+        network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
+        # In the first version the layers halve the width, whatever the config says.
+        return two_way_layer(d, d // 2 if first else inner, out, network)
+
+    mask = feed_forward(d, d, thin, 3)
+    fine = block(
+        conv_s0=convolution(d, thin, 1),
+        conv_s1=convolution(d, narrow, 1),
+        obj_score_token=embedding(1, d),
+        pred_obj_score_head=feed_forward(d, d, 1, 3),
+    )
+    # HQ-SAM's own token and convolutions over features of the vision tower (arXiv:2306.01567).
+    own = block(
+        hq_token=embedding(1, d),
+        hq_mask_mlp=mask,
+        compress_vit_conv1=transposed(vit, d, 2),
+        compress_vit_norm=layer_norm(d),
+        compress_vit_conv2=transposed(d, thin, 2),
+        encoder_conv1=transposed(d, narrow, 2),
+        encoder_norm=layer_norm(narrow),
+        encoder_conv2=transposed(narrow, thin, 2),
+        mask_conv1=convolution(thin, narrow, 3),
+        mask_norm=layer_norm(narrow),
+        mask_conv2=convolution(narrow, thin, 3),
+    )
+    body = block(
+        iou_token=embedding(1, d),
+        mask_tokens=embedding(tokens, d),
+        transformer=two_way(d, inner, out, stack(s.layers, layer)),
+        upscale_conv1=transposed(d, narrow, 2),
+        upscale_conv2=transposed(narrow, thin, 2),
+        upscale_layer_norm=layer_norm(narrow),
+        output_hypernetworks_mlps=Repeat(Indices.below(tokens), mask),
+        iou_prediction_head=feed_forward(d, of["iou_head_hidden_dim"], tokens, of["iou_head_depth"]),
+    )
+    more = own.children if high else {} if first else fine.children
+    return Block({**body.children, **more})

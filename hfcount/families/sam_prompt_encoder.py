@@ -1,0 +1,57 @@
+"""SAM's prompt encoder: points, boxes and masks as embeddings (arXiv:2304.02643)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm
+from hfcount.parts.sam import frequencies
+from hfcount.parts.vision import convolution
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Repeat, block
+
+# transformers 5.23: modeling_sam.py, modeling_sam_hq.py, modeling_sam2.py, modeling_sam2_video.py,
+# modeling_sam3_tracker.py, modeling_sam3_tracker_video.py, modeling_edgetam.py, modeling_edgetam_video.py
+MODEL_TYPES = (
+    "sam_prompt_encoder",
+    "sam_hq_prompt_encoder",
+    "sam2_prompt_encoder",
+    "sam2_video_prompt_encoder",
+    "sam3_tracker_prompt_encoder",
+    "sam3_tracker_video_prompt_encoder",
+    "edgetam_prompt_encoder",
+    "edgetam_video_prompt_encoder",
+)
+IGNORED = ("image_size", "patch_size", "image_embedding_size", "scale")
+
+
+def spec(c: Config) -> Spec:
+    channels = c.int("mask_input_channels")
+    if channels % 4:
+        c.cannot_run(f"mask_input_channels is {channels:,}, which is not a multiple of 4.", "mask_input_channels")
+    traits = {
+        "mask_input_channels": keys.sized("C_m", channels),
+        "num_point_embeddings": keys.sized("n_e", c.int("num_point_embeddings")),
+    }
+    return keys.encoding(c, (), hidden=c.int("hidden_size"), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen, points = s.hidden, s.traits["mask_input_channels"], s.traits["num_point_embeddings"]
+    first = s.family in ("sam_prompt_encoder", "sam_hq_prompt_encoder")
+    masks = block(
+        conv1=convolution(1, seen // 4, 2),
+        conv2=convolution(seen // 4, seen, 2),
+        conv3=convolution(seen, d, 1),
+        layer_norm1=layer_norm(seen // 4),
+        layer_norm2=layer_norm(seen // 4 * 4),
+    )
+    each = Repeat(Indices.below(points), embedding(1, d))
+    # The first version has the frequencies of places from the image, and the others their own.
+    return block(
+        "embedding",
+        shared_embedding=None if first else frequencies(d // 2),
+        mask_embed=masks,
+        no_mask_embed=embedding(1, d),
+        point_embed=each if first else embedding(points, d),
+        not_a_point_embed=embedding(1, d),
+    )

@@ -1,0 +1,35 @@
+"""ViTPose: a backbone and a small decoder of heat maps, one for each joint (arXiv:2204.12484)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.convolution import batch_norm, conv, transposed
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("vitpose",)  # transformers 5.23: modeling_vitpose.py
+IGNORED = ("scale_factor",)
+
+_HEADS = keys.named(ForPoseEstimation="pose_estimation")
+_WIDTH = 256  # of the decoder that is not simple
+
+
+def spec(c: Config) -> Spec:
+    backbone, traits = families.backbone(c), {"simple": c.bool("use_simple_decoder", default=True)}
+    d = keys.sized("d", backbone.hidden)
+    return keys.decoder_spec(
+        c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone}, traits=traits
+    ).but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    larger = block(
+        "other",
+        deconv1=transposed(d, _WIDTH, 4, bias=False),
+        batchnorm1=batch_norm(_WIDTH),
+        deconv2=transposed(_WIDTH, _WIDTH, 4, bias=False),
+        batchnorm2=batch_norm(_WIDTH),
+        conv=conv(_WIDTH, s.labels, 1, bias=True),
+    )
+    simple = block("other", conv=conv(d, s.labels, 3, bias=True))
+    return block(backbone=families.tree(s.parts["backbone"]), head=simple if s.traits["simple"] else larger)

@@ -1,0 +1,53 @@
+"""YOLOS: a ViT with tokens for detections, and tables of positions at each layer (arXiv:2106.00666)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import headed
+from hfcount.parts.conversions import VIT_ATTENTION
+from hfcount.parts.detection import perceptron
+from hfcount.parts.vision import patch_convolution, vit_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("yolos",)  # transformers 5.23: modeling_yolos.py
+SPELLINGS = {r"encoder\.interpolation\.mid_position_embeddings": "encoder.mid_position_embeddings", **VIT_ATTENTION}
+
+_HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
+    )
+    tokens, (high, wide) = c.int("num_detection_tokens", minimum=0), keys.sides(c, "image_size")
+    patches, side = keys.patches(c), c.int("patch_size")
+    traits = {
+        "num_detection_tokens": keys.sized("n_d", tokens),
+        "mid": keys.sized("n_m", 1 + high * wide // (side * side) + tokens),
+        "use_mid_position_embeddings": c.bool("use_mid_position_embeddings", default=True),
+    }
+    rows = keys.rectangle(c) + tokens + 1
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, traits=traits)
+    return whole.but(causal=False, patches=patches)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    embeddings = block(
+        "embedding",
+        cls_token=Tensor((1, 1, d)),
+        detection_tokens=Tensor((1, of["num_detection_tokens"], d)),
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+    )
+    mid = Tensor((s.depth - 1, 1, of["mid"], d), component="embedding") if of["use_mid_position_embeddings"] else None
+    body = block(
+        embeddings=embeddings,
+        encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        layernorm=layer_norm(d),
+        pooler=block("other", dense=Linear(d, d, True)) if s.head == "base" else None,
+    )
+    found = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
+    return headed(s, "vit", body, object_detection=found)

@@ -1,0 +1,62 @@
+"""Detectors like DETR: a backbone, an encoder and a decoder of queries (arXiv:2005.12872)."""
+
+from collections.abc import Mapping
+
+from hfcount.keys.attention import multi_head
+from hfcount.keys.layers import alike
+from hfcount.keys.model import Heads, decoder_spec, labels
+from hfcount.keys.sizes import sized
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Dense, Layer, Layers, Spec
+
+NAMED_STEMS = ("stem", "act", "act1", "relu")
+
+
+def chosen(c: Config) -> list[int]:
+    """Which features a backbone gives, by their numbers, of which 0 is the stem's; -1, the last, if nothing says so."""
+    names = c.strs("out_features")
+    if not names:
+        return [int(place) for place in c.ints("out_indices")] or [-1]
+    found = []
+    for name in names:
+        number = name.lstrip("abcdefghijklmnopqrstuvwxyz") or "0"
+        if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
+            raise c.error("out_features must be names of stages.", "out_features")
+        found.append(0 if name in NAMED_STEMS else int(number))
+    return found
+
+
+def channels(places: list[int], backbone: Spec) -> list[int]:
+    """The widths of these features of a backbone."""
+    stages = [part.layer.traits.get("width", backbone.hidden) for part in backbone.layers]
+    stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
+    if not any("width" in part.layer.traits for part in backbone.layers):
+        return [backbone.hidden for _ in places]
+    widths = [stem, *stages]
+    return [widths[place] for place in places if -len(widths) <= place < len(widths)]
+
+
+def detecting(
+    c: Config,
+    heads: Heads,
+    backbone: Spec,
+    *,
+    traits: Mapping[str, int] | None = None,
+    parts: Mapping[str, Spec] | None = None,
+    inside: str = "",
+) -> Spec:
+    """An encoder and a decoder over a backbone; `inside` is the key of the encoder's width, if it has its own."""
+    d = c.int("d_model", "hidden_size")
+    own = sized("d_e", c.int(inside)) if inside else d
+
+    def layers(side: str) -> tuple[Layers, ...]:
+        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"))
+        layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
+        return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
+
+    encoder = Spec(family=c.family, hidden=own, layers=layers("encoder"), causal=False)
+    inner = {"encoder": encoder, "backbone": backbone, **(parts or {})}
+    whole = decoder_spec(
+        c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads, parts=inner, traits=traits or {}
+    )
+    return whole.but(causal=False, labels=labels(c, 2))

@@ -1,0 +1,75 @@
+"""Parts of detectors like DETR (arXiv:2005.12872)."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hfcount.parts.classic import fc
+from hfcount.parts.convolution import conv
+from hfcount.parts.norms import layer_norm
+from hfcount.parts.vision import square_attention
+from hfcount.spec import Layer
+from hfcount.tree.nodes import Block, Component, Linear, Node, block
+
+
+def numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
+    """A network through these widths. Tensors: layer1, layer2, ... with biases."""
+    layers = {f"layer{place}": Linear(into, out, True) for place, (into, out) in enumerate(pairwise(widths), 1)}
+    return Block(layers, component)
+
+
+def perceptron(*widths: int, component: Component = "other") -> Block:
+    """A network through these widths. Tensors: layers, numbered, with biases."""
+    layers = {str(place): Linear(into, out, True) for place, (into, out) in enumerate(pairwise(widths))}
+    return block(component, layers=Block(layers))
+
+
+def detr_layer(d: int, one: Layer, crossed: Block | bool = False) -> Block:
+    """A layer as DETR names it, with attention to the encoder if `crossed`, or with `crossed` for it.
+
+    Tensors: self_attn with out_proj, encoder_attn, fc1 (d_ff, d), fc2 (d, d_ff), and a norm behind each.
+    """
+    attention, norm = square_attention(d, out="out_proj"), layer_norm(d)
+    between: dict[str, Node] = {"encoder_attn_layer_norm": norm} if crossed else {}
+    if crossed:
+        between = {"encoder_attn": attention if crossed is True else crossed, **between}
+    return Block(
+        {
+            "self_attn": attention,
+            "self_attn_layer_norm": norm,
+            **between,
+            **fc(d, one.dense.width),
+            "final_layer_norm": norm,
+        }
+    )
+
+
+def sampling(d: int, points: int, heads: int, **more: Node) -> Block:
+    """Deformable attention, to few places of each level (arXiv:2010.04159), `points` in all for each head.
+
+    Tensors: sampling_offsets (2·h·points, d), attention_weights (h·points, d), value_proj and output_proj (d, d).
+    """
+    square = Linear(d, d, True)
+    return block(
+        "attention",
+        sampling_offsets=Linear(d, heads * points * 2, True),
+        attention_weights=Linear(d, heads * points, True),
+        value_proj=square,
+        output_proj=square,
+        **more,
+    )
+
+
+def mask_head(d: int, heads: int, levels: Sequence[int]) -> Block:
+    """DETR's head for masks: attention of queries to places, and convolutions over ever finer features.
+
+    Tensors: mask_head with lay1 to lay5, gn1 to gn5, adapter1 to adapter3 and out_lay; bbox_attention with q_linear
+    and k_linear (d, d).
+    """
+    widths, steps = [d + heads, d + heads, d // 2, d // 4, d // 8, d // 16], dict[str, Block]()
+    for number, (into, out) in enumerate(pairwise(widths), 1):
+        steps |= {f"lay{number}": conv(into, out, 3, bias=True), f"gn{number}": layer_norm(out)}
+    for number, width in enumerate(levels, 1):
+        steps[f"adapter{number}"] = conv(width, widths[number + 1], 1, bias=True)
+    steps["out_lay"] = conv(widths[-1], 1, 3, bias=True)
+    square = Linear(d, d, True)
+    return block("other", mask_head=Block(steps), bbox_attention=block(q_linear=square, k_linear=square))

@@ -1,0 +1,59 @@
+"""RT-DETR's hybrid encoder: attention within the coarsest level, convolutions across levels (arXiv:2304.08069)."""
+
+from collections.abc import Sequence
+
+from hfcount.parts.convolution import batch_norm, conv, normed
+from hfcount.parts.detection import detr_layer
+from hfcount.parts.model import stack
+from hfcount.parts.norms import layer_norm
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
+
+_BLOCKS = 3  # of a layer that fuses two levels
+
+
+def projected(widths: Sequence[int], d: int, further: int = 0, names: tuple[str, str] = ("0", "1")) -> Block:
+    """Each level's features as `d` channels, and `further` levels made of the last one with a larger kernel."""
+    first, second = names
+    known = [(width, 1) for width in widths] + [(d if place else widths[-1], 3) for place in range(further)]
+    made = {
+        str(place): Block({first: conv(into, d, side), second: batch_norm(d)})
+        for place, (into, side) in enumerate(known)
+    }
+    return Block(made, "projector")
+
+
+def cross_stage(d: int, hidden: int) -> Block:
+    """Two levels fused (arXiv:1911.11929). Tensors: conv1, conv2, bottlenecks, and conv3 where `hidden` is not d."""
+
+    def step(into: int, out: int, side: int) -> Block:
+        return normed(into, out, side, names=("conv", "norm"))
+
+    one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+    return block(
+        conv1=step(2 * d, hidden, 1),
+        conv2=step(2 * d, hidden, 1),
+        bottlenecks=Repeat(Indices.below(_BLOCKS), one),
+        conv3=step(hidden, d, 1) if int(hidden) != int(d) else None,
+    )
+
+
+def hybrid_encoder(s: Spec) -> Block:
+    """Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks."""
+    inner, of = s.parts["encoder"], s.traits
+    d, between = inner.hidden, Indices.below(of["levels"] - 1)
+    fused = cross_stage(d, of["encoder_fused"])
+    layers = block(layers=stack(inner.layers, lambda one: detr_layer(d, one)))
+    return block(
+        encoder=Repeat(Indices.below(of["attended"]), layers),
+        lateral_convs=Repeat(between, normed(d, d, 1, names=("conv", "norm"))),
+        fpn_blocks=Repeat(between, fused),
+        downsample_convs=Repeat(between, normed(d, d, 3, names=("conv", "norm"))),
+        pan_blocks=Repeat(between, fused),
+    )
+
+
+def normed_linear(d: int) -> Block:
+    """A projection and its norm. Tensors: 0 (d, d) and 1 (d), with biases."""
+    return Block({"0": Linear(d, d, True), "1": layer_norm(d)}, "other")
