@@ -1,14 +1,17 @@
 """Swin: stages of attention within shifted windows, each stage wider and coarser (arXiv:2103.14030)."""
 
 from hfcount import keys
+from hfcount.keys.detection import chosen
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.layers import altered
 from hfcount.parts.vision import patch_convolution
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
-MODEL_TYPES = ("swin", "donut-swin")  # transformers 5.23: modeling_swin.py, modeling_donut_swin.py
+# transformers 5.23: modeling_swin.py, modeling_donut_swin.py, modeling_maskformer_swin.py
+MODEL_TYPES = ("swin", "donut-swin", "maskformer-swin")
 IGNORED = ("out_indices", "num_layers", "hidden_size", "image_size", "path_norm")
 CONVERTED = ("swin",)
 SPELLINGS = {
@@ -19,7 +22,7 @@ SPELLINGS = {
     r"output\.dense\.": "mlp.fc2.",
 }
 
-_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image")
+_HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")
 
 
 def spec(c: Config) -> Spec:
@@ -31,6 +34,7 @@ def spec(c: Config) -> Spec:
     traits = {
         "window_size": keys.sized("w", c.int("window_size")),
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
+        **{f"normed.{place % (len(layers) + 1)}": 1 for place in chosen(c)},
     }
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
@@ -47,7 +51,7 @@ def blueprint(s: Spec) -> Block:
         a, d, wide = one.attention, one.traits["width"], one.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
-        pairs = buffer(squares, squares, whole=True) if s.family == "donut-swin" else obsolete(squares, squares)
+        pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
         table = Tensor((side * side, a.heads))
         own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
         return block(
@@ -72,7 +76,16 @@ def blueprint(s: Spec) -> Block:
         norm=layer_norm(first),
     )
     d, stride, first_family = s.hidden, s.traits["encoder_stride"], s.family == "swin"
-    norm = layer_norm(d) if first_family else None
+    widths = [first, *(part.layer.traits["width"] for part in s.layers)]
+    if s.head == "backbone":
+        whole = block(embeddings=embeddings, encoder=block(layers=Block(stages)))
+        if s.family == "maskformer-swin":
+            every = Block({str(number): layer_norm(width) for number, width in enumerate(widths[1:])})
+            return block(model=altered(whole, layernorm=layer_norm(d)), hidden_states_norms=every)
+        named = ("stem", *(f"stage{number}" for number in range(1, len(widths))))
+        norms = {name: layer_norm(widths[place]) for place, name in enumerate(named) if f"normed.{place}" in s.traits}
+        return altered(whole, hidden_states_norms=Block(norms))
+    norm = None if s.family == "donut-swin" else layer_norm(d)
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
