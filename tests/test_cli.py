@@ -175,7 +175,12 @@ def test_json_is_one_line_for_each_model_whatever_comes_of_it(command: Command) 
 @pytest.mark.parametrize("style", ["table", "markdown"])
 def test_several_models_are_summed_up_and_those_that_fail_are_shown_in_full(command: Command, style: str) -> None:
     result = command(*FIXTURES, "org/verified", "org/mismatch", "--format", style)
-    head, _, rest = result.out.partition("\n\n")
+    tally = "2 models: 1 verified, 1 mismatch"
+    assert tally in result.out
+    if style == "table":  # the last screen sums up
+        rest, _, head = result.out.removesuffix(f"\n\n{tally}\n").rpartition("\n\n")
+    else:
+        head, _, rest = result.out.partition("\n\n")
     details, weights, comparison = rest.rpartition("weights")
     assert [name in head for name in ("org/verified", "org/mismatch", weights)] == [True, True, False]
     assert [name in details for name in ("HF201", "org/mismatch", "org/verified")] == [True, True, False]

@@ -6,8 +6,9 @@ import pytest
 
 from hfcount.packing.amounts import amount
 from hfcount.packing.expected import expected
+from hfcount.packing.mlx import forms
 from hfcount.packing.split import regroup, split
-from hfcount.packing.stacks import apart, of_mlx, together
+from hfcount.packing.stacks import apart, together
 from hfcount.plan import blueprint
 from hfcount.storage.schemes import announcements
 from hfcount.storage.schemes.registry import read
@@ -146,4 +147,4 @@ def test_what_it_amounts_to(settings: dict[str, Any], dtypes: dict[str, int], wi
 
 def test_convolutions_of_mlx_have_their_channels_last() -> None:
     convolution = leaf("visual.patch_embed.proj.weight", (64, 3, 2, 16, 16), component="vision")
-    assert [one.shape for one in of_mlx([convolution])] == [(64, 2, 16, 16, 3)]
+    assert [one.shape for one in forms([convolution], (), ())] == [(64, 2, 16, 16, 3)]

@@ -17,10 +17,9 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.model import ReportedFinding
 from hfcount.reporters import lines, markdown, table
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import annotation, binary, compared, inert, share, verdict
+from hfcount.reporters.words import binary, compared, inert, share, verdict
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
@@ -107,17 +106,6 @@ def test_the_only_escapes_on_a_terminal_are_our_own(tmp_path: Path) -> None:
 def test_colours_only_on_a_terminal(tmp_path: Path, colour: bool) -> None:
     report = _report(tmp_path, TINY["llama"], index(TINY["llama"]))
     assert ("\x1b[" in _table(report, colour)) is colour
-
-
-def test_an_annotation_is_one_line_and_names_the_file(tmp_path: Path) -> None:
-    for finding in _hostile(tmp_path).findings:
-        assert annotation(finding).isprintable()
-    values = config("llama", num_towers=3)
-    (finding,) = _report(tmp_path / "other", values, index(values)).findings
-    assert annotation(finding) == (
-        "config.json: note HF102 unread-key: llama does not read num_towers. If one of them changes the model, the"
-        " count is off."
-    )
 
 
 def test_a_summary_fits_80_columns() -> None:
@@ -326,30 +314,6 @@ def test_a_command_is_broken_where_it_would_be_obeyed_alone() -> None:
     text = "a::b\n  ::error::c\n::d ##[e]"
     assert inert(text) == "a::b\n  \\::error::c\n\\::d #\\#[e]"
     assert inert(kept := "a :: b\n| ::c |\n# [x]") == kept
-
-
-def test_an_annotation_carries_no_command(tmp_path: Path) -> None:
-    for finding in _commanding(tmp_path).findings:
-        assert "::" not in annotation(finding)
-    (finding,) = failed_with("100% of\r\n::error::it")
-    assert annotation(finding) == "f%25%3A%3Ax: error HF001 malformed-document: 100%25 of%0D%0A%3A%3Aerror%3A%3Ait"
-
-
-def failed_with(message: str) -> list[ReportedFinding]:
-    """A finding that says this."""
-    return [
-        ReportedFinding(
-            code="HF001",
-            name="malformed-document",
-            severity="error",
-            message=message,
-            tensors=(),
-            count=0,
-            parameters=0,
-            bytes=0,
-            file="f%::x",
-        )
-    ]
 
 
 LIVE = [

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import click
 
+from hfcount.cli import files
 from hfcount.cli import options as read
-from hfcount.cli.output import ReaderGone, crashed, ended, show, written
+from hfcount.cli.help import EPILOG
+from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
@@ -17,41 +19,19 @@ from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST
 from hfcount.fetcher.names import public, understood
 from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
-from hfcount.reporters import FORMATS
+from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
+_BRIEF = Format("brief", "for --quiet")
+
 if TYPE_CHECKING:
+    from hfcount.cli.files import Wanted
     from hfcount.mapper.whatif import Changes
     from hfcount.report.inspection import Options
     from hfcount.report.model import Extra, Report
 
-_EPILOG = """
-\b
-Examples:
-  hfcount Qwen/Qwen3-32B                       a repo on the Hub
-  hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request of it
-  hfcount https://hf.co/Qwen/Qwen3-32B         a page's address, as pasted
-  hfcount ./my-checkpoint                      a local folder
-  hfcount --recursive ./checkpoints            every checkpoint in it
-  hfcount --offline Qwen/Qwen3-32B             the Hugging Face cache alone
-  hfcount --fixtures fixtures --all            every recorded checkpoint
-  hfcount --depth config --formula ./my-model  count and explain, do not compare
-  hfcount --format json A B | jq .verdict      one object per model and line
-  hfcount A B C --plot sizes.svg               compare models, and draw them
-  hfcount A --set num_key_value_heads=1        what if?
-  hfcount A --context 32768 --batch 4          what serving it takes
 
-\b
-Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3
-unverified or could not look. With several models the worst decides: 1, 3, 0.
-
-\b
-Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
-(zsh_source in ~/.zshrc; for fish, fish_source | source).
-"""
-
-
-@click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("models", nargs=-1, metavar="MODEL...")
 @click.option("--revision", metavar="REV", help="Branch, tag or commit.")
 @click.option("--subfolder", metavar="DIR", help="A folder of the repo.")
@@ -61,6 +41,15 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
 @click.option("--all", "everything", is_flag=True, help="With --fixtures: every checkpoint below DIR.")
 @click.option(
     "--recursive", type=click.Path(path_type=Path), metavar="DIR", help="Every checkpoint in a local folder of them."
+)
+@click.option(
+    "--list",
+    "listed",
+    type=str,
+    multiple=True,
+    metavar="FILE",
+    callback=read.listed,
+    help="Every model that a file names, one a line; - is standard input.",
 )
 @click.option("--offline", is_flag=True, help="The Hugging Face cache only.")
 @click.option(
@@ -87,6 +76,7 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     show_default=True,
     help="; ".join(f"{name} is {one.purpose}" for name, one in FORMATS.items()) + ".",
 )
+@click.option("-q", "--quiet", is_flag=True, help="One line a model: its verdict.")
 @click.option(
     "--derive-with",
     type=click.Choice(get_args(DerivedWith)),
@@ -117,20 +107,19 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="The dtype of cached keys and values (default: the config's)."
 )
 @click.option(
-    "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
+    "--output",
+    "outputs",
+    multiple=True,
     metavar="FILE",
-    callback=read.drawable,
-    help="Draw the components of all models: .svg, .png or .pdf.",
+    callback=files.outputs,
+    help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(OUTPUTS)}.",
+)
+@click.option(
+    "--plot", metavar="FILE", callback=files.figure, help="Draw the components of all models: .svg, .png or .pdf."
 )
 @click.option("--dark", is_flag=True, help="Draw it on a dark background.")
 @click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    callback=read.renderable,
-    help="Write everything as one self-contained page.",
+    "--html", "page", metavar="FILE", callback=files.page, help="Write everything as one self-contained page."
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
@@ -149,7 +138,16 @@ Shell completion: eval "$(_HFCOUNT_COMPLETE=bash_source hfcount)" in ~/.bashrc
     callback=read.families,
     help="List the architectures, or explain that of one model_type.",
 )
-@read.printing("--rules", read.rules, "Explain every finding.")
+@click.option(
+    "--rules",
+    is_flag=False,
+    flag_value="",
+    is_eager=True,
+    expose_value=False,
+    metavar="[CODE]",
+    callback=read.rules,
+    help="Explain every finding, or the one of a code.",
+)
 @read.printing("--schema", read.schema, "Print the JSON Schema of --format json.")
 @click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s")
 def main(
@@ -159,11 +157,13 @@ def main(
     fixtures: Path | None,
     everything: bool,
     recursive: Path | None,
+    listed: list[str],
     offline: bool,
     timeout: float,
     no_cache: bool,
     depth: AskedDepth,
     style: str,
+    quiet: bool,
     derive_with: DerivedWith | None,
     formula: bool,
     tensors: bool,
@@ -172,9 +172,10 @@ def main(
     context: int | None,
     batch: int,
     kv_dtype: str | None,
-    plot: Path | None,
+    outputs: "list[Wanted]",
+    plot: "list[Wanted]",
     dark: bool,
-    page: Path | None,
+    page: "list[Wanted]",
     save: Path | None,
     allow: frozenset[str],
     strict: bool,
@@ -188,7 +189,10 @@ def main(
     it, the headers of the safetensors files are read, too. No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    format = FORMATS[style]
+    format = _BRIEF if quiet else FORMATS[style]
+    if quiet and style != "table":
+        raise click.UsageError("--quiet is a format of its own, and goes without --format.")
+    models += tuple(listed)
     if recursive and (models or fixtures or everything or revision or subfolder):
         raise click.UsageError("--recursive goes without MODEL, --fixtures, --all, --revision and --subfolder.")
     if everything and (fixtures is None or models):
@@ -203,7 +207,7 @@ def main(
             return 3
     if batch > 1 and context is None:
         raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
-    if dark and plot is None:
+    if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
     if schemes:
         settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
@@ -227,7 +231,8 @@ def main(
     from hfcount.verifier.policy import Policy
 
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
-    extras = [name for name, wanted in asked.items() if wanted or page]
+    pages = [one for one in (*outputs, *page) if one.kind == "html"]
+    extras = [name for name, wanted in asked.items() if wanted or pages]
     unasked: dict[str, Any] = {name: None for name in extras if not asked[name]}  # only the page wants these
     gone = False
     whole: list[Report] = []
@@ -244,14 +249,10 @@ def main(
                 gone = not show(format, reports[-len(found) :])
     if not format.streamed:
         gone = not show(format, reports)  # what was asked for besides is still wanted
-    if plot:
-        from hfcount.reporters import plots
-
-        written(plot, lambda: plots.draw(reports, read.picture(plot), dark))
-    if page:
-        from hfcount.reporters.page import render
-
-        written(page, lambda: render(whole).encode())
+    for wanted in (*outputs, *plot, *page):
+        wanted.write(whole if wanted in pages else reports, dark)
+    if style == "github":
+        summarised(reports)
     if gone:
         raise ReaderGone
     return worst([report.exit_code for report in reports])

@@ -1,10 +1,9 @@
 """How options of the command line are parsed; a wrong value raises click.BadParameter."""
 
 import json
-import os
+import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,12 +39,15 @@ def families(context: click.Context, _option: click.Parameter, model_type: str |
     context.exit()
 
 
-def rules() -> Iterator[str]:
-    """Every finding, explained."""
+def rules(context: click.Context, _option: click.Parameter, name: str | None) -> None:
+    """Explains all findings, or the one of a code or name, in place of a run."""
+    if name is None or context.resilient_parsing:
+        return
     from hfcount.verifier.rules import RULES
 
-    for rule in RULES.values():
-        yield f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n"
+    for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
+        click.echo(f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n")
+    context.exit()
 
 
 def schema() -> Iterator[str]:
@@ -120,39 +122,40 @@ def installed(_context: click.Context, _option: click.Parameter, name: str | Non
     return name
 
 
-def _ready(path: Path, *suffixes: str) -> Path:
-    """A path that can be written and has one of the suffixes, so that no input is overwritten by mistake."""
-    if path.suffix.lower() not in suffixes:
-        raise click.BadParameter(f"{path} must end in {' or '.join(suffixes)}: the suffix says what to write.")
-    if not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise click.BadParameter(f"{path} exists and is not a writable file.")
-    return path
+if TYPE_CHECKING:
+    _Number = click.ParamType[int]
+else:
+    _Number = click.ParamType  # which older versions cannot subscript
 
 
-def drawable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Where to write a figure; the suffix says its kind."""
-    if path is None:
-        return None
-    path = _ready(path, ".svg", ".png", ".pdf")
-    _needs("matplotlib", "plot")
-    return path
+class _Tokens(_Number):
+    """A whole number, such as 32768, 32,768 or 32k (32 · 1,024)."""
+
+    name = "tokens"
+
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
+        text = str(value).lower().replace(",", "").replace("_", "")
+        found = re.fullmatch(r"(\d{1,13})([km]?)", text)
+        number = int(found[1]) * {"": 1, "k": 2**10, "m": 2**20}[found[2]] if found else 0
+        if not 1 <= number <= 2**40:
+            self.fail(f"{value} is not a whole number from 1 to 2^40, such as 32768 or 32k.", param, context)
+        return number
 
 
-def renderable(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Where to write a page."""
-    if path is None:
-        return None
-    path = _ready(path, ".html", ".htm")
-    _needs("jinja2", "html")
-    return path
-
-
-def picture(path: Path) -> Literal["svg", "png", "pdf"]:
-    """The kind of figure, by the file's suffix."""
-    return cast(Literal["svg", "png", "pdf"], path.suffix[1:].lower())
-
-
-COUNT = click.IntRange(1, 2**40)
+COUNT = _Tokens()
 """Tokens or sequences."""
+
+
+def listed(_context: click.Context, _option: click.Parameter, paths: Sequence[str]) -> list[str]:
+    """The models that files list, one a line; `-` is standard input, and `#` begins a remark."""
+    models = []
+    for path in paths:
+        try:
+            with click.open_file(path, encoding="utf-8") as lines:
+                models += [model for line in lines if (model := line.partition("#")[0].strip())]
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise click.BadParameter(f"{path} cannot be read: {why}.") from None
+    if paths and not models:
+        raise click.BadParameter(f"{', '.join(paths)} names no model.")
+    return models

@@ -1,6 +1,7 @@
 """What is printed and written, how a run ends, and what is said when it crashes."""
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.files import write
-from hfcount.reporters import Format
+from hfcount.reporters import FORMATS, Format
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ def show(format: Format, reports: "Sequence[Report]") -> bool:
     except OSError as error:
         raise _NotWritten(f"the report is not written: {error.strerror}") from None
     return True
+
+
+def summarised(reports: "Sequence[Report]") -> None:
+    """Adds the reports to the summary of a step of GitHub Actions, where this is one."""
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        text = FORMATS["markdown"].render(reports)
+        try:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+        except OSError as error:
+            raise _NotWritten(f"the step's summary is not written: {error.strerror}") from None
 
 
 def written(path: Path, make: Callable[[], bytes]) -> None:

@@ -11,18 +11,21 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_clip.py, modeling_metaclip_2.py, modeling_altclip.py, modeling_chinese_clip.py,
-# modeling_aimv2.py
-MODEL_TYPES = ("clip", "metaclip_2", "altclip", "chinese_clip", "aimv2")
+# modeling_aimv2.py, modeling_vision_text_dual_encoder.py
+MODEL_TYPES = ("clip", "metaclip_2", "altclip", "chinese_clip", "aimv2", "vision-text-dual-encoder")
 CONVERTED = ("altclip",)
 SPELLINGS = {r"encoder\.layer\.": "encoder.layers."}
 
-_CLASSIFYING = ("clip", "metaclip_2")
+_CLASSIFYING = keys.named(("Model", "ForImageClassification"))
+_DUAL = keys.named(DualEncoderModel="base")
+_HEADS = {"clip": _CLASSIFYING, "metaclip_2": _CLASSIFYING, "vision-text-dual-encoder": _DUAL}
 
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    heads = ("Model", "ForImageClassification") if c.family in _CLASSIFYING else ("Model",)
-    return keys.around(c, text, towers, heads=heads, out=c.int("projection_dim")).but(tied=False)
+    return keys.around(
+        c, text, towers, heads=_HEADS.get(c.family, keys.named(("Model",))), out=c.int("projection_dim")
+    ).but(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

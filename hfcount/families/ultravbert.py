@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     traits = {
         "pixel_shuffle_factor": keys.sized("m", c.int("pixel_shuffle_factor", default=4)),
-        "prediction_head_size": text.traits["prediction_head_size"],
+        "prediction_head_size": text.traits.get("prediction_head_size", text.hidden),
     }
     return keys.around(c, text, towers, heads=_HEADS, traits=traits)
 

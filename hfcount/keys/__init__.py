@@ -4,6 +4,7 @@
 from hfcount.keys.attention import (
     Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
+from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv

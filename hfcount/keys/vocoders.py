@@ -8,6 +8,8 @@ def hifigan(c: Config, prefix: str = "") -> dict[str, int]:
     """The traits of HiFi-GAN: its kernels, by number; `prefix` begins the names of its keys."""
     kernels, rates = c.ints(f"{prefix}upsample_kernel_sizes"), c.ints(f"{prefix}upsample_rates")
     blocks, dilations = c.ints(f"{prefix}resblock_kernel_sizes"), c.entries(f"{prefix}resblock_dilation_sizes")
+    if c.is_null(f"{prefix}resblock_dilation_sizes"):
+        dilations = [[1, 3, 5]] * 3  # as its class says, though not among its defaults
     key = f"{prefix}upsample_initial_channel"
     channels, times = c.int(key), min(len(rates), len(kernels))
     if not times or times > int(channels).bit_length() - 1:

@@ -9,6 +9,10 @@ CACHE_SCALES = ("k_scale", "v_scale")
 """Last segments of scales of attention's cache, which any scheme may store."""
 
 
+OWN = frozenset((".weight", ""))
+"""Suffixes of packed weights that have the name of the dense one."""
+
+
 class Suffixes:
     """The suffixes of the tensors that some layouts store, each with a bit; `.weight` itself has none."""
 
@@ -17,7 +21,7 @@ class Suffixes:
         self._packed: set[str] = set()  # suffixes of packed weights
         for layout in layouts:
             first, *rest = layout.parts(4096, 4096)
-            if first.suffix != ".weight":
+            if first.suffix not in OWN:
                 self._packed.add(first.suffix)
                 self._bits.setdefault(first.suffix, 1 << len(self._bits))
             for part in [*rest, *([layout.bias] if layout.bias else [])]:

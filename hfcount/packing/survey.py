@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hfcount.packing.expected import Group, biases_apart, groups, module_of, packed, part_of, with_bias
 from hfcount.packing.split import Segments, regroup
 from hfcount.packing.stacks import transposed
-from hfcount.packing.suffixes import Collected
+from hfcount.packing.suffixes import OWN, Collected
 from hfcount.storage.schemes.layout import Layout
 from hfcount.storage.schemes.scheme import DENSE, Choice, Scheme
 from hfcount.tree.indices import Indices
@@ -136,13 +136,13 @@ def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somew
             one == own and there <= _known(one) and _needed(one) <= {*somewhere}
         ):
             return one
-    packed = [one for one in known if _first(one) in (".weight", *there)]
+    packed = [one for one in known if _first(one) in (*OWN, *there)]
     return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
 
 
 @cache
 def _needed(layout: Layout) -> frozenset[str]:
-    return layout.suffixes()[0] - {".weight"}
+    return layout.suffixes()[0] - OWN
 
 
 @cache

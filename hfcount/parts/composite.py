@@ -45,7 +45,7 @@ def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more
         heard: the width of the text tower's output, if it is not d.
         more: further parts.
     """
-    out = s.out or s.hidden
+    out = s.output
     return block(
         text_model=text,
         vision_model=vision,

@@ -12,7 +12,8 @@ from hfcount.storage.schemes.layout import Unmodelled
 from hfcount.storage.schemes.registry import described
 from hfcount.tree.leaves import Leaf
 
-_USUAL = "F16"  # where a config names no dtype
+_HALF = ("gptq", "gptq_marlin", "awq", "awq_marlin", "auto-round", "bitsandbytes", "eetq", "aqlm")
+"""Schemes whose tools turn the rest of a model into F16, where a config names no dtype; others keep BF16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
     """How the weights are stored; None if nothing says that they are quantised, or it is not described."""
     if not run.announced:
         return None
-    dtype = code(blueprint.spec.dtype) or _USUAL
+    dtype = code(blueprint.spec.dtype) or ("F16" if run.announced[0].method in _HALF else "BF16")
     found = _seen(run) or _said(run, blueprint)
     if found is None:
         return None

@@ -31,4 +31,39 @@ FORMATS: Mapping[str, Format] = {
     "table": Format("table", "for people"),
     "json": Format("lines", "for programs, one object a line", streamed=True),
     "markdown": Format("markdown", "for a model card or a pull request"),
+    "github": Format("github", "for GitHub Actions, with annotations"),
 }
+
+
+class Output(NamedTuple):
+    """One kind of file that --output writes.
+
+    Args:
+        module: the module of this folder whose `render(reports)` returns the text, or whose `draw(reports, kind, dark)`
+            returns the bytes of a picture.
+        needs: the library that it takes, and the extra that brings it.
+    """
+
+    module: str
+    needs: tuple[str, str] | None = None
+
+    def make(self, kind: str, reports: "Sequence[Report]", dark: bool = False) -> bytes:
+        """The content of the file."""
+        reporter = import_module(f"{__name__}.{self.module}")
+        if self.module == "plots":
+            picture: bytes = reporter.draw(reports, kind, dark)
+            return picture
+        text: str = reporter.render(reports)
+        return f"{text}\n".encode()
+
+
+OUTPUTS: Mapping[str, Output] = {
+    "json": Output("lines"),
+    "md": Output("markdown"),
+    "xml": Output("junit"),
+    "sarif": Output("sarif"),
+    "csv": Output("sheet"),
+    "html": Output("page", ("jinja2", "html")),
+    **dict.fromkeys(("svg", "png", "pdf"), Output("plots", ("matplotlib", "plot"))),
+}
+"""Files by their suffix; JSON is one object a line, and XML is JUnit's."""

@@ -7,7 +7,19 @@ from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import (
+    compared,
+    formulas,
+    inert,
+    looked,
+    number,
+    origin,
+    remarks,
+    serving,
+    share,
+    tally,
+    verdict,
+)
 
 _NUMBERS = ("parameters", "share", "active", "shape", "elements", "value", "expected", "observed", "amount")
 # GitHub looks for addresses, users and issues in the text that it shows, whatever was escaped in its source.
@@ -17,7 +29,7 @@ _MARKS = {"verified": "✅", "explained": "✅", "allowed": "⚠️", "mismatch"
 
 def render(reports: Sequence[Report]) -> str:
     """The text for one or several reports."""
-    parts = [summary(reports)] if judged(reports) else []
+    parts = [summary(reports), tally(reports)] if judged(reports) else []
     parts += [details(report) for report in in_full(reports)]
     if comparable(reports):
         parts.append(comparison(reports))

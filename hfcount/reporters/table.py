@@ -12,7 +12,19 @@ from rich.text import Text
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import compared, formulas, inert, looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import (
+    compared,
+    formulas,
+    inert,
+    looked,
+    number,
+    origin,
+    remarks,
+    serving,
+    share,
+    tally,
+    verdict,
+)
 from hfcount.text import plural
 
 _COLOURS = {
@@ -31,15 +43,16 @@ def render(reports: Sequence[Report]) -> str:
     """The text for one or several reports, in the terminal's width and colours."""
     console = Console(highlight=False)
     with console.capture() as captured:
-        if judged(reports):
-            console.print(summary(reports))
-        for report in in_full(reports):
-            if len(reports) > 1:
+        for place, report in enumerate(in_full(reports)):
+            if place:
                 console.print()
             for part in details(report, console.width):
                 console.print(part)
         if comparable(reports):
             for part in comparison(reports, console.width):
+                console.print(part)
+        if judged(reports):
+            for part in ("", summary(reports), "", tally(reports)):
                 console.print(part)
     return inert("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
 

@@ -1,13 +1,14 @@
 """Sentences and table rows that all reporters share."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
 from hfcount.mapper.whatif import written
 from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
-from hfcount.report.model import Report, ReportedFinding
-from hfcount.text import plural, printable
+from hfcount.report.model import Report, Verdict
+from hfcount.text import plural
 from hfcount.tree.nodes import Component
 
 _COUNTED = "counted from the config alone, as asked"
@@ -200,16 +201,11 @@ def _of(some: int, files: int) -> str:
     return plural(files, "file") if some == files else f"{some:,} of {plural(files, 'file')}"
 
 
-def annotation(finding: ReportedFinding) -> str:
-    """A finding in one line, as compilers write theirs: `config.json: error HF301 shape-differs: ...`.
-
-    Percent signs, line breaks and pairs of colons are encoded as GitHub's toolkit does for its workflow commands.
-    """
-    place = f"{finding.file}: " if finding.file else ""
-    text = f"{place}{finding.severity} {finding.code} {finding.name}: {finding.message}"
-    for char, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), ("::", "%3A%3A")):
-        text = text.replace(char, code)
-    return printable(text, None)
+def tally(reports: Sequence[Report]) -> str:
+    """`27 models: 8 verified, 3 explained, 14 mismatch, 2 unverified`."""
+    counts = Counter(report.verdict for report in reports)
+    said = ", ".join(f"{counts[name]:,} {name}" for name in get_args(Verdict) if counts[name])
+    return f"{plural(len(reports), 'model')}: {said}"
 
 
 def inert(text: str) -> str:

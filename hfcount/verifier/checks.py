@@ -16,12 +16,12 @@ TOTAL_SIZE = "metadata.total_size"
 
 def check_scheme(c: Comparison, outcome: Outcome) -> None:
     """HF501, HF504: packed weights of a scheme that is not described, or that nothing announces."""
-    count, parameters = c.blueprint.tensor_count, c.blueprint.total
-    outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
-    if not c.announced:
-        outcome.report(
-            "HF504", observed=c.scheme, key="quantization_config", file=CONFIG, scheme=c.scheme, packed=True, bytes=None
-        )
+    if c.announced:
+        count, parameters = c.blueprint.tensor_count, c.blueprint.total
+        outcome.report("HF501", observed=c.scheme, count=count, parameters=parameters, bytes=None)
+    else:
+        facts: dict[str, Any] = {"scheme": c.scheme, "packed": True, "bytes": None}
+        outcome.report("HF504", observed=c.scheme, key="quantization_config", file=CONFIG, **facts)
 
 
 def check_names(c: Comparison, outcome: Outcome) -> None:
@@ -35,7 +35,9 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
         text = f"{lacking:,} missing, {beyond:,} not described"
     elif match.wrapped:
         text = "under names that a wrapper has changed"
-    alike = not (text or match.unfinished)
+    alike, left = not (text or match.unfinished), sum(int(leaf.count) for leaf in c.packed.left) if c.packed else 0
+    if alike and left:
+        text = f"the language model alone, as {c.packing.name} converts it, without {plural(left, 'tensor')} of towers"
     outcome.checks.append(Check("tensors", expected + scales, count, text, alike))
     if lacking:
         width = dtypes.width(c.declared) if c.declared else None

@@ -47,8 +47,6 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
             _report_modules(c, packed, said, own, why, some, outcome)
-    if packed.left:
-        outcome.report("HF201", c.subject, severity="note", fix=None, **_left(c, packed), alone=True)
     if packed.lacking:
         _report_lacking(packed, outcome)
     for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
@@ -58,9 +56,9 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
 
 
 def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
-    """Dense modules that may be stored either way, where others of that name are packed: how those are."""
+    """Dense modules that may be stored either way, where others of that name are packed, with how those are."""
     others: dict[Segments, Choice] = {}
-    open_ = [found for found in modules if found.choice.either and found.leaf.part == "model"]
+    open_ = [found for found in modules if _open(found.choice) and found.leaf.part == "model"]
     for found in open_:
         if found.layout:
             others[unnumbered(found.leaf.segments)] = Choice(found.layout)
@@ -69,6 +67,10 @@ def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
         for found in open_
         if found.layout is None and (name := unnumbered(found.leaf.segments)) in others
     }
+
+
+def _open(choice: Choice) -> bool:
+    return choice.either or bool(choice.why and choice.layout)
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:
@@ -245,13 +247,6 @@ def _report_lacking(packed: Packed, outcome: Outcome) -> None:
         modules=sum(int(found.leaf.count) for found in some),
         layout=", ".join(labels),
     )
-
-
-def _left(c: Comparison, packed: Packed) -> dict[str, Any]:
-    """The arguments of `report` for towers that are left out."""
-    there = sum(int(leaf.count) for leaf, _ in c.match.listed if leaf.presence == "required")
-    facts = _sums(packed.left)
-    return facts | {"expected": there + facts["count"], "observed": there}
 
 
 def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:

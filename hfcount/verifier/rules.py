@@ -27,8 +27,7 @@ RULES = {
             "the checkpoint lacks {count:tensor} of the {expected:,} that {subject} describes: {tensors}.[untied?"
             " tie_word_embeddings was read as false; if the head shares the embedding, it should be true.][ {instead}"
             " stands in its place: name the class of that head in architectures, or save from {subject}.][begun?"
-            " Loaders that predict with the layer fail, or take the rest at random.][alone? That is a conversion of the"
-            " language model alone, and tools that make one read no other part.]",
+            " Loaders that predict with the layer fail, or take the rest at random.]",
             mends=False,
         ),
         Rule(

@@ -41,7 +41,8 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
     for prefix, part in parts:
         keys = [key for key in _KEYS if isinstance(part.get(key), dict) and part[key]]
         if keys:
-            found.append(_announcement(part[keys[0]], f"{prefix}{keys[0]}", "config.json"))
+            own = {"expert_dtype": config["expert_dtype"]} if "expert_dtype" in config else {}  # DeepSeek's, beside it
+            found.append(_announcement({**own, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))
             break
     for file in SIDE_FILES:
         settings = beside.get(file)

@@ -10,6 +10,7 @@ from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
 
 _CLASS = "Linear"
+_STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,8 @@ class Groups(Scheme):
             return DENSE
         # Routers were linear maps to this tool, and it packed those that no list named.
         router = module.component == "router" and not module.linear
-        return ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        found = ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        return found._replace(why=_STACKED) if module.component == "experts" else found
 
 
 def read(settings: Settings) -> Scheme:

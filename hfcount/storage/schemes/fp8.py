@@ -1,10 +1,11 @@
 """FP8 of transformers, DeepSeek, Qwen and others: a scale for each block of a weight, or one for all of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import SCALE_DTYPES, Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Listed, Scheme
+from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, pair, texts, word
 
 _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
@@ -18,6 +19,7 @@ class Fp8(Layout):
     block: tuple[int, int] | None
     static: bool = False
     scale: str = ".weight_scale_inv"
+    dtypes: tuple[str, ...] = SCALE_DTYPES
 
     @property
     def label(self) -> str:
@@ -25,8 +27,37 @@ class Fp8(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1])) if self.block else ()
-        parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, SCALE_DTYPES)]
+        parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
         return [*parts, Part(".activation_scale", (), ("F32", "BF16"))] if self.static else parts
+
+
+@dataclass(frozen=True, slots=True)
+class Fp4(Layout):
+    """Two 4-bit floats a byte, with a power of two for 32 of them."""
+
+    scale: str = ".scale"
+    label = "FP4 in groups of 32"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        scales = Part(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))
+        return [Part(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
+
+
+class Finegrained(Listed):
+    """FP8 with experts of their own layout, if they have one."""
+
+    def __init__(self, layout: Layout, experts: Layout | None, excluded: Matcher | None, *others: Layout) -> None:
+        super().__init__("fp8", layout, excluded, *others)
+        self._experts = experts
+
+    @property
+    def layouts(self) -> Iterable[Layout]:
+        return (*super().layouts, *((self._experts, Fp4(".weight_scale_inv")) if self._experts else ()))
+
+    def choose(self, module: Module) -> Choice:
+        found = super().choose(module)
+        own = self._experts if module.component == "experts" and found.layout else None
+        return found._replace(layout=own) if own else found
 
 
 def read(settings: Settings) -> Scheme:
@@ -41,8 +72,12 @@ def read(settings: Settings) -> Scheme:
     named = None if listed is None else [_meant(name) for name in listed]
     static = word(settings, "activation_scheme") == "static"
     own = Fp8(pair(settings, "weight_block_size"), static)
+    excluded = None if named is None else Matcher(named, "transformers")
+    if word(settings, "expert_dtype") == "fp4":
+        powers = Fp8(own.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
+        return Finegrained(powers, Fp4(), excluded, own)
     others = Fp8(own.block, not static), Fp8(own.block, static, ".scale")
-    return Listed("fp8", own, None if named is None else Matcher(named, "transformers"), *others)
+    return Finegrained(own, None, excluded, *others)
 
 
 def _meant(name: str) -> str:

@@ -83,34 +83,52 @@ class Mx(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Int4(Layout):
-    """W4A16_AWQ: two rows a byte. A norm before a module takes in its scales, where there is one."""
+    """W4A16_AWQ and W4A8_AWQ: two rows a byte. A norm before a module takes in its scales, where there is one."""
 
     group: int
+    inputs_too: bool = False
 
     @property
     def label(self) -> str:
         return f"4-bit integers, groups of {self.group}"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
+        scalars = [Part(".weight_scale_2", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
         return [
             Part(".weight", (ceil_div(outputs, 2), inputs), ("U8",)),
             Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F32", "BF16", "F16")),
+            *(scalars if self.inputs_too else []),
             Part(".pre_quant_scale", (inputs,), (), False, usual=False),
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class Int8(Layout):
-    """INT8_SQ: SmoothQuant, 8-bit integers with a scale a row."""
+    """Integers of 8 bits: of the weights alone (W8A16), or of inputs, too, by SmoothQuant."""
 
+    inputs_too: bool = True
     label = "8-bit integers with a scale a row"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
+        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,))]
+        weight = [Part(".weight", (outputs, inputs), ("I8",)), Part(".weight_scale", (outputs,), ("F32",))]
+        return weight + (smoothed if self.inputs_too else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Layout):
+    """A stack of experts' matrices (inputs, outputs), with scalars of the whole stack."""
+
+    one: Layout
+
+    @property
+    def label(self) -> str:
+        return f"{self.one.label}, as a stack"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
-            Part(".weight", (outputs, inputs), ("I8",)),
-            Part(".weight_scale", (outputs,), ("F32",)),
-            Part(".input_scale", (), _SCALAR),
-            Part(".pre_quant_scale", (inputs,)),
+            part._replace(suffix=f"_{part.suffix[1:]}" if place else "", shape=part.shape[::-1])
+            for place, part in enumerate(self.one.parts(outputs, inputs))
         ]
 
 
@@ -131,9 +149,16 @@ class ModelOpt(Scheme):
         own = [self._layout] if self._layout else []
         own += [layout for _, layout in self._layers]
         # Exports that mix algorithms do not always say so, and stored names tell them apart.
-        return dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()])
+        some = list(dict.fromkeys([*own, Nvfp4(), Nvfp4(False), Fp8()]))
+        return [*some, *map(Stack, some)]
 
     def choose(self, module: Module) -> Choice:
+        if module.component != "experts" or module.linear:
+            return self._choose(module)
+        found = self._choose(module._replace(linear=True))
+        return found._replace(layout=Stack(found.layout), strictly=None) if found.layout else found
+
+    def _choose(self, module: Module) -> Choice:
         for matcher, layout in self._layers:
             if matcher.find(module.name):
                 return Choice(layout)
@@ -151,6 +176,11 @@ def read(settings: Settings) -> Scheme:
         Unmodelled: its algorithm is not described.
     """
     settings = table(settings, "quantization") or settings
+    for one in table(settings, "config_groups").values():
+        weights = table(one, "weights") if isinstance(one, dict) else {}
+        if type(weights.get("group_size")) is int:
+            settings = {**settings, "group_size": weights["group_size"]}
+            break
     algorithm = word(settings, "quant_algo")
     excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
@@ -182,8 +212,12 @@ def _layout(algorithm: str, settings: Settings) -> Layout:
             return Nvfp4(False, group=size)
         case "mxfp4" | "mxfp8":
             return Mx(int(algorithm[-1]))
-        case "w4a16_awq" | "int4_awq":
-            return Int4(number(settings, "group_size", default=128) or 128)
-        case "int8_sq":
+        case "w4a8_nvfp4_fp8":
+            return Nvfp4(group=group(settings, "group_size", default=32) or 32)
+        case "w4a16_awq" | "int4_awq" | "w4a8_awq":
+            return Int4(number(settings, "group_size", default=128) or 128, algorithm == "w4a8_awq")
+        case "int8_sq" | "w8a8_sq_per_channel":
             return Int8()
+        case "w8a16":
+            return Int8(False)
     raise Unmodelled(f"quant_algo {algorithm or 'is absent'}")

@@ -1,0 +1,38 @@
+"""CSM: a Llama over text and the codes of Mimi, which a depth decoder completes (https://huggingface.co/sesame)."""
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, base, embedding, gqa, pre_norm, swiglu
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tied, block
+
+MODEL_TYPES = ("csm",)  # transformers 5.23: modeling_csm.py
+
+
+def spec(c: Config) -> Spec:
+    layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
+    depth = families.part(c, "depth_decoder_config").but(head="causal_lm")
+    traits = {
+        "num_codebooks": keys.sized("n_q", c.int("num_codebooks", maximum=MAX_LAYERS)),
+        "text_vocab_size": keys.sized("|V_t|", c.int("text_vocab_size")),
+    }
+    parts = {"depth": depth, "audio": families.part(c, "codec_config")}
+    whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), traits=traits, parts=parts)
+    return whole.but(tied=c.bool("tie_codebooks_embeddings"))
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, rows = s.hidden, s.traits, s.traits["num_codebooks"] * s.vocab
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+
+    tied = Tied("depth_decoder.model.embed_tokens.weight", (rows, d), "embedding")
+    table = block(embed_audio_tokens=tied if s.tied else embedding(rows, d))
+    return block(
+        embed_text_tokens=embedding(of["text_vocab_size"], d),
+        backbone_model=altered(base(s, layer), embed_tokens=table),
+        lm_head=Linear(d, s.vocab, component="lm_head"),
+        depth_decoder=families.tree(s.parts["depth"]),
+        codec_model=families.tower(s, "audio"),
+    )

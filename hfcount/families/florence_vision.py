@@ -1,0 +1,51 @@
+"""DaViT, Florence-2's vision tower: attention within windows, then between channels (arXiv:2204.03645)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.convolution import conv, depthwise
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, block
+
+MODEL_TYPES = ("florence_vision",)  # transformers 5.23: modeling_florence2.py
+IGNORED = (
+    *("patch_stride", "patch_padding", "window_size", "num_groups"),
+    *("projection_dim", "max_temporal_embeddings", "max_position_embeddings"),
+)
+
+
+def spec(c: Config) -> Spec:
+    widths, bias = c.ints("embed_dim"), c.bool("qkv_bias", default=True)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias)
+    sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
+    traits: dict[str, int] = {"in_channels": keys.sized("C", c.int("in_channels"))}
+    if min(len(sides), len(normed)) < len(layers):
+        said = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
+        raise c.error(said, "patch_size", "Correct one of them.")
+    for number, _ in enumerate(layers):
+        traits[f"patch_size.{number}"] = keys.sized(f"P{number + 1}", sides[number])
+        traits[f"patch_prenorm.{number}"] = bool(normed[number])
+    d = layers[-1].layer.traits["width"]
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    def layer(one: Layer) -> Block:
+        d, bias = one.traits["width"], one.attention.qkv_bias
+        attention = block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, True))
+        mixing = depthwise(d, 3, bias=True)
+
+        def half(name: str) -> Block:
+            parts = {"conv1": mixing, "norm1": layer_norm(d), name: attention, "conv2": mixing}
+            return Block({**parts, "norm2": layer_norm(d), "ffn": mlp(d, one.dense.width)})
+
+        return block(spatial_block=half("window_attn"), channel_block=half("channel_attn"))
+
+    before, entries, stages = s.traits["in_channels"], dict[str, Block](), dict[str, Node]()
+    for number, part in enumerate(s.layers):
+        d, side = part.layer.traits["width"], s.traits[f"patch_size.{number}"]
+        norm = layer_norm(before if s.traits[f"patch_prenorm.{number}"] else d)
+        entries[str(number)] = block(conv=conv(before, d, side, bias=True), norm=norm)
+        stages[str(number)] = stack((part,), layer)
+        before = d
+    return block(convs=Block(entries), blocks=Block(stages))

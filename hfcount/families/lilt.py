@@ -1,0 +1,58 @@
+"""LiLT: RoBERTa beside a narrow stack of layers for the layout of the page (arXiv:2202.13669)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm
+from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, dense_classifier, pooler
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("lilt",)  # transformers 5.23: modeling_lilt.py
+
+_HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+
+
+def spec(c: Config) -> Spec:
+    traits = {
+        "max_2d_position_embeddings": keys.sized("n_2", c.int("max_2d_position_embeddings")),
+        "channel_shrink_ratio": keys.sized("r", c.int("channel_shrink_ratio")),
+    }
+    return keys.encoder(c, heads=_HEADS, traits=traits).but(causal=False, uncounted="", tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, less = s.hidden, s.traits["channel_shrink_ratio"]
+    narrow = d // less
+
+    def network(inputs: int, width: int) -> tuple[Block, Block]:
+        back = block(dense=Linear(width, inputs, True, "mlp"), LayerNorm=layer_norm(inputs))
+        return block("mlp", dense=Linear(inputs, width, True)), back
+
+    def layer(one: Layer) -> Block:
+        a, wide = one.attention, one.dense.width
+        into = Linear(narrow, (a.heads * a.head_dim) // less, True)
+        both = {f"layout_{name}": into for name in ("query", "key", "value")}
+        usual = bert_attention(d, a).children
+        own = usual["self"]
+        assert isinstance(own, Block)
+        out = block(dense=Linear(narrow, narrow, True, "attention"), LayerNorm=layer_norm(narrow))
+        attention = Block({"self": Block({**own.children, **both}, "attention"), "output": usual["output"]})
+        (inner, back), (slim, thin) = network(d, wide), network(narrow, wide // less)
+        return block(
+            attention=Block({**attention.children, "layout_output": out}),
+            intermediate=inner,
+            output=back,
+            layout_intermediate=slim,
+            layout_output=thin,
+        )
+
+    sixth = embedding(s.traits["max_2d_position_embeddings"], d // 6)  # of x, y twice, height and width
+    places = {f"{which}_position_embeddings": sixth for which in "xyhw"}
+    layout = block(
+        box_position_embeddings=embedding(s.positions or 0, narrow),
+        box_linear_embeddings=Linear(d, narrow, True, "embedding"),
+        LayerNorm=layer_norm(narrow),
+    )
+    body = bert_base(s, layer, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
+    whole = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
+    return bert_heads(s, "lilt", whole, sequence_classification=block(classifier=dense_classifier(s)))

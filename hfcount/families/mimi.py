@@ -1,0 +1,94 @@
+"""Mimi: EnCodec's network with transformers before and behind its codes; whole or half of it (arXiv:2410.00037)."""
+
+from math import ceil
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, pre_norm, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.codecs import seanet_decoder, seanet_encoder
+from hfcount.parts.temporal import conv, upsampling
+from hfcount.spec import Head, Layer, Spec
+from hfcount.tree.dims import Dim
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Repeat, Tensor, block, buffer
+
+MODEL_TYPES = ("mimi", "mimi_encoder", "mimi_decoder")  # transformers 5.23: modeling_mimi.py
+IGNORED = ("dilation_growth_rate", "use_causal_conv", "use_streaming", "sampling_rate", "frame_rate", "_frame_rate")
+
+
+def spec(c: Config) -> Spec:
+    d, traits = c.int("hidden_size"), keys.seanet(c, default=(8, 6, 5, 4))
+    heads, bias = c.int("num_attention_heads"), c.bool("attention_bias")
+    keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
+    words, codebooks, few = c.int("codebook_size"), c.int("num_quantizers"), c.int("num_semantic_quantizers")
+    if words & (words - 1):
+        raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+    if few >= codebooks:
+        said = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
+        raise c.error(said, "num_semantic_quantizers", observed=int(few))
+    traits |= {
+        "stride": _stride(c, traits),
+        "upsample_groups": keys.sized("g", c.int("upsample_groups")),
+        "semantic": keys.sized("n_s", few),
+        "acoustic": codebooks - few,
+        "codebook_size": keys.sized("|V|", words),
+        "codebook_dim": keys.sized("d_q", c.int("codebook_dim", default=d)),
+        "inner": keys.sized("d_i", c.int("vector_quantization_hidden_dimension")),
+        "encodes": not c.family.endswith("decoder") and not _dropped(c, "encoder"),
+        "decodes": not c.family.endswith("encoder") and not _dropped(c, "decoder"),
+        "quantizes": c.family == "mimi",
+    }
+    keys.divides(c, "upsample_groups", traits["upsample_groups"], "hidden_size", d)
+    layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
+    known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d, traits=traits)
+
+
+def _dropped(c: Config, half: str) -> bool:
+    """Whether the codec is without this half, which a null in place of its config says."""
+    return c.family == "mimi" and c.has(f"{half}_config") and c.is_null(f"{half}_config")
+
+
+def _stride(c: Config, traits: dict[str, int]) -> int:
+    """How many frames of the convolutions are one of the codes; 0 if there is no convolution between them."""
+    hop = keys.product([traits[f"ratio.{number}"] for number in range(traits["ratios"])])
+    rate = c.int("sampling_rate")
+    frames = ceil(int(rate) / int(hop))
+    given = c.number("_frame_rate", "frame_rate", default=None)
+    wanted = int(rate) / (2 * int(hop)) if given is None else given
+    return 0 if frames == wanted else Dim.named("s", int(frames / wanted), "sampling_rate / frame_rate")
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, stride = s.hidden, s.traits, s.traits["stride"]
+    scale = block("other", scale=Tensor((d,)))
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, bias=False)
+        usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+        return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
+
+    def quantizer(count: int) -> Block:
+        usage, table = buffer(of["codebook_size"]), buffer(of["codebook_size"], of["codebook_dim"])
+        codebook = block(initialized=buffer(1), cluster_usage=usage, embed_sum=table)
+        apart = of["inner"] != d
+        return block(
+            "embedding",
+            input_proj=conv(d, of["inner"], 1, False) if apart else None,
+            output_proj=conv(of["inner"], d, 1, False) if apart else None,
+            layers=Repeat(Indices.below(count), block(codebook=codebook)),
+        )
+
+    transformer, found = block(layers=stack(s.layers, layer)), dict[str, Block]()
+    if of["encodes"]:
+        found |= {"encoder": seanet_encoder(of, d), "encoder_transformer": transformer}
+        found |= {"downsample": block("convolution", conv=conv(d, d, 2 * stride, False))} if stride else {}
+    if of["decodes"]:
+        found |= {"decoder": seanet_decoder(of, d), "decoder_transformer": transformer}
+        wider = upsampling(d, d // of["upsample_groups"], 2 * stride, False)
+        found |= {"upsample": block("convolution", conv=wider)} if stride else {}
+    if of["quantizes"]:
+        first, rest = quantizer(of["semantic"]), quantizer(of["acoustic"])
+        found["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
+    return Block(found)

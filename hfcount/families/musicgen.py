@@ -1,0 +1,32 @@
+"""MusicGen: a text encoder, a decoder of codebooks, and the codec whose codes these are (arXiv:2306.05284)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.composite import rebased
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("musicgen", "musicgen_melody")  # transformers 5.23: modeling_musicgen.py, modeling_musicgen_melody.py
+IGNORED = ("chroma_length",)
+
+
+def spec(c: Config) -> Spec:
+    text = families.part(c, "decoder").but(head="causal_lm")
+    read, codec = families.part(c, "text_encoder"), families.part(c, "audio_encoder")
+    read = read.but(head="encoder" if "encoder" in read.heads else "base")
+    traits = {"num_chroma": keys.sized("n_c", c.int("num_chroma"))} if c.family == "musicgen_melody" else {}
+    parts = {"encoder": read, "audio": codec}
+    heads = ("ForConditionalGeneration",)
+    return keys.around(c, text, parts, key="decoder", heads=heads, traits=traits).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, read, text, chroma = s.hidden, s.parts["encoder"], s.parts["text"], s.traits.get("num_chroma", 0)
+    apart = read.hidden != d and not text.traits.get("cross_attention_hidden_size", 0)
+    return block(
+        text_encoder=rebased(families.tree(read), "text_encoder"),
+        audio_encoder=families.tower(s, "audio"),
+        decoder=families.tree(text),
+        enc_to_dec_proj=Linear(read.hidden, d, True, "projector") if apart else None,
+        audio_enc_to_dec_proj=Linear(chroma, d, True, "projector") if chroma and chroma != d else None,
+    )

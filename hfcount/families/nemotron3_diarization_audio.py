@@ -1,0 +1,57 @@
+"""NeMo's transformers over stacked frames: who speaks, what is said, and which word when (model cards)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, layer_norm, stack
+from hfcount.parts.temporal import upsampling
+from hfcount.parts.vision import clip_layer
+from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_nemotron3_diarization.py, modeling_nemotron3_5_transcribe.py
+MODEL_TYPES = (
+    "nemotron3_diarization_audio",
+    "nemotron3_5_transcribe_asr_audio",
+    "nemotron3_5_transcribe_word_timestamp",
+)
+IGNORED = ("vocab_size", "residual_scale")
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=False, own_width=True)
+    mixer = mixer.but(kv_heads=c.int("num_key_value_heads", default=heads), qk_norm=c.family != MODEL_TYPES[0])
+    if c.family.endswith("word_timestamp"):
+        traits: dict[str, int] = {"upsampling_factor": keys.sized("u", c.int("upsampling_factor"))}
+    else:
+        traits = {"stacked": c.int("subsampling_factor") * c.int("num_mel_bins")}
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    factor = of.get("upsampling_factor", 0)
+    layers = stack(s.layers, lambda one: altered(clip_layer(d, one), self_attn=_attention(d, one.attention)))
+    first = None if factor else block("embedding", projection=Linear(of["stacked"], d))
+    return block(
+        upsampler=upsampling(d, d, factor, component="embedding") if factor else None,
+        embedder=first,
+        input_layer_norm=layer_norm(d),
+        layers=layers,
+        layer_norm=layer_norm(d),
+    )
+
+
+def _attention(d: int, a: GQA) -> Block:
+    queries, norm = a.heads * a.head_dim, layer_norm(a.head_dim) if a.qk_norm else None
+    return block(
+        "attention",
+        q_proj=Linear(d, queries),
+        k_proj=Linear(d, a.kv_heads * a.head_dim),
+        v_proj=Linear(d, queries),
+        o_proj=Linear(queries, d, True),
+        q_norm=norm,
+        k_norm=norm,
+    )

@@ -1,0 +1,47 @@
+"""TAPAS: BERT that reads tables, with embeddings of rows, columns and ranks (arXiv:2004.02349)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("tapas",)  # transformers 5.23: modeling_tapas.py
+IGNORED = (
+    *("max_num_rows", "max_num_columns", "select_one_column", "reset_position_index_per_cell"),
+    *("use_answer_as_supervision", "use_normalized_answer_loss", "use_gumbel_for_cells", "use_gumbel_for_aggregation"),
+    *("average_logits_per_cell", "allow_empty_column_selection", "init_cell_selection_weights_to_zero"),
+    *("disable_per_token_loss", "aggregation_labels", "no_aggregation_label_index", "answer_loss_cutoff"),
+    *("aggregation_loss_weight", "answer_loss_importance", "positive_label_weight", "huber_loss_delta"),
+    *("aggregation_temperature", "cell_selection_preference", "type_vocab_size"),
+)
+
+_HEADS = ("ForQuestionAnswering", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def spec(c: Config) -> Spec:
+    kinds = c.ints("type_vocab_sizes")
+    traits: dict[str, int] = {
+        f"types.{number}": keys.sized(f"t{number + 1}", rows) for number, rows in enumerate(kinds)
+    }
+    traits["type_vocab_size"] = len(kinds)
+    traits["num_aggregation_labels"] = keys.sized("c_a", c.int("num_aggregation_labels", minimum=0))
+    return keys.encoder(c, heads=_HEADS, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, answers = s.hidden, s.traits["num_aggregation_labels"]
+    kinds = [rows for name, rows in s.traits.items() if name.startswith("types.")]
+    tables = {f"token_type_embeddings_{number}": embedding(rows, d) for number, rows in enumerate(kinds)}
+    embeddings = bert_embeddings(s, types=False, more=Block(tables))
+    pooled = pooler(s, heads=("base", "question_answering", "sequence_classification"))
+    weights, bias = Tensor((d,), component="other"), Tensor((), component="other")
+    cells = block(
+        output_weights=weights,
+        column_output_weights=weights,
+        output_bias=bias,
+        column_output_bias=bias,
+        aggregation_classifier=Linear(d, answers, True, "other") if answers else None,
+    )
+    return bert_heads(s, "tapas", bert_base(s, embeddings=embeddings, pooler=pooled), question_answering=cells)

@@ -1,0 +1,74 @@
+"""ViLT: words and patches of an image in one encoder (arXiv:2102.03334)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.encoders import bert_embeddings
+from hfcount.parts.vision import patch_convolution, vit_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
+
+MODEL_TYPES = ("vilt",)  # transformers 5.23: modeling_vilt.py
+IGNORED = ("max_image_length", "num_images")
+
+_COMMON = ("ForMaskedLM", "Model", "ForQuestionAnswering", "ForTokenClassification")
+_HEADS = keys.named(
+    _COMMON, ForImageAndTextRetrieval="retrieval", ForImagesAndTextClassification="image_classification"
+)
+
+
+def spec(c: Config) -> Spec:
+    d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
+    layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
+    traits = {
+        "type_vocab_size": c.int("type_vocab_size"),
+        "modality_type_vocab_size": keys.sized("t_m", c.int("modality_type_vocab_size")),
+        "patches": keys.squares(c),
+    }
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, traits=traits)
+    if whole.head == "image_classification":
+        traits["num_images"] = keys.sized("i", c.int("num_images", maximum=MAX_LAYERS))
+    # Whatever the config says, the head is tied.
+    return whole.but(causal=False, tied=True, patches=keys.patches(c), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    table = "vilt.embeddings.text_embeddings.word_embeddings.weight"
+    embeddings = block(
+        "embedding",
+        text_embeddings=bert_embeddings(s),
+        cls_token=Tensor((1, 1, d)),
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, of["patches"] + 1, d)),
+        token_type_embeddings=embedding(of["modality_type_vocab_size"], d),
+    )
+    body = block(
+        embeddings=embeddings,
+        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        layernorm=layer_norm(d),
+        pooler=None if s.head == "token_classification" else block("other", dense=Linear(d, d, True)),
+    )
+
+    def judging(inputs: int, wide: int) -> Block:
+        steps: dict[str, Node] = {"0": Linear(inputs, wide, True), "1": layer_norm(wide), "3": classifier(s, wide)}
+        return block(classifier=Block(steps, "other"))
+
+    images = of.get("num_images", 1) * d
+    words = block(
+        "lm_head",
+        transform=block(dense=Linear(d, d, True), LayerNorm=layer_norm(d)),
+        decoder=Tied(table, (s.vocab, d), bias=True),
+    )
+    return headed(
+        s,
+        "vilt",
+        body,
+        masked_lm=block(mlm_score=words),
+        question_answering=judging(d, 2 * d),
+        token_classification=block(classifier=classifier(s)),
+        retrieval=block(rank_output=Linear(d, 1, True, "other")),
+        image_classification=judging(images, images),
+    )

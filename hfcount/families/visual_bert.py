@@ -1,0 +1,54 @@
+"""VisualBERT: BERT, which also reads features of an image's regions (arXiv:1908.03557)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding
+from hfcount.parts.classic import classifier, positions
+from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_layer, bert_predictions, pooler
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("visual_bert",)  # transformers 5.23: modeling_visual_bert.py
+IGNORED = ("special_visual_initialize",)
+
+_HEADS = keys.named(
+    ("ForPreTraining", "Model", "ForMultipleChoice", "ForQuestionAnswering"),
+    ForVisualReasoning="question_answering",
+    ForRegionToPhraseAlignment="alignment",
+)
+
+
+def spec(c: Config) -> Spec:
+    traits = {
+        "visual_embedding_dim": keys.sized("d_v", c.int("visual_embedding_dim")),
+        "bypass_transformer": c.bool("bypass_transformer", default=False),
+    }
+    whole = keys.encoder(c, heads=_HEADS, traits=traits)
+    layers = [one.but(layer=one.layer.but(traits={"add_cross_attention": False})) for one in whole.layers]
+    return whole.but(causal=False, uncounted="", layers=tuple(layers))
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+    seen = block(
+        visual_token_type_embeddings=embedding(s.traits["type_vocab_size"], d),
+        visual_position_embeddings=positions(s),
+        visual_projection=Linear(s.traits["visual_embedding_dim"], d, True, "projector"),
+    )
+    further = bert_layer(d, s.layers[0].layer) if s.traits["bypass_transformer"] else None
+    embeddings = bert_embeddings(s, more=seen)
+    body = bert_base(s, embeddings=embeddings, pooler=pooler(s, heads=s.heads), additional_layer=further)
+    words = bert_predictions(s, "visual_bert.embeddings.word_embeddings.weight")
+    head = Linear(d, s.layers[0].layer.attention.head_dim, True)  # the only one
+    aligned = block(
+        cls=block(predictions=words, seq_relationship=Linear(d, 2, True, "other")),
+        attention=block("other", query=head, key=head, value=head),
+    )
+    return bert_heads(
+        s,
+        "visual_bert",
+        body,
+        multiple_choice=block(cls=Linear(d, 1, True, "other")),
+        question_answering=block(cls=classifier(s)),
+        alignment=aligned,
+    )

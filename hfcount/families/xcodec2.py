@@ -1,0 +1,68 @@
+"""X-codec 2 and NeuCodec: a recogniser beside an encoder, one code for both, a transformer back (arXiv:2502.04128)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, pre_norm, rms_norm, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.codecs import dac_encoder, snake_beta
+from hfcount.parts.temporal import conv
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
+
+MODEL_TYPES = ("xcodec2", "neucodec")  # transformers 5.23: modeling_xcodec2.py, modeling_neucodec.py
+IGNORED = ("sampling_rate",)
+
+
+def spec(c: Config) -> Spec:
+    d, heads, meant = c.int("hidden_size"), c.int("num_attention_heads"), families.part(c, "semantic_model_config")
+    keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
+    down = keys.ratios(c, "downsampling_ratios")
+    hop = keys.product(down)
+    if c.family == "neucodec":  # it makes more samples than it reads
+        hop = hop * c.int("output_sampling_rate") // c.int("input_sampling_rate")
+    traits = keys.dac(c.int("encoder_hidden_size"), d, down, []) | {
+        "transformed": 4 * hop + 2,
+        "quantization_dim": keys.sized("d_q", c.int("quantization_dim")),
+        "levels": keys.sized("n_l", c.length("quantization_levels") or 0),
+    }
+    layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
+    layers = keys.alike(layer, keys.layer_count(c))
+    return keys.encoding(c, layers, hidden=d, traits=traits, parts={"meaning": meant})
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, meant = s.hidden, s.traits, s.parts["meaning"]
+    both, m = d + meant.hidden, meant.hidden
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, bias=False)
+        return pre_norm(d, rms_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+
+    wide, coded = of["quantization_dim"], of["levels"]
+    norm, three = layer_norm(d), conv(d, d, 3)
+    residual = Repeat(Indices.below(2), block("convolution", norm1=norm, conv1=three, norm2=norm, conv2=three))
+    decoder = block(
+        fc=Linear(both, d, True, "projector"),
+        embed=conv(d, d, 7, component="convolution"),
+        prior_net=residual,
+        layers=stack(s.layers, layer),
+        post_net=residual,
+        norm=norm,
+        head=block("lm_head", linear=Linear(d, of["transformed"], True)),
+    )
+    adapter = block(
+        "projector",
+        conv1=conv(m, m, 3, False),
+        conv2=conv(m, m, 3),
+        conv3=conv(m, m, 3),
+        conv4=conv(m, m, 3, False),
+    )
+    return block(
+        semantic_encoder=families.tree(meant),
+        semantic_adapter=adapter,
+        acoustic_encoder=dac_encoder(of, d, snake_beta),
+        fc_encoder=Linear(both, both, True, "projector"),
+        quantizer=block("other", project_in=Linear(wide, coded, True), project_out=Linear(coded, wide, True)),
+        acoustic_decoder=decoder,
+    )

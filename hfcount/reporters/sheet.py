@@ -1,0 +1,48 @@
+"""The reports as CSV, a row for each model, for a spreadsheet or a data frame."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from io import StringIO
+
+from hfcount.report.model import Report
+
+HEAD = (
+    "model",
+    "revision",
+    "verdict",
+    "findings",
+    "family",
+    "architecture",
+    "dtype",
+    "depth",
+    "total",
+    "active",
+    "stored",
+    "weights_bytes",
+    "kv_bytes_per_token",
+    "error",
+)
+
+
+def render(reports: Sequence[Report]) -> str:
+    """A head and the rows; unknown numbers are empty."""
+    out = StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(HEAD)
+    rows.writerows([_cell(value) for value in _row(report)] for report in reports)
+    return out.getvalue().removesuffix("\n")
+
+
+def _row(report: Report) -> Iterator[object]:
+    counts, memory = report.parameters, report.memory
+    yield from (report.label, report.revision, report.verdict)
+    yield " ".join(finding.code for finding in report.findings)
+    yield from (report.family, report.architecture, report.dtype, report.depth)
+    yield from (counts.total, counts.active, counts.stored) if counts else (None,) * 3
+    yield from (memory.weights_bytes, memory.kv_bytes_per_token) if memory else (None,) * 2
+    yield report.error.kind if report.error else None
+
+
+def _cell(value: object) -> object:
+    """A spreadsheet takes text that begins like a formula for one; an apostrophe before it says that it is text."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
