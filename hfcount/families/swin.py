@@ -84,7 +84,11 @@ def blueprint(s: Spec) -> Block:
             return block(model=altered(whole, layernorm=layer_norm(d)), hidden_states_norms=every)
         named = ("stem", *(f"stage{number}" for number in range(1, len(widths))))
         norms = {name: layer_norm(widths[place]) for place, name in enumerate(named) if f"normed.{place}" in s.traits}
-        return altered(whole, hidden_states_norms=Block(norms))
+        # The norm behind the last stage is stored with the others, though nothing reads it and none need be there.
+        unread = Tensor((d,), presence="dispensable")
+        return altered(
+            whole, swin=block(layernorm=block("norm", weight=unread, bias=unread)), hidden_states_norms=Block(norms)
+        )
     norm = None if s.family == "donut-swin" else layer_norm(d)
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels

@@ -57,7 +57,12 @@ class Leaf:
     @property
     def counted(self) -> bool:
         """Whether its tensors are parameters of the model proper."""
-        return self.kind == "parameter" and self.presence == "required"
+        return self.kind == "parameter" and self.written
+
+    @property
+    def written(self) -> bool:
+        """Whether the current implementation writes its tensors with the model proper."""
+        return self.presence in ("required", "dispensable")
 
     @property
     def label(self) -> Label:

@@ -28,8 +28,8 @@ Component = Literal[
 Kind = Literal["parameter", "buffer"]
 """What a tensor is: a trained parameter, which is counted, or a constant that the model needs besides."""
 
-Presence = Literal["required", "optional", "spare", "obsolete"]
-"""Whether a checkpoint holds it: must; may; may even where the rest of its part is there; or only did so in earlier
+Presence = Literal["required", "dispensable", "optional", "spare", "obsolete"]
+"""Whether a checkpoint holds it: must; is written with it, and loaded without; may; may even where the rest of its part is there; or only did so in earlier
 versions, and loaders skip it."""
 
 Part = Literal["model", "prediction"]
