@@ -183,7 +183,7 @@ def _unfold(
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name = (*segments, "weight")
     if isinstance(node, Tied):
-        outputs, name = node.shape[0], (*segments, node.name)
+        outputs, name = next(iter(node.shape), 1), (*segments, node.name)
         weight = Leaf(name, node.shape, "parameter", *common, node.to, (1, 1), repeats, False, "optional")
     else:
         outputs = node.outputs
