@@ -125,7 +125,7 @@ def _candidates(way: Path, value: int, now: dict[Path, int], others: set[int]) -
             number for number in range(3 if value > 2 else 2, DEPTHS) if number < value and number not in others
         )
     if _rank(way) == 1:
-        yield from (2**power for power in range(1, 8) if 2**power not in others)
+        yield from (2**power for power in range(1, 12) if 2**power not in others)
     elif value < SMALL or not _rank(way):
         if value > 1 and value not in others:
             yield value

@@ -5,6 +5,7 @@ no code with hfcount, so agreement means something. Configs are small: names and
 """
 
 import json
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -121,15 +122,19 @@ def config(family: str, head: str, facts: Json) -> Json:
     return {key: value for key, value in merged.items() if value is not ABSENT}
 
 
+def class_of(values: Json) -> Any:
+    """The class that a config.json names; not all are exported."""
+    name, config = values["architectures"][0], transformers.CONFIG_MAPPING[values["model_type"]]
+    module = import_module(config.__module__.replace(".configuration_", ".modeling_"))
+    return getattr(transformers, name, None) or getattr(module, name)
+
+
 def model_of(values: Json) -> Any:
     """The model that transformers builds for a config.json, on torch's default device."""
-    parsed = transformers.CONFIG_MAPPING[values["model_type"]].from_dict(dict(values))
+    parsed = transformers.CONFIG_MAPPING[values["model_type"]].from_dict(deepcopy(values))  # which it takes apart
     if "architectures" not in values:
         return transformers.AutoModelForCausalLM.from_config(parsed)
-    name = values["architectures"][0]
-    # Some parts of models are not among the names that the package exports.
-    own = import_module(type(parsed).__module__.replace(".configuration_", ".modeling_"))
-    return (getattr(transformers, name, None) or getattr(own, name))._from_config(parsed)
+    return class_of(values)._from_config(parsed)
 
 
 RECORDED = {

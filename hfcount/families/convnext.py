@@ -2,16 +2,16 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, stack
+from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.vision import convolution, patch_convolution
+from hfcount.parts.vision import convolution, patch_convolution, stage_norms
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("convnext", "convnextv2")  # transformers 5.23: modeling_convnext.py, modeling_convnextv2.py
-IGNORED = ("image_size", "out_indices")
+IGNORED = ("image_size", "stage_names")
 
-_HEADS = ("ForImageClassification", "Model")
+_HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 def spec(c: Config) -> Spec:
@@ -19,7 +19,8 @@ def spec(c: Config) -> Spec:
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
     d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits={"scaled": scaled})
+    traits = {"scaled": scaled, **keys.given_out(c, c.length("depths") or len(layers))}
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits=traits)
     return whole.but(causal=False, patches=keys.patches(c))
 
 
@@ -49,4 +50,7 @@ def blueprint(s: Spec) -> Block:
     first = s.layers[0].layer.traits["width"]
     embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))
     body = block(embeddings=embeddings, encoder=block(stages=Block(stages)), layernorm=layer_norm(s.hidden))
+    if s.head == "backbone":
+        norms = stage_norms(s, [first, *(part.layer.traits["width"] for part in s.layers)])
+        return altered(body, layernorm=None, **norms.children)
     return headed(s, s.family, body, image_classification=block(classifier=classifier(s)))

@@ -10,17 +10,20 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deit", "ijepa")  # transformers 5.23: modeling_deit.py, modeling_ijepa.py
-IGNORED = ("encoder_stride",)
 SPELLINGS = VIT
 
-_HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
+_HEADS = keys.named(
+    ("ForImageClassification", "Model"),
+    ForImageClassificationWithTeacher="double_heads",
+    ForMaskedImageModeling="masked_image",
+)
 
 
 def spec(c: Config) -> Spec:
     d, tokens = c.int("hidden_size"), 2 if c.family == "deit" else 0
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + tokens
-    traits = {"tokens": tokens}
+    traits = {"tokens": tokens, "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16))}
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS, traits=traits)
     out = c.int("pooler_output_size", default=None)
     return whole.but(causal=False, patches=keys.patches(c), out=out)
@@ -33,6 +36,7 @@ def blueprint(s: Spec) -> Block:
         "embedding",
         cls_token=token if distilled else None,
         distillation_token=token if distilled else None,
+        mask_token=token if s.head == "masked_image" else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
@@ -40,4 +44,7 @@ def blueprint(s: Spec) -> Block:
     layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     taught = block(cls_classifier=labels, distillation_classifier=labels)
-    return headed(s, s.family, body, image_classification=block(classifier=labels), double_heads=taught)
+    pixels = s.traits["encoder_stride"] * s.traits["encoder_stride"] * s.seen.channels
+    image = Block({"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))})
+    classes = {"image_classification": block(classifier=labels), "double_heads": taught}
+    return headed(s, s.family, body, masked_image=block(decoder=image), **classes)

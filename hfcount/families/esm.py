@@ -46,10 +46,13 @@ def blueprint(s: Spec) -> Block:
         position_ids=obsolete(1, rows, whole=True),
     )
     counted = sum(part.indices.count for part in s.layers) * s.layers[0].layer.attention.heads
+    turned = frequencies(s.layers[0].layer.attention.head_dim)
+    # transformers 5 stores the frequencies of all layers under this one name.
+    joined = Block({"*": block(attention=block(self=block(rotary_embeddings=turned)))})
     body = block(
         embeddings=embeddings,
-        rotary_embeddings=frequencies(s.layers[0].layer.attention.head_dim),
-        encoder=block(layer=stack(s.layers, layer), emb_layer_norm_after=norm),
+        rotary_embeddings=turned,
+        encoder=block(layer=(*stack(s.layers, layer), joined), emb_layer_norm_after=norm),
         pooler=pooler(s, ("base",)),
         contact_head=block("other", regression=Linear(counted, 1, True)),
     )

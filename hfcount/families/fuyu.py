@@ -20,13 +20,13 @@ def spec(c: Config) -> Spec:
         text,
         Layer(mixer=mixer, ffn=keys.dense(text, bias=True)),
         whole=c,
-        heads=("ForCausalLM",),
+        heads=("ForCausalLM", "Model"),
         patches=keys.patches(c),
     )
 
 
 def blueprint(s: Spec) -> Block:
-    head = lm_head(s, "language_model.model.embed_tokens.weight")
+    head = None if s.head == "base" else lm_head(s, "language_model.model.embed_tokens.weight")
     return block(
         language_model=block(model=persimmon(s.but(head="base")), lm_head=head),
         vision_embed_tokens=Linear(s.seen.pixels, s.hidden, bias=True, component="vision"),

@@ -1,11 +1,11 @@
 """Gemma 3n: residual streams, low-rank residuals, an embedding for every layer (model card of google/gemma-3n-E4B)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gemma, rms_norm, swiglu, with_head
 from hfcount.parts.composite import joined
 from hfcount.spec import Dense, Layer, Layers, Spec
-from hfcount.tree.nodes import Block, Undescribed, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
 IGNORED = ("vision_soft_tokens_per_image",)
@@ -30,12 +30,13 @@ def spec(c: Config) -> Spec:
     windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), default=512)
     if text is c:
         return keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
-    for name, width in (("vision", 2048), ("audio", 1536)):
-        sense = c.part(f"{name}_config")
-        traits[f"{name}_hidden"] = keys.sized(f"d_{name[0]}", sense.int("hidden_size", default=width))
-        traits[f"{name}_vocab"] = keys.sized(f"|V_{name[0]}|", sense.int("vocab_size", default=128))
+    towers = {sense: families.part(c, f"{sense}_config") for sense in ("vision", "audio")}
+    for sense in towers:
+        traits[f"{sense}_vocab"] = keys.sized(
+            f"|V_{sense[0]}|", c.part(f"{sense}_config").int("vocab_size", default=128)
+        )
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    return keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, traits=traits, windows=windows)
+    return keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, traits=traits, windows=windows, parts=towers)
 
 
 def blueprint(s: Spec) -> Block:
@@ -55,10 +56,9 @@ def blueprint(s: Spec) -> Block:
     body = Block({**base(s, layer).children, **tables, **gemma.altup_projections(d, of["streams"])})
     if s.family == "gemma3n_text" or s.head == "causal_lm":
         return with_head(s, body)
-    seen = Undescribed("MobileNetV5, the vision tower of Gemma 3n, is not described")
-    towers = {"vision_tower": seen, "audio_tower": Undescribed("the audio tower of Gemma 3n is not described")}
+    towers = {"vision_tower": families.tower(s, "vision"), "audio_tower": families.tower(s, "audio")}
     embedders = {
-        f"embed_{sense}": gemma.soft_embedder(of[f"{sense}_vocab"], of[f"{sense}_hidden"], d, "projector")
+        f"embed_{sense}": gemma.soft_embedder(of[f"{sense}_vocab"], s.parts[sense].hidden, d, "projector")
         for sense in ("vision", "audio")
     }
     return joined(s, body, **towers, **embedders)

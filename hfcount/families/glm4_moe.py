@@ -2,12 +2,12 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, network, pre_norm, predicting, shared_moe
+from hfcount.parts import altered, decoder, gqa, network, pre_norm, predicting, shared_moe, stacked
 from hfcount.parts.conversions import packed
-from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("glm4_moe",)  # transformers 5.23: modeling_glm4_moe.py
+MODEL_TYPES = ("glm4_moe", "glm4v_moe_text")  # transformers 5.23: modeling_glm4_moe.py, modeling_glm4v_moe.py
 MERGED = packed()
 
 
@@ -23,12 +23,15 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d = s.hidden
+    d, apart = s.hidden, s.family == "glm4_moe"
+
+    def routed(m: MoE) -> Block:
+        usual = shared_moe(d, m, balanced=True)
+        packed_ = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
+        return usual if apart else altered(usual, experts=packed_)
 
     def layer(one: Layer) -> Block:
-        whole = pre_norm(
-            d, self_attn=gqa(d, one.attention), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True))
-        )
+        whole = pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
         return predicting(s, one, whole)
 
     return decoder(s, layer)

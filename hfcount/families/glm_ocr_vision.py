@@ -1,4 +1,4 @@
-"""GLM-OCR's vision tower: normalised queries and keys, gated networks with biases (https://huggingface.co/zai-org)."""
+"""GLM-OCR's and GLM-5-Next's vision tower: normalised queries and keys (https://huggingface.co/zai-org)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -7,11 +7,14 @@ from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("glm_ocr_vision",)  # transformers 5.23: modeling_glm_ocr.py
+MODEL_TYPES = ("glm_ocr_vision", "glm5_next_vision")  # transformers 5.23: modeling_glm_ocr.py, modeling_glm5_next.py
 
 
 def spec(c: Config) -> Spec:
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
+    traits: dict[str, int] = {"attention_bias": c.bool("attention_bias", default=True)}
+    if c.family == "glm5_next_vision":
+        traits["projected"] = keys.sized("d_p", c.int("projection_intermediate_size"))
     return keys.tower(
         c,
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
@@ -20,7 +23,7 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
-        traits={"attention_bias": c.bool("attention_bias", default=True)},
+        traits=traits,
     )
 
 
@@ -33,11 +36,12 @@ def blueprint(s: Spec) -> Block:
         network = swiglu(d, one.dense.width, bias)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
+    wide = s.traits.get("projected", out * s.seen.channels)
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(
         patch_embed=block(proj=patch_convolution(s)),
         blocks=stack(s.layers, layer),
-        merger=Block({**merging, **swiglu(out, out * s.seen.channels).children}, "projector"),
+        merger=Block({**merging, **swiglu(out, wide).children}, "projector"),
         downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
         post_layernorm=rms_norm(d),
     )

@@ -6,7 +6,8 @@ from hfcount.parts import decoder, gqa, pre_norm, swiglu
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("hunyuan_v1_dense",)  # transformers 5.23: modeling_hunyuan_v1_dense.py
+# transformers 5.23: modeling_hunyuan_v1_dense.py, modeling_hunyuan_vl.py
+MODEL_TYPES = ("hunyuan_v1_dense", "hunyuan_vl_text")
 
 
 def spec(c: Config) -> Spec:

@@ -16,10 +16,12 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration",))
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     seen = s.parts["vision"]
     projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
-    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), vision_projector=projector)
+    # The base model alone is saved under the names of the reference.
+    name = "projector" if s.head == "base" else "vision_projector"
+    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
     traits = {"spatial_merge_size": keys.sized("m", merge)}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration",), traits=traits)
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
@@ -31,4 +31,6 @@ def blueprint(s: Spec) -> Block:
         linear_1=Linear(wide, wide, True),
         linear_2=Linear(wide, s.hidden, True),
     )
-    return beside(s, families.base(s), visual=families.tower(s, "vision"), mlp_AR=projector)
+    # The base model alone is saved under the names of the reference.
+    name = "projector" if s.head == "base" else "mlp_AR"
+    return beside(s, families.base(s), visual=families.tower(s, "vision"), **{name: projector})

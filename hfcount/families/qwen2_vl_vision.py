@@ -7,13 +7,13 @@ from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-# transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
-MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision")
+# transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py, modeling_qwen2_5_omni.py
+MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision", "qwen2_5_omni_vision_encoder")
 IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
 
 
 def spec(c: Config) -> Spec:
-    gated = c.family == "qwen2_5_vl_vision"
+    gated = c.family != "qwen2_vl_vision"
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     d = c.int("hidden_size" if gated else "embed_dim")
     return keys.tower(
@@ -25,17 +25,20 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, "in_channels", "in_chans", frames=frames, merge=merge),
         out=c.int("out_hidden_size" if gated else "hidden_size"),
-        traits={"gated": gated},
+        traits={"gated": gated, "fused": c.family != "qwen2_5_omni_vision_encoder"},
     )
 
 
 def blueprint(s: Spec) -> Block:
     d, gated = s.hidden, s.traits["gated"]
+    square = Linear(d, d, True)
+    split = block("attention", q=square, k=square, v=square, proj=square)
+    attention = fused_square_attention(d) if s.traits["fused"] else split
     norm, merged = rms_norm(d) if gated else layer_norm(d), s.seen.merged(d)
 
     def layer(one: Layer) -> Block:
         network = swiglu(d, one.dense.width, bias=True) if gated else mlp(d, one.dense.width)
-        return block(norm1=norm, norm2=norm, attn=fused_square_attention(d), mlp=network)
+        return block(norm1=norm, norm2=norm, attn=attention, mlp=network)
 
     merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
     return block(

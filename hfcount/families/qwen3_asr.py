@@ -11,7 +11,8 @@ MODEL_TYPES = ("qwen3_asr",)  # transformers 5.23: modeling_qwen3_asr.py
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration",))
+    heads = ("ForConditionalGeneration", "Model", "ForTokenClassification")
+    return keys.around(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

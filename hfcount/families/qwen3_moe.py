@@ -7,7 +7,8 @@ from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
-MODEL_TYPES = ("qwen3_moe",)  # transformers 5.23: modeling_qwen3_moe.py
+# transformers 5.23: modeling_qwen3_moe.py, modeling_qwen3_omni_moe.py
+MODEL_TYPES = ("qwen3_moe", "qwen3_omni_moe_text")
 MERGED = packed()
 
 

@@ -7,12 +7,14 @@ from hfcount.parts.composite import joined
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
-MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe")  # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
+# transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py
+MODEL_TYPES = ("qwen3_vl", "qwen3_vl_moe", "qwen3_vl_moe_text")
 TRANSPOSED = ("mlp.experts.gate_up_proj", "mlp.experts.down_proj")
 
 
 def spec(c: Config) -> Spec:
-    text, routed = c.part("text_config"), c.family.endswith("_moe")
+    alone, routed = c.family.endswith("_text"), "_moe" in c.family
+    text = c if alone else c.part("text_config")
     bias = text.bool("attention_bias", default=False)
     mixer = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=None if routed else 128)
     ffn = keys.dense(text)
@@ -21,6 +23,8 @@ def spec(c: Config) -> Spec:
         if routed
         else keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(text))
     )
+    if alone:
+        return keys.decoder_spec(c, layers, heads=("Model",))
     towers = {"vision": families.part(c, "vision_config")}
     whole = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     # The class of its text_config ties by default, and that of the whole model does not.
@@ -37,4 +41,5 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
 
-    return joined(s, base(s, layer), visual=families.tower(s, "vision"))
+    body = base(s, layer)
+    return joined(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body

@@ -1,4 +1,4 @@
-"""Qwen3-VL's and Qwen3.5's vision tower: a table of positions, mergers after some layers too (arXiv:2511.21631)."""
+"""Qwen3-VL's, Qwen3-Omni's and Qwen3.5's vision tower: positions, mergers after some layers too (arXiv:2511.21631)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
@@ -10,7 +10,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 # transformers 5.23: modeling_qwen3_vl.py, modeling_qwen3_vl_moe.py, modeling_qwen3_5.py, modeling_qwen3_5_moe.py,
-# modeling_cohere_compass.py, modeling_qwen4_exp.py
+# modeling_cohere_compass.py, modeling_qwen4_exp.py, modeling_qwen3_omni_moe.py
 MODEL_TYPES = (
     "qwen3_vl_vision",
     "qwen3_vl_moe_vision",
@@ -18,13 +18,18 @@ MODEL_TYPES = (
     "qwen3_5_moe_vision",
     "cohere_compass_vision",
     "qwen4_exp_vision",
+    "qwen3_omni_moe_vision_encoder",
+)
+_HANDING_ON = (
+    "qwen3_vl_vision",
+    "qwen3_vl_moe_vision",
+    "cohere_compass_vision",
+    "qwen3_omni_moe_vision_encoder",
 )
 
 
 def spec(c: Config) -> Spec:
-    hands_on = (
-        "_vl_" in c.family or c.family == "cohere_compass_vision"
-    )  # layers besides the last, to the first layers of the language model
+    hands_on = c.family in _HANDING_ON  # layers besides the last, to the first layers of the language model
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
     return keys.tower(
@@ -35,25 +40,32 @@ def spec(c: Config) -> Spec:
         patches=patches,
         positions=c.int("num_position_embeddings"),
         out=c.int("out_hidden_size"),
-        traits={"deepstack_visual_indexes": len(c.ints("deepstack_visual_indexes")) if hands_on else 0},
+        traits={
+            "deepstack_visual_indexes": len(c.ints("deepstack_visual_indexes")) if hands_on else 0,
+            "numbered": c.family == "qwen3_omni_moe_vision_encoder",
+        },
     )
 
 
 def blueprint(s: Spec) -> Block:
     d, merged, deep = s.hidden, s.seen.merged(s.hidden), s.traits["deepstack_visual_indexes"]
+    numbered = s.traits["numbered"]
 
     def merger(norm: int) -> Block:
         wide, narrow = Linear(merged, merged, bias=True), Linear(merged, s.output, bias=True)
+        if numbered:
+            return block("projector", ln_q=layer_norm(norm), mlp=Block({"0": wide, "2": narrow}))
         return block("projector", norm=layer_norm(norm), linear_fc1=wide, linear_fc2=narrow)
 
     def layer(one: Layer) -> Block:
         network = mlp(d, one.dense.width, up="linear_fc1", down="linear_fc2")
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=fused_square_attention(d), mlp=network)
 
+    mergers = Repeat(Indices.below(deep), merger(merged))
     return block(
         patch_embed=block(proj=patch_convolution(s)),
         pos_embed=positions(s),
         blocks=stack(s.layers, layer),
         merger=merger(d),
-        deepstack_merger_list=Repeat(Indices.below(deep), merger(merged)) if deep else None,
+        **({"merger_list" if numbered else "deepstack_merger_list": mergers} if deep else {}),
     )

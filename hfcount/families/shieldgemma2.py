@@ -3,6 +3,7 @@
 from hfcount import families, keys
 from hfcount.families.gemma3 import blueprint as gemma3
 from hfcount.mapper import Config
+from hfcount.parts import lm_head
 from hfcount.parts.conversions import CLIP
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
@@ -23,5 +24,5 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    inner = gemma3(s.but(head="conditional_generation"))
-    return block(model=block(model=inner))
+    words = lm_head(s, "model.model.language_model.model.embed_tokens.weight")
+    return block(model=block(model=gemma3(s.but(head="base")), lm_head=words))

@@ -10,8 +10,8 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py, modeling_idefics2.py, modeling_idefics3.py,
 # modeling_smolvlm.py
-_HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision", "paddleocr_vl_vision")
-# transformers 5.23: modeling_paddleocr_vl.py
+_HEADLESS = ("idefics2_vision", "idefics3_vision", "smolvlm_vision", "paddleocr_vl_vision", "cosmos3_edge_vision")
+# transformers 5.23: modeling_paddleocr_vl.py, modeling_cosmos3_edge.py, modeling_phi4_multimodal.py
 MODEL_TYPES = (
     "siglip_vision_model",
     "siglip2_vision_model",
@@ -19,13 +19,15 @@ MODEL_TYPES = (
     "idefics3_vision",
     "smolvlm_vision",
     "paddleocr_vl_vision",
+    "cosmos3_edge_vision",
+    "phi4_multimodal_vision",
 )
 CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
 
 
 def spec(c: Config) -> Spec:
-    second = c.family == "siglip2_vision_model"
+    second = c.family in ("siglip2_vision_model", "cosmos3_edge_vision")
     # SigLIP 2 counts its patches where SigLIP gives the image's size.
     rows = c.int("num_patches") if second else keys.squares(c)
     pooled = c.family not in _HEADLESS and c.bool("vision_use_head", default=True)

@@ -1,18 +1,16 @@
 """Swin: stages of attention within shifted windows, each stage wider and coarser (arXiv:2103.14030)."""
 
 from hfcount import keys
-from hfcount.keys.detection import chosen
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, stack
+from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.layers import altered
-from hfcount.parts.vision import patch_convolution
+from hfcount.parts.vision import patch_convolution, stage_norms
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
 # transformers 5.23: modeling_swin.py, modeling_donut_swin.py, modeling_maskformer_swin.py
 MODEL_TYPES = ("swin", "donut-swin", "maskformer-swin")
-IGNORED = ("out_indices", "num_layers", "hidden_size", "image_size", "path_norm")
+IGNORED = ("stage_names", "num_layers", "hidden_size", "image_size", "path_norm")
 CONVERTED = ("swin",)
 SPELLINGS = {
     **{rf"attention\.self\.{name}\.": f"attention.{name[0]}_proj." for name in ("query", "key", "value")},
@@ -31,11 +29,11 @@ def spec(c: Config) -> Spec:
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
-    traits = {
+    traits: dict[str, int] = {
         "window_size": keys.sized("w", c.int("window_size")),
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
-        **{f"normed.{place % (len(layers) + 1)}": 1 for place in chosen(c)},
     }
+    traits |= keys.given_out(c, len(layers))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.traits["width"]
@@ -76,22 +74,19 @@ def blueprint(s: Spec) -> Block:
         norm=layer_norm(first),
     )
     d, stride, first_family = s.hidden, s.traits["encoder_stride"], s.family == "swin"
-    widths = [first, *(part.layer.traits["width"] for part in s.layers)]
-    if s.head == "backbone":
-        whole = block(embeddings=embeddings, encoder=block(layers=Block(stages)))
-        if s.family == "maskformer-swin":
-            every = Block({str(number): layer_norm(width) for number, width in enumerate(widths[1:])})
-            return block(model=altered(whole, layernorm=layer_norm(d)), hidden_states_norms=every)
-        named = ("stem", *(f"stage{number}" for number in range(1, len(widths))))
-        norms = {name: layer_norm(widths[place]) for place, name in enumerate(named) if f"normed.{place}" in s.traits}
-        # The norm behind the last stage is stored with the others, though nothing reads it and none need be there.
-        unread = Tensor((d,), presence="dispensable")
-        return altered(
-            whole, swin=block(layernorm=block("norm", weight=unread, bias=unread)), hidden_states_norms=Block(norms)
-        )
     norm = None if s.family == "donut-swin" else layer_norm(d)
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
+    if s.head == "backbone":
+        widths = [part.layer.traits["width"] for part in s.layers]
+        if s.family == "maskformer-swin":
+            every = {str(number): layer_norm(width) for number, width in enumerate(widths)}
+            return block(model=body, hidden_states_norms=Block(every))
+        norms = stage_norms(s, [first, *widths])
+        # Nothing reads the norm behind the last stage: it is stored, and need not be there.
+        unread = Tensor((d,), presence="dispensable")
+        last = block(layernorm=block("norm", weight=unread, bias=unread))
+        return Block({**altered(body, layernorm=None, swin=last).children, **norms.children})
     heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
     return headed(s, "swin" if first_family else "donut", body, **heads)

@@ -3,20 +3,27 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
-from hfcount.parts.classic import mha, positions
+from hfcount.parts.classic import classifier, mha, positions
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("whisper",)  # transformers 5.23: modeling_whisper.py
+IGNORED = ("mask_time_length", "mask_time_min_masks", "mask_feature_length", "median_filter_width")
 
-_HEADS = keys.named(("ForConditionalGeneration", "Model", "ForCausalLM"), Encoder="encoder")
+_HEADS = keys.named(
+    ("ForConditionalGeneration", "Model", "ForCausalLM"),
+    Encoder="encoder",
+    ForAudioClassification="sequence_classification",
+)
 
 
 def spec(c: Config) -> Spec:
     encoder = families.read(c.as_part(), "whisper_encoder")
     whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
-    return whole.but(causal=False, uncounted="") if whole.head == "encoder" else whole
+    summed = c.bool("use_weighted_layer_sum", default=False)
+    whole = whole.but(traits={"classifier_proj_size": c.int("classifier_proj_size", default=256), "summed": summed})
+    return whole.but(causal=False, uncounted="") if whole.head in ("encoder", "sequence_classification") else whole
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,5 +41,10 @@ def blueprint(s: Spec) -> Block:
     )
     if s.head == "encoder":
         return encoder
+    if s.head == "sequence_classification":
+        wide, count = s.traits["classifier_proj_size"], sum(part.indices.count for part in s.stack("encoder"))
+        weights = Tensor((count + 1,)) if s.traits["summed"] else None
+        projector = Linear(d, wide, True, "other")
+        return block(layer_weights=weights, encoder=encoder, projector=projector, classifier=classifier(s, wide))
     body = block(encoder=None if s.head == "causal_lm" else encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, proj_out=lm_head(s, "model.decoder.embed_tokens.weight"))

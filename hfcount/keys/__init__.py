@@ -4,7 +4,9 @@
 from hfcount.keys.attention import (
     Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
+from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
+from hfcount.keys.backbones import given_out
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.ffn import adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
@@ -21,8 +23,8 @@ from hfcount.keys.modernbert import modernbert
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.towers import (
-    COARSER, attending, each, encoding, grid, imaging, patches, reconstructing, rectangle, sides, squares, stages,
-    tower, waveform,
+    COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
+    squares, stages, tower, waveform,
 )
 from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (

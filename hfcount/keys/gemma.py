@@ -28,7 +28,7 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
 
 
 def attention_by_place(
-    c: Config, places: Sequence[tuple[Indices, bool]], bias: bool, same: bool
+    c: Config, places: Sequence[tuple[Indices, bool]], bias: bool, same: bool, kv_heads: int | None = None
 ) -> list[tuple[Indices, bool, GQA]]:
     """Sets of layers, whether their attention has a sliding window, and that attention.
 
@@ -39,6 +39,7 @@ def attention_by_place(
         places: from `local_and_global`.
         bias: whether the projections have a bias.
         same: whether values are keys in layers without a window.
+        kv_heads: the default of num_global_key_value_heads, if it is not num_key_value_heads.
     """
 
     def read(seen: Config) -> GQA:
@@ -46,7 +47,11 @@ def attention_by_place(
 
     if not c.has("per_layer_config"):
         near = read(c)
-        heads = c.int("num_global_key_value_heads", default=near.kv_heads) if same else near.kv_heads
+        heads = (
+            c.int("num_global_key_value_heads", default=kv_heads or near.kv_heads)
+            if same or kv_heads
+            else near.kv_heads
+        )
         far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
         return [(indices, local, near if local else far) for indices, local in places]
     count = layer_count(c)

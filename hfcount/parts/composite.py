@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hfcount.parts.model import lm_head
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, block
 
 
 def llava(s: Spec, body: Block, **senses: Node) -> Block:
@@ -23,7 +23,7 @@ def joined(s: Spec, body: Block, **senses: Node) -> Block:
     inner = Block({**_aside(senses), "language_model": body})
     if s.head == "base":
         return inner
-    if s.head == "sequence_classification":
+    if s.head in ("sequence_classification", "token_classification"):
         return Block({"model": inner, "score": Linear(s.hidden, s.labels, component="other")})
     return Block({"model": inner, "lm_head": lm_head(s, "model.language_model.embed_tokens.weight")})
 
@@ -73,13 +73,26 @@ def rebased(node: Node, prefix: str) -> Node:
     return tuple(rebased(one, prefix) for one in node) if isinstance(node, tuple) else node
 
 
-def renamed(node: Node, names: Mapping[str, str], parent: str = "") -> Node:
+def renamed(whole: Block, names: Mapping[str, str], parent: str = "") -> Block:
     """A tree with other names, by the name and that of its parent, such as `{"self_attn.q_proj": "linear_q"}`."""
+
+    def inner(node: Node, name: str) -> Node:
+        if isinstance(node, Block):
+            return renamed(node, names, name)
+        if isinstance(node, Repeat):
+            return replace(node, body=inner(node.body, name))
+        return tuple(inner(one, name) for one in node) if isinstance(node, tuple) else node
+
+    children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in whole.children.items()}
+    return replace(whole, children=children)
+
+
+def sensed(node: Node, component: Component) -> Node:
+    """A part of a tower beside the language model: all its tensors are counted under it, and text tokens skip it."""
     if isinstance(node, Block):
-        children = {
-            names.get(f"{parent}.{name}", name): renamed(child, names, name) for name, child in node.children.items()
-        }
-        return Block(children, node.component, node.repeats)
+        return replace(node, component=component, repeats=0)
     if isinstance(node, Repeat):
-        return Repeat(node.indices, renamed(node.body, names, parent), node.active)
-    return tuple(renamed(one, names, parent) for one in node) if isinstance(node, tuple) else node
+        return replace(node, body=sensed(node.body, component))
+    if isinstance(node, tuple):
+        return tuple(sensed(one, component) for one in node)
+    return replace(node, component=component) if isinstance(node, Linear | Tensor) else node

@@ -142,8 +142,8 @@ def deberta_heads(s: Spec, body: Block, width: int) -> Block:
         "deberta",
         body,
         masked_lm=block(cls=block(predictions=words)) if s.traits["legacy"] else later,
-        sequence_classification=Block({**first, "classifier": classifier(s, pooled)}),
-        multiple_choice=Block({**first, "classifier": Linear(pooled, 1, True, "other")}),
+        sequence_classification=Block({**first, "classifier": classifier(s)}),
+        multiple_choice=Block({**first, "classifier": Linear(d, 1, True, "other")}),
     )
 
 

@@ -1,5 +1,7 @@
 """Parts of vision transformers (arXiv:2010.11929)."""
 
+from collections.abc import Iterable
+
 from hfcount.parts.ffn import mlp
 from hfcount.parts.layers import altered
 from hfcount.parts.norms import layer_norm
@@ -97,3 +99,13 @@ def cosine_layer(d: int, one: Layer, window: int) -> Block:
     )
     attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
     return altered(vit_layer(d, one), attention=attention)
+
+
+def stage_norms(s: Spec, widths: Iterable[int]) -> Block:
+    """Norms of what a backbone gives out, by its traits `out.N`; `widths` are those of the stem and of each stage.
+
+    Tensors: hidden_states_norms.stem (d_1), hidden_states_norms.stageN (d_N).
+    """
+    norms = {place: layer_norm(width) for place, width in enumerate(widths) if f"out.{place}" in s.traits}
+    named = {f"stage{place}" if place else "stem": norm for place, norm in norms.items()}
+    return block(hidden_states_norms=Block(named))

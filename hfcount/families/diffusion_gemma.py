@@ -1,0 +1,47 @@
+"""DiffusionGemma: an encoder that reads, and a decoder of the same weights that denoises (https://huggingface.co/google).
+
+Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGemmaModel.
+"""
+
+from dataclasses import replace
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import lm_head, rms_norm, swiglu
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+
+MODEL_TYPES = ("diffusion_gemma",)  # transformers 5.23: modeling_diffusion_gemma.py
+IGNORED = ("canvas_length",)
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    width = keys.sized("d_ff", c.part("text_config").int("intermediate_size"))
+    tied, heads = c.bool("tie_word_embeddings", default=True), keys.named(ForBlockDiffusion="causal_lm", Model="base")
+    return keys.around(c, text, towers, heads=heads, traits={"intermediate_size": width}).but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d, text, seen = s.hidden, families.base(s), s.parts["vision"]
+    network = swiglu(d, s.traits["intermediate_size"])
+    decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
+    encoder = block(
+        language_model=_copied(text) if s.tied else text,
+        vision_tower=families.tower(s, "vision"),
+        embed_vision=Block({"embedding_projection": Linear(seen.output, d)}, "projector", 0),
+    )
+    body = block(encoder=encoder, decoder=decoder)
+    return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
+
+
+def _copied(node: Node) -> Node:
+    """The same tensors, which need not be stored a second time, but for buffers."""
+    if isinstance(node, Block):
+        return replace(node, children={name: _copied(child) for name, child in node.children.items()})
+    if isinstance(node, Repeat):
+        return replace(node, body=_copied(node.body))
+    if isinstance(node, tuple):
+        return tuple(map(_copied, node))
+    stored = isinstance(node, Tensor) and node.kind == "buffer"
+    return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

@@ -1,0 +1,48 @@
+"""EmbeddingGemma 2's text encoder: Gemma 4's layers, seeing both ways, and inputs of their own (transformers)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import base, gemma, rms_norm, swiglu
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.nodes import Block, Linear, block, buffer
+
+MODEL_TYPES = ("embedding_gemma2_text",)  # transformers 5.23: modeling_embedding_gemma2.py
+
+
+def spec(c: Config) -> Spec:
+    bias, ffn = c.bool("attention_bias", default=False), keys.dense(c)
+    period = c.int("sliding_window_pattern", default=6, minimum=1, maximum=MAX_LAYERS)
+    placed = keys.local_and_global(c, period=period)
+    layers = [
+        Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn))
+        for indices, _, mixer in keys.attention_by_place(c, placed, bias, False, kv_heads=1)
+    ]
+    size = keys.extent(c, "sliding_window", default=512)
+    windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
+    traits = {
+        "per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=512)),
+        "embedding_dim": keys.sized("d_o", c.int("embedding_dim", default=768)),
+    }
+    whole = keys.decoder_spec(c, layers, heads=("Model",), traits=traits, windows=tuple(windows))
+    return keys.seeing_both_ways(whole)
+
+
+def blueprint(s: Spec) -> Block:
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.traits["per_layer"]
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=gemma.lending_attention(d, one.attention),
+            mlp=swiglu(d, one.dense.width),
+            input_layernorm=norm,
+            post_attention_layernorm=norm,
+            pre_feedforward_layernorm=norm,
+            post_feedforward_layernorm=norm,
+            ple_block=Block(gemma.per_layer_input(d, per_layer)),
+            layer_scalar=buffer(1),
+        )
+
+    projection = Linear(d, s.depth * per_layer, component="embedding")
+    own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
+    out = Linear(d, s.traits["embedding_dim"], component="projector")
+    return Block({**base(s, layer).children, "ple": own, "embedding_projection": out})

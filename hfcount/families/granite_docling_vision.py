@@ -1,0 +1,48 @@
+"""Granite-Docling's vision tower: SigLIP's layers, patches merged by two ways, coarse and fine (transformers)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import positions
+from hfcount.parts.vision import clip_layer, patch_convolution
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
+
+MODEL_TYPES = ("granite_docling_vision",)  # transformers 5.23: modeling_granite_docling.py
+
+
+def spec(c: Config) -> Spec:
+    merge = c.int("scale_factor")
+    traits = {
+        "deepstack_visual_indexes": len(c.ints("deepstack_visual_indexes", default=(3, 7, 10))),
+        "use_fine_route": c.bool("use_fine_route", default=True),
+    }
+    patches, out = keys.patches(c, merge=merge), c.int("out_hidden_size")
+    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, out, deep = s.hidden, s.output, Indices.below(s.traits["deepstack_visual_indexes"])
+
+    def way(merge: int) -> Block:
+        wide = merge * merge * d
+        two = {"linear_1": Linear(wide, out, True), "linear_2": Linear(out, out, True)}
+        mergers = Repeat(deep, block(layer_norm=layer_norm(wide), **two))
+        return block(projection=Linear(wide, out), deepstack_mergers=mergers if deep.count else None)
+
+    connector = block(
+        "projector",
+        ln_in=layer_norm(d),
+        coarse=way(s.seen.merge),
+        fine=way(s.seen.merge // 2) if s.traits["use_fine_route"] else None,
+        ln_mid=layer_norm(out),
+        mlp_fc2=Linear(out, out),
+        ln_out=layer_norm(out),
+    )
+    return block(
+        embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
+        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        post_layernorm=layer_norm(d),
+        connector=connector,
+    )

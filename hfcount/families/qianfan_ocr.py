@@ -1,0 +1,51 @@
+"""Qianfan-OCR: InternViT, two projections and any language model, under InternVL's names (arXiv:2603.13398)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, lm_head
+from hfcount.parts.conversions import qkv
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("qianfan_ocr",)  # transformers 5.23: modeling_qianfan_ocr.py
+IGNORED = ("image_seq_length", "vision_feature_layer")
+SPELLINGS = {
+    r"^vision_model\.": "model.vision_tower.",
+    r"encoder\.layers\.": "layers.",
+    r"\.ls([12])$": r".lambda_\1",
+    r"\.attn\.proj\.": ".attention.projection_layer.",
+    r"\.attn\.qkv\.": ".attention.qkv.",
+    r"\.norm1\.": ".layernorm_before.",
+    r"\.norm2\.": ".layernorm_after.",
+    r"\.embeddings\.class_embedding$": ".embeddings.cls_token",
+    r"\.embeddings\.position_embedding$": ".embeddings.position_embeddings",
+    r"\.embeddings\.patch_embedding\.": ".embeddings.patch_embeddings.projection.",
+    r"^language_model\.model\.": "model.language_model.",
+    r"^language_model\.lm_head\.": "lm_head.",
+    r"^mlp1\.0\.": "model.multi_modal_projector.layer_norm.",
+    r"^mlp1\.1\.": "model.multi_modal_projector.linear_1.",
+    r"^mlp1\.3\.": "model.multi_modal_projector.linear_2.",
+}
+MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
+    heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
+    return keys.around(c, text, towers, heads=heads, traits={"downsample_ratio": merged}).but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d, side, text = s.hidden, s.traits["downsample_ratio"], families.base(s)
+    seen = side * side * s.parts["vision"].hidden
+    layers = block(layers=text.children["layers"])
+    body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
+    norm, first, second = layer_norm(seen), Linear(seen, d, True), Linear(d, d, True)
+    tower = families.tower(s, "vision")
+    if s.head == "base":
+        projector = Block({"layer_norm": norm, "linear_1": first, "linear_2": second}, "projector", 0)
+        return block(vision_tower=tower, multi_modal_projector=projector, language_model=body)
+    projector = Block({"0": norm, "1": first, "3": second}, "projector", 0)
+    head = lm_head(s, "language_model.model.embed_tokens.weight")
+    return block(vision_model=tower, mlp1=projector, language_model=block(model=body, lm_head=head))

@@ -1,0 +1,32 @@
+"""Qwen2.5-Omni's talker: Qwen2 over codes of speech, which it embeds as wide as the thinker does (arXiv:2503.20215)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, gqa, pre_norm, rms_norm, stack, swiglu
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("qwen2_5_omni_talker",)  # transformers 5.23: modeling_qwen2_5_omni.py
+
+
+def spec(c: Config) -> Spec:
+    layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
+    traits = {"embedding_size": keys.sized("d_e", c.int("embedding_size"))}
+    heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(c, first=28)
+    return keys.decoder_spec(c, layer, heads=heads, traits=traits, windows=windows).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, wide = s.hidden, s.traits["embedding_size"]
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+
+    body = block(embed_tokens=embedding(s.vocab, wide), layers=stack(s.layers, layer), norm=rms_norm(d))
+    if s.head == "base":
+        return body
+    return block(
+        thinker_to_talker_proj=Linear(wide, d, True, "projector"),
+        model=body,
+        codec_head=Linear(d, s.vocab, component="lm_head"),
+    )

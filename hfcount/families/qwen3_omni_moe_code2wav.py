@@ -1,0 +1,62 @@
+"""Qwen3-Omni's vocoder: layers over embedded codes, then convolutions that lengthen them (arXiv:2509.17765)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
+from hfcount.parts.mixers import conv1d
+from hfcount.parts.vocoder import halved, kernel1d, snake, transposed1d
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+
+MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py
+IGNORED = ("sliding_window",)
+_DILATIONS = (1, 3, 9)
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
+    traits = {
+        "rows": c.int("codebook_size") * c.int("num_quantizers"),
+        "decoder_dim": keys.sized("C", c.int("decoder_dim")),
+    }
+    for key in ("upsample_rates", "upsampling_ratios"):
+        steps = c.ints(key)
+        traits[key] = len(steps)
+        traits |= {f"{key}.{number}": keys.sized(f"{key[-1]}_u{number + 1}", step) for number, step in enumerate(steps)}
+    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c)), c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size"), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, scale = s.hidden, s.traits, block("norm", scale=Tensor((s.hidden,)))
+
+    def layer(one: Layer) -> Block:
+        usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+        return altered(usual, self_attn_layer_scale=scale, mlp_layer_scale=scale)
+
+    convnext = block(
+        dwconv=block(conv=conv1d(d, 7, bias=True)),
+        norm=layer_norm(d),
+        pwconv1=Linear(d, 4 * d, True),
+        pwconv2=Linear(4 * d, d, True),
+        gamma=Tensor((d,)),
+    )
+    longer, count = dict[str, Node](), of["upsample_rates"]
+    for number in range(of["upsampling_ratios"]):
+        wider = block(conv=transposed1d(d, d, of[f"upsampling_ratios.{number}"]))
+        longer[str(number)] = Block({"0": wider, "1": convnext})
+    waves: dict[str, Node] = {"0": block(conv=kernel1d(d, of["decoder_dim"], 7))}
+    for number in range(count):
+        wide, narrow = halved(of["decoder_dim"], number), halved(of["decoder_dim"], number + 1)
+        wave, mix = block(conv=kernel1d(narrow, narrow, 7)), block(conv=kernel1d(narrow, narrow, 1))
+        unit = block(act1=snake(narrow), conv1=wave, act2=snake(narrow), conv2=mix)
+        step = block(conv=transposed1d(wide, narrow, 2 * of[f"upsample_rates.{number}"]))
+        units = {str(place): unit for place, _ in enumerate(_DILATIONS, 2)}
+        waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
+    last = halved(of["decoder_dim"], count)
+    waves |= {str(count + 1): snake(last), str(count + 2): block(conv=kernel1d(last, 1, 7))}
+    transformer = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    table = embedding(of["rows"], d)
+    return block(
+        "audio", pre_transformer=transformer, code_embedding=table, upsample=Block(longer), decoder=Block(waves)
+    )

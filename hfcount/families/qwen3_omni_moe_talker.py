@@ -1,0 +1,52 @@
+"""Qwen3-Omni's talker: layers with experts over the first code of a frame, others for the rest (arXiv:2509.17765)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked
+from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_qwen3_omni_moe.py
+MODEL_TYPES = ("qwen3_omni_moe_talker", "qwen3_omni_moe_talker_text")
+IGNORED = ("accept_hidden_layer", "decoder_sparse_step", "mlp_only_layers", "spatial_merge_size")
+
+
+def spec(c: Config) -> Spec:
+    alone = c.family == "qwen3_omni_moe_talker_text"
+    text = c if alone else c.part("text_config")
+    mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
+    layer = Layer(mixer=mixer, ffn=keys.gated_moe(text))
+    if alone:
+        return keys.decoder_spec(c, layer, heads=("Model",)).but(tied=False)
+    parts = {"predictor": families.part(c, "code_predictor_config")}
+    traits = {
+        "thinker_hidden_size": keys.sized("d_t", c.int("thinker_hidden_size")),
+        "intermediate_size": keys.sized("d_p", text.int("intermediate_size")),
+    }
+    heads = ("ForConditionalGeneration",)
+    return keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, traits=traits).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def routed(m: MoE) -> Block:
+        packed = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
+        usual = gated_moe(d, m)
+        return altered(usual, experts=packed) if s.head == "base" else usual
+
+    def layer(one: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=routed(one.moe))
+
+    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
+    if s.head == "base":
+        return body
+    thought, width = s.traits["thinker_hidden_size"], s.traits["intermediate_size"]
+    resized = block("projector", linear_fc1=Linear(thought, width, True), linear_fc2=Linear(width, d, True))
+    return block(
+        model=body,
+        text_projection=resized,
+        hidden_projection=resized,
+        codec_head=Linear(d, s.vocab, component="lm_head"),
+        code_predictor=families.tree(s.parts["predictor"].but(head="conditional_generation")),
+    )

@@ -1,0 +1,21 @@
+"""VideoLLaMA 3: a vision tower and two projections before any language model (arXiv:2501.13106)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.composite import joined
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("video_llama_3",)  # transformers 5.23: modeling_video_llama_3.py
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    heads, tied = ("ForConditionalGeneration", "Model"), keys.tied_anywhere(c, c.part("text_config"))
+    return keys.around(c, text, towers, heads=heads).but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d, seen = s.hidden, s.parts["vision"].hidden
+    projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
+    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)

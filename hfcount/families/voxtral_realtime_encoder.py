@@ -1,0 +1,37 @@
+"""Voxtral Realtime's encoder: two convolutions over the spectrogram, then causal layers (arXiv:2602.11298)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, gqa, rms_norm, stack, swiglu
+from hfcount.parts.vocoder import kernel1d
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("voxtral_realtime_encoder",)  # transformers 5.23: modeling_voxtral_realtime.py
+IGNORED = ("vocab_size", "sliding_window")
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("hidden_size"), c.int("num_attention_heads")
+    mixer = keys.multi_head(c, d, heads, uneven="built", own_width=True)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
+    layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    traits = {"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))}
+    return keys.encoding(c, layers, hidden=d, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        return block(
+            self_attn=altered(gqa(d, a), k_proj=Linear(d, a.heads * a.head_dim)),
+            self_attn_layer_norm=rms_norm(d),
+            final_layer_norm=rms_norm(d),
+            mlp=altered(swiglu(d, width), down_proj=Linear(width, d, True)),
+        )
+
+    first, second = kernel1d(s.traits["num_mel_bins"], d, 3), kernel1d(d, d, 3)
+    embedder = block("embedding", conv1=first, conv2=second)
+    return block(embedder=embedder, layers=stack(s.layers, layer), norm=rms_norm(d))
