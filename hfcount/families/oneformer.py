@@ -14,10 +14,9 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
 MODEL_TYPES = ("oneformer",)  # transformers 5.23: modeling_oneformer.py
-IGNORED = ("train_num_points", "ignore_value", "text_encoder_context_length")
+IGNORED = ("train_num_points", "ignore_value", "enforce_input_proj")
 
 _HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="base")
-_QUERY_WIDTH = 2048  # of the networks that prepare queries
 _SIZES = {"task_seq_len": "n_t", "text_encoder_width": "d_t", "text_encoder_vocab_size": "n_w"}
 
 
@@ -26,7 +25,6 @@ def spec(c: Config) -> Spec:
     widths = channels(chosen(c.part("backbone_config")), backbone)
     traits: dict[str, int] = {
         "mask": keys.sized("d_m", c.int("mask_dim")),
-        "projected": c.bool("enforce_input_proj", default=False),
         "query_dec_layers": keys.sized("N_q", c.int("query_dec_layers", maximum=MAX_LAYERS)),
         "is_training": c.bool("is_training", default=False),
         "context": keys.sized("n_c", c.int("text_encoder_context_length")),
@@ -57,9 +55,9 @@ def _texts(s: Spec) -> Block:
 def blueprint(s: Spec) -> Block:
     d, of, norm, inner = s.hidden, s.traits, layer_norm(s.hidden), s.parts["encoder"].hidden
     widths, labels = [of[f"level.{place}"] for place in range(of["levels"])], s.labels + 1
+    wide = s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer(_: Layer) -> Block:
         network = block(linear1=Linear(d, wide, True, "mlp"), linear2=Linear(wide, d, True, "mlp"), norm=norm)
         return block(
             cross_attn=block(multihead_attn=fused_attention(d), norm=norm),
@@ -70,8 +68,8 @@ def blueprint(s: Spec) -> Block:
     prepared = block(
         self_attn=fused_attention(d),
         multihead_attn=fused_attention(d),
-        linear1=Linear(d, _QUERY_WIDTH, True, "mlp"),
-        linear2=Linear(_QUERY_WIDTH, d, True, "mlp"),
+        linear1=Linear(d, wide, True, "mlp"),
+        linear2=Linear(wide, d, True, "mlp"),
         norm1=norm,
         norm2=norm,
         norm3=norm,
@@ -85,13 +83,11 @@ def blueprint(s: Spec) -> Block:
         class_embed=Linear(d, labels, True, "other"),
         mask_embed=block(layers=numbered_steps(d, d, d, of["mask"])),
     )
-    into = Repeat(Indices.below(LEVELS), conv(inner, d, 1, bias=True))
     pixels = pixel_decoder(s, widths, of["mask"], of["finer"])
     body = block(
         pixel_level_module=block(encoder=families.tree(s.parts["backbone"]), decoder=pixels),
         transformer_module=block(
             queries_embedder=embedding(of["num_queries"], d),
-            input_projections=into if of["projected"] or int(inner) != int(d) else None,
             decoder=decoder,
             level_embed=embedding(LEVELS, d),
         ),

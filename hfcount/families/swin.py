@@ -86,7 +86,7 @@ def blueprint(s: Spec) -> Block:
         norms = stage_norms(s, [first, *widths])
         # Nothing reads the norm behind the last stage: it is stored, and need not be there.
         unread = Tensor((d,), presence="dispensable")
-        last = block(layernorm=block("norm", weight=unread, bias=unread))
-        return Block({**altered(body, layernorm=None, swin=last).children, **norms.children})
+        left = block(layernorm=block("norm", weight=unread, bias=unread))
+        return Block({**altered(body, layernorm=None, swin=left).children, **norms.children})
     heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
     return headed(s, "swin" if first_family else "donut", body, **heads)
