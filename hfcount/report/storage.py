@@ -46,6 +46,7 @@ def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
         modules=found.modules,
         tensors=whole.tensors,
         dtypes=dtypes,
+        scalars=amount((leaf for leaf in found.tensors if not leaf.shape), dtype).dtypes,
         bytes=size,
         packed_bytes=packed.bytes,
         packed_parameters=found.logical,

@@ -128,6 +128,8 @@ Head = Literal[
     "projection",
     "ctc",
     "prediction",
+    "regression",
+    "series_classification",
     "speaker_classification",
     "speech_to_text",
     "text_to_speech",

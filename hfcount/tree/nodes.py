@@ -53,13 +53,14 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """y = x·Wᵀ + b: `weight` (outputs, inputs) and, with `bias`, `bias` (outputs)."""
+    """y = x·Wᵀ + b: `weight` (outputs, inputs) and, with `bias`, `bias` (outputs); `active` as of a Tensor."""
 
     inputs: int
     outputs: int
     bias: bool = False
     component: Component | None = None
     presence: Presence = "required"
+    active: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
