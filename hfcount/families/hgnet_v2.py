@@ -3,10 +3,10 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier
-from hfcount.parts.convolution import led, normed
-from hfcount.parts.layers import altered
+from hfcount.parts.convolution import led
+from hfcount.parts.lcnet import affine_conv, stem
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
 IGNORED = ("num_channels", "embedding_size", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
@@ -37,9 +37,7 @@ def blueprint(s: Spec) -> Block:
     of, stages = s.traits, dict[str, Block]()
 
     def layer(inputs: int, outputs: int, side: int, groups: int = 1, active: bool = True) -> Block:
-        one = Tensor((1,), component="convolution")
-        affine = block(scale=one, bias=one) if of["affine"] and active else None
-        return altered(normed(inputs, outputs, side, groups=groups), lab=affine)
+        return affine_conv(inputs, outputs, side, groups, bool(of["affine"]) and active)
 
     def joining(inputs: int, one: Layer) -> Block:
         narrow, d, count = (one.traits[name] for name in ("stage_mid_channels", "width", "stage_numb_of_layers"))
@@ -61,13 +59,6 @@ def blueprint(s: Spec) -> Block:
         blocks = led(count, joining(before, one), joining(d, one)) if count else None
         stages[str(number)] = block(downsample=coarser, blocks=blocks)
     first, middle, last = (of[f"stem.{number}"] for number in range(3))
-    half = middle // 2
-    stem = block(
-        stem1=layer(first, middle, 3),
-        stem2a=layer(middle, half, 2),
-        stem2b=layer(half, middle, 2),
-        stem3=layer(2 * middle, middle, 3),
-        stem4=layer(middle, last, 1),
-    )
+    start = stem(first, middle, last, bool(of["affine"]))
     fc = classifier(s) if s.head == "image_classification" else None
-    return block(embedder=stem, encoder=block(stages=Block(stages)), fc=fc)
+    return block(embedder=start, encoder=block(stages=Block(stages)), fc=fc)

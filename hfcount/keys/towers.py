@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
+from hfcount.errors import UnknownArchitecture
 from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, Heads, decoder_spec, head_of
 from hfcount.keys.sizes import divides, sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
+from hfcount.text import printable
 from hfcount.tree.indices import Indices
 
 
@@ -99,17 +101,17 @@ def patches(c: Config, *channels: str, **more: int) -> Patches:
     return Patches(side=_side(c, "patch_size"), channels=c.int(*(channels or ("num_channels",)), default=3), **more)
 
 
-def squares(c: Config) -> int:
-    """The number of patches in a square image with sides of image_size pixels."""
-    side = grid(c)
+def squares(c: Config, key: str = "image_size") -> int:
+    """The number of patches in a square image with sides of `key` pixels."""
+    side = grid(c, key)
     return side * side
 
 
-def grid(c: Config) -> int:
-    """The number of patches along a side of a square image, image_size pixels long."""
-    image, side = _side(c, "image_size"), _side(c, "patch_size")
+def grid(c: Config, key: str = "image_size") -> int:
+    """The number of patches along a side of a square image, `key` pixels long."""
+    image, side = _side(c, key), _side(c, "patch_size")
     if side > image:
-        said = f"patch_size {side:,} exceeds image_size {image:,}, so there is no patch."
+        said = f"patch_size {side:,} exceeds {key} {image:,}, so there is no patch."
         c.cannot_run(said, "patch_size", "Correct one.")
     return image // side
 
@@ -186,6 +188,27 @@ def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[in
         said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
         raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
     return [sized(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
+
+
+def outputs(c: Config, stages: Sequence[str]) -> list[int]:
+    """Which of its stages a backbone gives, by number: out_features, or out_indices, or else the last."""
+    named = c.strs("out_features")
+    for name in named:
+        if name not in stages:
+            raise c.error(
+                f"out_features names {printable(name, 40)}, which is no stage.", "out_features", observed=name
+            )
+    given = [stages.index(name) for name in named] or [int(place) for place in c.ints("out_indices")]
+    if any(not -len(stages) <= place < len(stages) for place in given):
+        raise c.error(f"out_indices must be below {len(stages):,}.", "out_indices")
+    return [place % len(stages) for place in given] or [len(stages) - 1]
+
+
+def only(c: Config, backbone: Spec, known: str) -> Spec:
+    """A backbone, which must be of a type that this architecture is described with."""
+    if backbone.family != known:
+        raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
+    return backbone.but(head="backbone")
 
 
 def waveform(c: Config) -> dict[str, int]:

@@ -1,0 +1,55 @@
+"""Decision Transformer: GPT-2 over returns, states and actions (arXiv:2106.01345)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import causal_mask, conv1d, positions
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("decision_transformer",)  # transformers 5.23: modeling_decision_transformer.py
+
+
+def spec(c: Config) -> Spec:
+    d, rows = c.int("hidden_size"), c.int("n_positions", "max_position_embeddings")
+    crossed = c.bool("add_cross_attention", default=False)
+    layer = Layer(
+        mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
+        ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
+        traits={"add_cross_attention": crossed},
+    )
+    symbols = {"state_dim": "d_s", "act_dim": "d_a", "max_ep_len": "n_t"}
+    traits = {name: keys.sized(symbol, c.int(name)) for name, symbol in symbols.items()}
+    layers, why = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), keys.ACROSS if crossed else ""
+    heads = ("Model",)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=heads, traits=traits, uncounted=why)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        mask, crossed, width = causal_mask(s.positions or 0), one.traits["add_cross_attention"], one.dense.width
+        across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
+        return block(
+            ln_1=norm,
+            attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), **mask),
+            ln_2=norm,
+            crossattention=across if crossed else None,
+            ln_cross_attn=norm if crossed else None,
+            mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
+        )
+
+    encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
+    states, actions = of["state_dim"], of["act_dim"]
+    return block(
+        encoder=encoder,
+        embed_timestep=embedding(of["max_ep_len"], d),
+        embed_return=Linear(1, d, True, "embedding"),
+        embed_state=Linear(states, d, True, "embedding"),
+        embed_action=Linear(actions, d, True, "embedding"),
+        embed_ln=norm,
+        predict_state=Linear(d, states, True, "other"),
+        predict_action=Block({"0": Linear(d, actions, True, "other")}),
+        predict_return=Linear(d, 1, True, "other"),
+    )

@@ -1,0 +1,64 @@
+"""DiNAT: stages of attention to neighbours, near and spread out (arXiv:2209.15001)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv
+from hfcount.parts.layers import altered
+from hfcount.parts.vision import vit_layer
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("dinat",)  # transformers 5.23: modeling_dinat.py
+IGNORED = ("patch_size", "num_layers", "hidden_size", "dilations")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
+
+
+def spec(c: Config) -> Spec:
+    first, count = c.int("embed_dim"), len(c.ints("depths"))
+    widths = [first * 2 ** min(number, 32) for number in range(count)]
+    heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
+    seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    shown = {"shown": [number + 1 in seen for number in range(count)]}
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, traits=shown)
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "kernel_size": keys.sized("w", c.int("kernel_size")),
+        "scaled": c.number("layer_scale_init_value", default=0.0, zero=True) > 0,
+        "stem": 0 in seen,
+    }
+    d = layers[-1].layer.traits["width"]
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, first, levels, shown = s.traits, s.layers[0].layer.traits["width"], dict[str, Block](), dict[str, Block]()
+    side, half = 2 * of["kernel_size"] - 1, first // 2
+
+    def layer(one: Layer) -> Block:
+        a, d = one.attention, one.traits["width"]
+        into = Linear(d, d, a.qkv_bias)
+        own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
+        attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
+        scale = Tensor((2, d)) if of["scaled"] else None
+        return altered(vit_layer(d, one), attention=attention, layer_scale_parameters=scale)
+
+    if of["stem"]:
+        shown["stem"] = layer_norm(first)
+    for number, part in enumerate(s.layers):
+        d = part.layer.traits["width"]
+        coarser = block(reduction=conv(d, 2 * d, 3), norm=layer_norm(2 * d))
+        levels[str(number)] = block(
+            layers=stack((part,), layer), downsample=coarser if number < len(s.layers) - 1 else None
+        )
+        if part.layer.traits["shown"]:
+            shown[f"stage{number + 1}"] = layer_norm(d)
+    steps = {"0": conv(of["num_channels"], half, 3, bias=True), "1": conv(half, first, 3, bias=True)}
+    embeddings = block("embedding", patch_embeddings=block(projection=Block(steps)), norm=layer_norm(first))
+    body = block(embeddings=embeddings, encoder=block(levels=Block(levels)))
+    if s.head == "backbone":
+        return altered(body, hidden_states_norms=Block(shown))
+    whole = altered(body, layernorm=layer_norm(s.hidden))
+    return headed(s, "dinat", whole, image_classification=block(classifier=classifier(s)))

@@ -1,0 +1,106 @@
+"""Hiera: stages of plain attention within units that merge (arXiv:2306.00989)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, mlp
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import conv, led
+from hfcount.parts.layers import altered
+from hfcount.parts.vision import fused_square_attention
+from hfcount.spec import Spec
+from hfcount.tree.dims import Dim, scaled
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+
+MODEL_TYPES = ("hiera",)  # transformers 5.23: modeling_hiera.py
+IGNORED = ("patch_padding", "masked_unit_attention", "num_layers", "hidden_size", "normalize_pixel_loss")
+
+_HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
+_PAIRS = ("image_size", "patch_size", "patch_stride", "query_stride", "masked_unit_size")
+
+
+def spec(c: Config) -> Spec:
+    first, count, factor = c.int("embed_dim"), len(c.ints("depths")), c.number("embed_dim_multiplier")
+    power = "embed_dim · embed_dim_multiplier^{}"
+    widths = [Dim.named(f"d{n + 1}", int(first * factor ** min(n, 32)), power.format(n)) for n in range(count)]
+    pairs = {name: keys.each(c, name, 2) for name in _PAIRS}
+    image, stride, query, unit = (
+        pairs[name] for name in ("image_size", "patch_stride", "query_stride", "masked_unit_size")
+    )
+    seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    shown = {"shown": [number + 1 in seen for number in range(count)]}
+    ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
+    wide = [scaled(ratio, "mlp_ratio", d) for d in widths]
+    layers = keys.stages(c, widths, wide, heads, uneven="built", traits=shown)
+    places = [whole // step for whole, step in zip(image, stride, strict=True)]
+    pools = c.int("num_query_pool", minimum=0, maximum=count)
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "high": pairs["patch_size"][0],
+        "wide": pairs["patch_size"][1],
+        "num_query_pool": pools,
+        "stem": 0 in seen,
+    }
+    rows, d, known = places[0] * places[1], widths[-1], dict(_HEADS)
+    if c.given("decoder_hidden_size"):
+        known["ForPreTraining"] = "pretraining"
+        depth, narrow = c.int("decoder_depth", maximum=MAX_LAYERS), c.int("decoder_hidden_size")
+        last = [side // step**pools for side, step in zip(places, query, strict=True)]
+        final = [max(1, side // step**pools) for side, step in zip(unit, query, strict=True)]
+        side = stride[1] * query[1] ** pools
+        traits |= {"decoder_depth": depth, "narrow": narrow, "rows": last[0] * last[1]}
+        traits |= {"decoder_wide": scaled(ratio, "mlp_ratio", narrow), "pixels": side * side * traits["num_channels"]}
+        for number in range(pools):
+            for name, size, step, end in zip(("high", "wide"), unit, query, final, strict=True):
+                traits[f"{name}.{number}"] = size // step**number // end
+    return keys.imaging(c, layers, known, hidden=d, positions=rows, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, first, before = s.traits, s.layers[0].layer.traits["width"], s.layers[0].layer.traits["width"]
+    stages, shown, d = dict[str, Block](), dict[str, Block](), s.hidden
+    if of["stem"]:
+        shown["stem"] = layer_norm(first)
+    for number, part in enumerate(s.layers):
+        width, wide, count = part.layer.traits["width"], part.layer.dense.width, part.indices.count
+        stages[str(number)] = block(layers=_layers(count, before, width, wide))
+        before = width
+        if part.layer.traits["shown"]:
+            shown[f"stage{number + 1}"] = layer_norm(width)
+    projection = conv(of["num_channels"], first, of["high"], of["wide"], bias=True)
+    table = Tensor((1, s.positions or 0, first))
+    embeddings = block("embedding", patch_embeddings=block(projection=projection), position_embeddings=table)
+    body = block(embeddings=embeddings, encoder=block(stages=Block(stages)))
+    if s.head == "backbone":
+        return altered(body, hidden_states_norms=Block(shown))
+    if s.head == "pretraining":
+        return headed(s, "hiera", body, pretraining=_rebuilt(s))
+    whole = altered(body, pooler=block(layernorm=layer_norm(d)))
+    return headed(s, "hiera", whole, image_classification=block(classifier=classifier(s)))
+
+
+def _layers(count: int, inputs: int, d: int, wide: int) -> tuple[Node, ...]:
+    attention = fused_square_attention(d)
+    rest = block(layernorm_before=layer_norm(d), attn=attention, layernorm_after=layer_norm(d), mlp=mlp(d, wide))
+    wider = altered(attention, qkv=Linear(inputs, 3 * d, True))
+    widening = Linear(inputs, d, True, "attention") if inputs != d else None
+    first = altered(rest, layernorm_before=layer_norm(inputs), attn=wider, proj=widening)
+    return led(count, first, rest) if count else ()
+
+
+def _rebuilt(s: Spec) -> Block:
+    of, d, narrow = s.traits, s.hidden, s.traits["narrow"]
+    widths = [part.layer.traits["width"] for part in s.layers]
+    fusion = {
+        str(number): conv(widths[number], d, of[f"high.{number}"], of[f"wide.{number}"], bias=True)
+        for number in range(of["num_query_pool"])
+    }
+    decoder = block(
+        decoder_embeddings=Linear(d, narrow, True, "projector"),
+        mask_token=Tensor((1, 1, narrow), component="embedding"),
+        decoder_position_embeddings=Tensor((1, of["rows"], narrow), component="embedding"),
+        decoder_block=block(layers=_layers(of["decoder_depth"], narrow, narrow, of["decoder_wide"])),
+        decoder_norm=layer_norm(narrow),
+        decoder_pred=Linear(narrow, of["pixels"], True, "other"),
+    )
+    heads = block(multi_scale_fusion_heads=Block(fusion))
+    return block(encoder_norm=layer_norm(d), multiscale_fusion=heads, decoder=decoder)

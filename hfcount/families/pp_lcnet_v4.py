@@ -1,0 +1,58 @@
+"""PP-LCNet, version 4: networks that double the channels, after one of two stems (PaddleOCR, PP-OCRv6)."""
+
+from typing import Any
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.convolution import conv, normed
+from hfcount.parts.lcnet import places, squeezing, stem
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("pp_lcnet_v4",)  # transformers 5.23: modeling_pp_lcnet_v4.py
+IGNORED = ("out_indices", "depths", "stem_strides", "num_channels", "stage_out_channels")
+
+_HEADS = keys.named(Backbone="backbone", Encoder="encoder")
+_MIDDLE, _MIDDLE_SQUEEZED = [3, 192, 192, 1, False], [3, 192, 192, 1, True]
+_USUAL: list[Any] = [
+    [[3, 96, 96, 1, True]],
+    [[3, 96, 96, 1, False], [3, 96, 96, 1, False]],
+    [[3, 96, 192, [2, 1], False], *[_MIDDLE_SQUEEZED, _MIDDLE] * 3],
+    [[3, 192, 384, [2, 1], False], [3, 384, 384, 1, True], [3, 384, 384, 1, False]],
+]
+
+
+def spec(c: Config) -> Spec:
+    traits, kind = keys.spelled_out(c, _USUAL, scaled=False), c.str("stem_type", default="large")
+    if kind not in ("large", "small"):
+        raise c.error(f"stem_type is {kind!r}, and must be large or small.", "stem_type", observed=kind)
+    traits |= {f"stem.{number}": width for number, width in enumerate(keys.each(c, "stem_channels", 3, "s"))}
+    traits |= {
+        "large": kind == "large",
+        "reduction": keys.sized("r", c.int("reduction")),
+        "affine": c.bool("use_learnable_affine_block", default=False),
+    }
+    last = traits["stages"] - 1
+    d = traits[f"out.{last}.{traits[f'depth.{last}'] - 1}"]
+    return keys.imaging(c, (), _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of = s.traits
+
+    def one(side: int, inputs: int, outputs: int, plain: int, squeezed: int) -> Block:
+        wide, same = 2 * inputs, bool(plain) and inputs == outputs
+        alone = conv(inputs, outputs, side, groups=inputs, bias=True) if same else None
+        return block(
+            token_conv=alone or normed(inputs, inputs, side, groups=inputs),
+            token_squeeze_excitation=squeezing(inputs, of["reduction"]) if squeezed else None,
+            channel_conv1=normed(inputs, wide, 1),
+            channel_conv2=normed(wide, outputs, 1),
+        )
+
+    first, middle, last = (of[f"stem.{number}"] for number in range(3))
+    small = block(conv1=normed(first, middle, 3), conv2=normed(middle, last, 3))
+    blocks = {number: block(blocks=blocks) for number, blocks in places(of, one).items()}
+    start = stem(first, middle, last, bool(of["affine"])) if of["large"] else small
+    encoder = block(convolution=start, blocks=Block(blocks))
+    return encoder if s.head == "encoder" else block(encoder=encoder)

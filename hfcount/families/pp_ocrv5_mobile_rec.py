@@ -1,0 +1,53 @@
+"""PP-OCR's recognisers of text: a backbone, and attention along the line it sees (arXiv:2205.00159)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.classic import headed
+from hfcount.parts.convolution import normed
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+# transformers 5.23: modeling_pp_ocrv5_mobile_rec.py, modeling_pp_ocrv5_server_rec.py, modeling_pp_ocrv6_small_rec.py
+MODEL_TYPES = ("pp_ocrv5_mobile_rec", "pp_ocrv5_server_rec", "pp_ocrv6_small_rec")
+
+_HEADS = keys.named(("Model",), ForTextRecognition="ctc")
+_BACKBONES = {
+    "pp_ocrv5_mobile_rec": "pp_lcnet_v3",
+    "pp_ocrv5_server_rec": "hgnet_v2",
+    "pp_ocrv6_small_rec": "pp_lcnet_v4",
+}
+
+
+def spec(c: Config) -> Spec:
+    seen, d = keys.only(c, families.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
+    sixth = c.family == "pp_ocrv6_small_rec"
+    sides = c.ints("conv_kernel_size", default=(1, 7) if sixth else (1, 3))
+    if len(sides) != 2:
+        raise c.error("conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides))
+    inputs = seen.layers[-1].layer.traits["width"] if seen.layers else seen.hidden
+    traits = {"in": inputs, "high": sides[0], "wide": sides[1], "sixth": sixth}
+    layers = keys.alike(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
+    parts, out = {"backbone": seen}, keys.sized("|V|", c.int("head_out_channels"))
+    return keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, inputs, norm = s.hidden, s.traits, s.traits["in"], layer_norm(s.hidden)
+    narrow, kernel = inputs // 8, (of["high"], of["wide"])
+
+    def layer(one: Layer) -> Block:
+        attention = block("attention", qkv=Linear(d, 3 * d, one.attention.qkv_bias), projection=Linear(d, d, True))
+        return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, one.dense.width), layer_norm2=norm)
+
+    if of["sixth"]:
+        convs = [normed(inputs, d, 1), normed(inputs, d, 1), normed(d, d, *kernel, groups=d)]
+    else:
+        convs = [normed(inputs, narrow, *kernel), normed(narrow, d, 1), normed(d, inputs, 1)]
+        convs += [normed(2 * inputs, narrow, *kernel), normed(narrow, d, 1)]
+    numbered = {str(number): one for number, one in enumerate(convs)}
+    encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer), norm=norm)
+    letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
+    return headed(s, "model", block(backbone=families.tree(s.parts["backbone"])), ctc=block(head=letters))

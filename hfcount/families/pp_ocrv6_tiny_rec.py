@@ -1,0 +1,34 @@
+"""PP-OCR's smallest recogniser of text: a backbone, and convolutions along the line it sees (PaddleOCR, PP-OCRv6)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import headed
+from hfcount.parts.convolution import batch_norm
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("pp_ocrv6_tiny_rec",)  # transformers 5.23: modeling_pp_ocrv6_tiny_rec.py
+
+_HEADS = keys.named(("Model",), ForTextRecognition="ctc")
+_KERNEL = 5
+
+
+def spec(c: Config) -> Spec:
+    seen = keys.only(c, families.part(c, "backbone_config"), "pp_lcnet_v4")
+    d, out = c.int("hidden_size"), keys.sized("|V|", c.int("head_out_channels"))
+    parts = {"backbone": seen}
+    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    seen = s.parts["backbone"]
+    d = seen.hidden
+    letters = block(
+        conv1=block("convolution", weight=Tensor((d, 1, _KERNEL))),
+        norm1=batch_norm(d),
+        conv2=block("convolution", weight=Tensor((d, d, 1))),
+        norm2=batch_norm(d),
+        fc1=Linear(d, s.hidden, True, "mlp"),
+        fc2=Linear(s.hidden, s.vocab, True, "lm_head"),
+    )
+    return headed(s, "model", block(backbone=families.tree(seen)), ctc=block(head=letters))

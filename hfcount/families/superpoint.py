@@ -1,0 +1,43 @@
+"""SuperPoint: convolutions that find points of interest and describe them (arXiv:1712.07629)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.convolution import conv
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, block
+
+MODEL_TYPES = ("superpoint",)  # transformers 5.23: modeling_superpoint.py
+IGNORED = ("max_keypoints", "nms_radius", "border_removal_distance")
+
+_HEADS = keys.named(ForKeypointDetection="base")
+_BRIGHTNESS = 1  # the channels of an image
+
+
+def spec(c: Config) -> Spec:
+    count = len(c.ints("encoder_hidden_sizes"))
+    if count < 2:
+        raise c.error("encoder_hidden_sizes must name 2 sizes or more.", "encoder_hidden_sizes", observed=count)
+    sizes = keys.each(c, "encoder_hidden_sizes", count, "C")
+    traits = {
+        **{f"width.{number}": size for number, size in enumerate(sizes)},
+        "count": count,
+        "keypoint_decoder_dim": keys.sized("d_k", c.int("keypoint_decoder_dim")),
+        "descriptor_decoder_dim": keys.sized("d_d", c.int("descriptor_decoder_dim")),
+    }
+    d = c.int("decoder_hidden_size")
+    return keys.imaging(c, (), _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, d, before, blocks = s.traits, s.hidden, _BRIGHTNESS, dict[str, Block]()
+    for number in range(of["count"]):
+        width = of[f"width.{number}"]
+        blocks[str(number)] = block(conv_a=conv(before, width, 3, bias=True), conv_b=conv(width, width, 3, bias=True))
+        before = width
+    wide = conv(before, d, 3, bias=True)
+    points, described = (conv(d, of[f"{name}_decoder_dim"], 1, bias=True) for name in ("keypoint", "descriptor"))
+    return block(
+        encoder=block(conv_blocks=Block(blocks)),
+        keypoint_decoder=block(conv_score_a=wide, conv_score_b=points),
+        descriptor_decoder=block(conv_descriptor_a=wide, conv_descriptor_b=described),
+    )

@@ -1,0 +1,71 @@
+"""SwiftFormer: stages of convolutions, each ended by additive attention (arXiv:2303.15446)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import batch_norm, conv, depthwise
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("swiftformer",)  # transformers 5.23: modeling_swiftformer.py
+IGNORED = ("image_size", "down_stride", "down_pad")
+
+_HEADS = ("ForImageClassification", "Model")
+
+
+def spec(c: Config) -> Spec:
+    depths = c.ints("depths")
+    count = len(depths)
+    widths, coarser = keys.each(c, "embed_dims", count, "d"), c.entries("downsamples")[: count - 1]
+    if len(coarser) < count - 1 or min(depths, default=0) < 1:
+        raise c.error(f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples")
+    follows = [bool(given) or widths[n] != widths[n + 1] for n, given in enumerate(coarser)]
+    own: dict[str, list[int]] = {"followed": [*follows, False]}
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), traits=own)
+    traits = {
+        "num_channels": keys.sized("C", c.int("num_channels")),
+        "down_patch_size": keys.sized("P", c.int("down_patch_size")),
+        "use_layer_scale": c.bool("use_layer_scale", default=True),
+    }
+    d = keys.sized("d", c.ints("embed_dims")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, network, first = s.traits, dict[str, Block](), s.layers[0].layer.traits["width"]
+    for number, part in enumerate(s.layers):
+        one, last = part.layer, part.indices.count - 1
+        d = one.traits["width"]
+        final = Repeat(Indices.of((int(last),)), _attending(one, bool(of["use_layer_scale"])))
+        before = (Repeat(Indices.below(last), _convolved(d, one.dense.width)),) if last > 0 else ()
+        network[str(len(network))] = block(blocks=(*before, final))
+        if one.traits["followed"]:
+            after = s.layers[number + 1].layer.traits["width"]
+            coarser = block(proj=conv(d, after, of["down_patch_size"], bias=True), norm=batch_norm(after))
+            network[str(len(network))] = coarser
+    channels, half = of["num_channels"], first // 2
+    steps = {"0": conv(channels, half, 3, bias=True), "1": batch_norm(half)}
+    steps |= {"3": conv(half, first, 3, bias=True), "4": batch_norm(first)}
+    body = block(patch_embed=block(patch_embedding=Block(steps)), encoder=block(network=Block(network)))
+    labels = block(norm=batch_norm(s.hidden), head=classifier(s), dist_head=classifier(s))
+    return headed(s, "swiftformer", body, image_classification=labels)
+
+
+def _convolved(d: int, wide: int) -> Block:
+    return block(
+        depth_wise_conv=depthwise(d, 3, bias=True),
+        norm=batch_norm(d),
+        point_wise_conv1=conv(d, wide, 1, bias=True),
+        point_wise_conv2=conv(wide, d, 1, bias=True),
+        layer_scale=Tensor((d, 1, 1)),
+    )
+
+
+def _attending(one: Layer, scaled: bool) -> Block:
+    d, wide = one.traits["width"], one.dense.width
+    square, scale = Linear(d, d, True), Tensor((d, 1, 1)) if scaled else None
+    mixer = block("attention", to_query=square, to_key=square, w_g=Tensor((d, 1)), proj=square, final=square)
+    network = block("mlp", norm1=batch_norm(d), fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
+    local = _convolved(d, d)
+    return block(local_representation=local, attn=mixer, linear=network, layer_scale_1=scale, layer_scale_2=scale)

@@ -1,0 +1,62 @@
+"""ViTDet: ViT whose attention is within windows in most layers, for detectors (arXiv:2203.16527)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.convolution import conv
+from hfcount.parts.layers import altered
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Tensor, block
+
+MODEL_TYPES = ("vitdet",)  # transformers 5.23: modeling_vitdet.py
+IGNORED = ("out_indices",)
+
+_HEADS = keys.named(("Model",), Backbone="backbone")
+
+
+def spec(c: Config) -> Spec:
+    d, side, window = c.int("hidden_size"), keys.grid(c), c.int("window_size", minimum=0)
+    bias, every = c.bool("qkv_bias", default=True), Indices.below(keys.layer_count(c))
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
+    some, shortened = (keys.numbered(c, f"{name}_block_indices") for name in ("window", "residual"))
+
+    def parted(part: Indices, name: str, inside: int, outside: int) -> list[Layers]:
+        both = ((part, inside), (every.difference(part), outside))
+        return [Layers(indices=own, layer=Layer(traits={name: size})) for own, size in both if own.count]
+
+    places = keys.crossed(parted(some, "seen", window or side, side), parted(shortened, "residual", 1, 0))
+    layers = [part.but(layer=one.but(traits=part.layer.traits)) for part in places]
+    rows = keys.squares(c, "pretrain_image_size") + 1
+    learned, traits = (
+        c.bool("use_absolute_position_embeddings", default=True),
+        {"relative": c.bool("use_relative_position_embeddings", default=False)},
+    )
+    return keys.imaging(
+        c, layers, _HEADS, hidden=d, positions=rows if learned else None, patches=keys.patches(c), traits=traits
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        a, half = one.attention, d // 2
+        table = Tensor((2 * one.traits["seen"] - 1, a.head_dim)) if s.traits["relative"] else None
+        attention = altered(fused_square_attention(d, a.qkv_bias), rel_pos_h=table, rel_pos_w=table)
+        residual = block(
+            conv1=conv(d, half, 1),
+            norm1=layer_norm(half),
+            conv2=conv(half, half, 3),
+            norm2=layer_norm(half),
+            conv3=conv(half, d, 1),
+            norm3=layer_norm(d),
+        )
+        shorter, norm = residual if one.traits["residual"] else None, layer_norm(d)
+        return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width), residual=shorter)
+
+    table = Tensor((1, s.positions, d)) if s.positions else None
+    embeddings = block("embedding", position_embeddings=table, projection=patch_convolution(s))
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))

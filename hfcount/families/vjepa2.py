@@ -1,0 +1,71 @@
+"""V-JEPA 2: an encoder of videos, and a narrower predictor of what it makes of hidden patches (arXiv:2506.09985)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.classic import classifier, headed
+from hfcount.parts.vision import patch_convolution, square_attention
+from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("vjepa2",)  # transformers 5.23: modeling_vjepa2.py
+IGNORED = ("crop_size", "frames_per_clip", "pred_zero_init_mask_tokens", "image_size")
+
+_HEADS = keys.named(("Model",), ForVideoClassification="image_classification")
+_WIDER = 4  # networks of the pooler to their layers
+
+
+def spec(c: Config) -> Spec:
+    d, narrow, bias = c.int("hidden_size"), c.int("pred_hidden_size"), c.bool("qkv_bias", default=True)
+
+    def layer(width: int, prefix: str) -> Layer:
+        mixer = keys.multi_head(c, width, c.int(f"{prefix}num_attention_heads"), qkv_bias=bias)
+        return Layer(mixer=mixer, ffn=Dense(width=c.times(f"{prefix}mlp_ratio", width), bias=True))
+
+    depth = c.int("pred_num_hidden_layers", maximum=MAX_LAYERS)
+    ahead = tuple(keys.alike(layer(narrow, "pred_"), depth))
+    traits = {
+        "pred_num_mask_tokens": keys.sized("n_m", c.int("pred_num_mask_tokens")),
+        "num_pooler_layers": keys.sized("N_p", c.int("num_pooler_layers", minimum=0, maximum=MAX_LAYERS)),
+    }
+    patches = Patches(side=c.int("patch_size"), channels=c.int("in_chans"), frames=c.int("tubelet_size"))
+    layers = keys.alike(layer(d, ""), keys.layer_count(c))
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits=traits)
+    return whole.but(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)})
+
+
+def blueprint(s: Spec) -> Block:
+    d, inner, of, norm = s.hidden, s.parts["predictor"], s.traits, layer_norm(s.hidden)
+    narrow = inner.hidden
+    encoder = block(
+        embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),
+        layer=stack(s.layers, lambda one: _layer(d, one)),
+        layernorm=norm,
+    )
+    token = Tensor((of["pred_num_mask_tokens"], 1, 1, narrow), component="embedding")
+    predictor = block(
+        embeddings=block(predictor_embeddings=Linear(d, narrow, True, "projector"), mask_tokens=token),
+        layer=stack(inner.layers, lambda one: _layer(narrow, one)),
+        layernorm=layer_norm(narrow),
+        proj=Linear(narrow, d, True, "projector"),
+    )
+    network = mlp(d, _WIDER * d)
+    attending = square_attention(d, out="out_proj")
+    across = Block({name: one for name, one in attending.children.items() if name != "out_proj"}, "attention")
+    later = block(layer_norm1=norm, self_attn=attending, layer_norm2=norm, mlp=network)
+    count = of["num_pooler_layers"]
+    pooler = block(
+        query_tokens=Tensor((1, 1, d), component="embedding"),
+        cross_attention_layer=block(layer_norm1=norm, cross_attn=across, layer_norm2=norm, mlp=network),
+        self_attention_layers=Repeat(Indices.below(count), later) if count else None,
+    )
+    body = block(encoder=encoder, predictor=predictor)
+    return headed(s, "vjepa2", body, image_classification=block(pooler=pooler, classifier=classifier(s)))
+
+
+def _layer(d: int, one: Layer) -> Block:
+    into = Linear(d, d, one.attention.qkv_bias)
+    attention = block("attention", query=into, key=into, value=into, proj=Linear(d, d, True))
+    norm = layer_norm(d)
+    return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width))

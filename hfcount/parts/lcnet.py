@@ -1,0 +1,48 @@
+"""Parts of PP-LCNet and what is built on it."""
+
+from collections.abc import Callable, Mapping
+
+from hfcount.parts.convolution import conv, normed
+from hfcount.parts.layers import altered
+from hfcount.tree.nodes import Block, Tensor, block
+
+
+def squeezing(channels: int, reduction: int) -> Block:
+    """Squeeze and excitation (arXiv:1709.01507). Tensors under convolutions: 0 and 2, to C / `reduction` and back."""
+    narrow = channels // reduction
+    return block(
+        convolutions=Block({"0": conv(channels, narrow, 1, bias=True), "2": conv(narrow, channels, 1, bias=True)})
+    )
+
+
+def places(of: Mapping[str, int], build: Callable[[int, int, int, int, int], Block]) -> dict[str, Block]:
+    """The blocks of each stage, by number; `build` takes what the config spells out of a block, as keys.BLOCK says."""
+    return {
+        str(stage): Block(
+            {
+                str(place): build(
+                    *(of[f"{name}.{stage}.{place}"] for name in ("side", "in", "out", "plain", "squeezed"))
+                )
+                for place in range(of[f"depth.{stage}"])
+            }
+        )
+        for stage in range(of["stages"])
+    }
+
+
+def affine_conv(inputs: int, outputs: int, side: int, groups: int = 1, affine: bool = False) -> Block:
+    """A convolution and a batch normalisation, with `affine` a scale and a bias for all of its output in `lab`."""
+    one = Tensor((1,), component="convolution")
+    return altered(normed(inputs, outputs, side, groups=groups), lab=block(scale=one, bias=one) if affine else None)
+
+
+def stem(first: int, middle: int, last: int, affine: bool) -> Block:
+    """The stem of PP-HGNetV2. Tensors: stem1, stem2a, stem2b, stem3 and stem4, from `first` to `last` channels."""
+    half = middle // 2
+    return block(
+        stem1=affine_conv(first, middle, 3, affine=affine),
+        stem2a=affine_conv(middle, half, 2, affine=affine),
+        stem2b=affine_conv(half, middle, 2, affine=affine),
+        stem3=affine_conv(2 * middle, middle, 3, affine=affine),
+        stem4=affine_conv(middle, last, 1, affine=affine),
+    )
