@@ -33,6 +33,7 @@ HQQ_SMALL = (
 NF4 = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 
 # Settings, the matrix (outputs, inputs), and the tensors; `f` is the model's dtype, and of several the most common.
+INT8 = ".weight [256, 384] I8, .weight_scale [256] F32"
 LAYOUTS = [
     (
         {"quant_method": "fp8", "weight_block_size": [128, 128]},
@@ -190,6 +191,56 @@ LAYOUTS = [
         ".weight [64, 512] I16, .scales [256, 2] f, .tables [16] f, .tables2 [16, 16, 2] f",
     ),
     ({"quant_method": "fbgemm_fp8"}, (256, 512), ".weight [256, 512] F8_E4M3, .weight_scale [256, 1] F32"),
+    (modelopt("W8A8_SQ_PER_CHANNEL"), (256, 384), f"{INT8}, .input_scale [] F32, .pre_quant_scale [384] f"),
+    (modelopt("W8A16"), (256, 384), INT8),
+    (
+        compressed("int-quantized", num_bits=4, strategy="channel") | {"quantization_status": "frozen"},
+        (256, 384),
+        ".weight [256, 384] I8, .weight_scale [256, 1] f",
+    ),
+    (
+        {"quant_method": "mxfp8"},
+        (256, 384),
+        ".weight [256, 384] F8_E4M3, .weight_scale_inv [256, 12] U8",
+    ),
+    (
+        modelopt("W4A8_AWQ"),
+        (256, 384),
+        ".weight [128, 384] U8, .weight_scale [256, 3] F32, .weight_scale_2 [] F32, .input_scale [] F32",
+    ),
+    (
+        modelopt("W4A8_NVFP4_FP8"),
+        (256, 384),
+        ".weight [256, 192] U8, .weight_scale [256, 12] F8_E4M3, .weight_scale_2 [] F32, .input_scale [] F32",
+    ),
+    (
+        {"quant_method": "awq", "bits": 4, "group_size": 32, "version": "gemv"},
+        (640, 384),
+        ".qweight [640, 48] I32, .qzeros [640, 4] I32, .scales [640, 32] F16",
+    ),
+    (
+        {"quant_method": "awq", "bits": 4, "group_size": 64, "version": "gemv_fast"},
+        (640, 384),
+        ".qweight [160, 384] I16, .qzeros [16, 640] F16, .scales [16, 640] F16",
+    ),
+    (
+        {"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4, "group_size": 64, "axis": 0}}},
+        (256, 512),
+        f".W_q [32, 2048] U8, .scale [1, 2048] f, .zero [1, 2048] f, {HQQ_SMALL}",
+    ),
+    (
+        {
+            "quant_method": "torchao",
+            "quant_type": {
+                "default": {
+                    "_type": "IntxWeightOnlyConfig",
+                    "_data": {"granularity": {"_type": "PerGroup", "_data": {"group_size": 32}}},
+                }
+            },
+        },
+        (256, 512),
+        "._weight_qdata [256, 512] I8, ._weight_scale [256, 16] f, ._weight_zero_point [256, 16] I8",
+    ),
 ]
 
 
@@ -251,6 +302,29 @@ def test_the_modules_that_settings_mean(settings: dict[str, Any], packed: str) -
     assert ", ".join(name for name, module in MODULES.items() if scheme.choose(module).layout) == packed
 
 
+def test_kinds_of_modules_and_experts_with_layouts_of_their_own() -> None:
+    four, eight = ({"weight_quant_params": {"nbits": bits, "group_size": 64, "axis": 1}} for bits in (4, 8))
+    kinds = scheme_of(
+        {"quant_method": "hqq", "quant_config": {"self_attn.q_proj": four, "mlp.gate_proj": eight, "lm_head": four}}
+    )
+    found = {name: kinds.choose(module).layout for name, module in MODULES.items()}
+    labels = {name: layout.label for name, layout in found.items() if layout}
+    assert labels == {
+        "q": "HQQ of 4 bits, groups of 64",
+        "gate_proj": "HQQ of 8 bits, groups of 64",
+        "layer 31": "HQQ of 4 bits, groups of 64",
+    }
+    config = {"expert_dtype": "fp4", "quantization_config": FP8 | {"scale_fmt": "ue8m0"}}
+    fp4 = read(announcements(config)[0], None)
+    expert = fp4.choose(Module("layers.3.ffn.experts.7.w1", "experts", inputs=4096)).layout
+    assert expert and [(part.suffix, part.shape, part.dtypes[0]) for part in expert.parts(2048, 4096)] == [
+        (".weight", (2048, 2048), "I8"),
+        (".scale", (2048, 128), "F8_E8M0"),
+    ]
+    other = fp4.choose(MODULES["q"]).layout
+    assert other and [part.dtypes[0] for part in other.parts(4096, 4096)] == ["F8_E4M3", "F8_E8M0"]
+
+
 @pytest.mark.parametrize(
     ("style", "pattern", "name", "hit"),
     [
@@ -297,7 +371,7 @@ def test_numbers_that_a_list_tells_apart() -> None:
         ({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}, "checkpoint_format marlin"),
         ({"quant_method": "gptq", "bits": 5}, "bits 5"),
         ({"quant_method": "gptq", "bits": "4"}, "bits 4"),
-        ({"quant_method": "awq", "version": "gemv"}, "version gemv"),
+        ({"quant_method": "awq", "version": "gemv", "group_size": 16}, "version gemv"),
         ({"quant_method": "fp8", "weight_block_size": [128]}, r"weight_block_size \[128\]"),
         (compressed("marlin-24", num_bits=4, type="int", strategy="group", group_size=128), "format marlin-24"),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4_SVD"}, "quant_algo nvfp4_svd"),

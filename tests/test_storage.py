@@ -45,6 +45,14 @@ def test_from_the_settings_alone(tmp_path: Path) -> None:
     assert report.parameters and report.parameters.total == PACKED + DENSE
 
 
+def test_scalars_that_the_hub_leaves_out(tmp_path: Path) -> None:
+    settings = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}
+    report = hfcount.verify(written(tmp_path, LLAMA | {"quantization_config": settings}), depth="config")
+    assert report.storage
+    assert report.storage.scalars == {"F32": 2 * 28}
+    assert report.storage.dtypes == {"U8": PACKED // 2, "BF16": DENSE, "F8_E4M3": PACKED // 16, "F32": 2 * 28}
+
+
 @pytest.mark.parametrize("depth", ["index", "headers"])
 def test_from_what_was_read(tmp_path: Path, depth: Any) -> None:
     report = hfcount.verify(str(write("FP8 in blocks", tmp_path / "one")), depth=depth)

@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.seq2seq import bart_layer
+from hfcount.parts.series import drawn
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
@@ -16,7 +17,6 @@ IGNORED = tuple(
 )
 
 _HEADS = keys.named(("Model",), ForPrediction="prediction")
-_PARAMETERS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 _FEATURES = ("num_dynamic_real_features", "num_time_features", "num_static_real_features")
 
 
@@ -28,16 +28,13 @@ def spec(c: Config) -> Spec:
     if len(cardinality) != len(widths) or (cardinality and len(cardinality) != kinds):
         raise c.error("cardinality and embedding_dimension must name each static category.", "cardinality")
     features = sum(widths) + sum(c.int(key, default=0, minimum=0) for key in _FEATURES) + 2 * numbers
-    output = c.str("distribution_output", default="student_t")
-    if output not in _PARAMETERS:
-        raise c.error(f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output")
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")
     features += numbers * (7 if lags is None else lags)
     traits = {
         "input_size": keys.sized("n_i", numbers),
         "features": keys.sized("d_i", c.int("feature_size", default=features)),
-        "parameters": _PARAMETERS[output],
+        "parameters": keys.distribution(c),
         "distil": c.family == "informer" and c.bool("distil", default=True),
         "categories": len(cardinality),
     }
@@ -79,5 +76,5 @@ def blueprint(s: Spec) -> Block:
         encoder=side(s.stack("encoder"), False, conv_layers=shortened),
         decoder=side(s.layers, True, seasonality_projection=seasons),
     )
-    drawn = Repeat(Indices.below(of["parameters"]), Linear(size if auto else d, of["input_size"], True, "other"))
-    return body if s.head == "base" else block(model=body, parameter_projection=block(proj=drawn))
+    series = drawn(size if auto else d, of["input_size"], of["parameters"])
+    return body if s.head == "base" else block(model=body, parameter_projection=series)

@@ -9,6 +9,9 @@ from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
 from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 
+MOST_EXPERTS = 2**12
+"""How many experts may each have a name of their own, and no number in a list."""
+
 
 def dense(c: Config, *, bias: bool = False) -> Dense:
     """One feed-forward network for all tokens."""

@@ -6,7 +6,7 @@ from hfcount.parts.classic import fc, mha, positions
 from hfcount.parts.encoders import dense_classifier
 from hfcount.parts.model import embedding, lm_head, stack
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, buffer, obsolete
 
 
@@ -123,3 +123,14 @@ def t5_layer(
     ]
     present = [sublayer for sublayer in sublayers if sublayer is not None]
     return block(layer=Block({str(number): sublayer for number, sublayer in enumerate(present)}))
+
+
+def switched(d: int, m: MoE, up: str, down: str) -> Block:
+    """Experts of Switch Transformers, each with a name of its own (arXiv:2101.03961).
+
+    Tensors: expert_i.`up` (d_ff, d), expert_i.`down` (d, d_ff), with biases as the spec says.
+    """
+    some = (m.active, m.experts)
+    wide, back = Linear(d, m.width, m.bias, active=some), Linear(m.width, d, m.bias, active=some)
+    names = [f"expert_{number}" for number in range(m.experts)]
+    return Block(dict.fromkeys(names, Block({up: wide, down: back})), "experts")

@@ -134,13 +134,15 @@ class Storage(Part):
     """How quantised weights are stored, by the headers, else by the names, else by what announces it.
 
     `modules` are packed, and have `packed_parameters` (elements) in `packed_bytes` with their scales; `tensors` and
-    `dtypes` (elements) are of all that is stored. `unpacked_bytes` is what it all would take in the model's own dtype.
+    `dtypes` (elements) are of all that is stored. `scalars` are those elements that are tensors without axes, by the
+    names; the Hub's counts leave them out. `unpacked_bytes` is what it all would take in the model's own dtype.
     """
 
     scheme: str
     modules: int
     tensors: int
     dtypes: dict[str, int]
+    scalars: dict[str, int]
     bytes: int
     packed_bytes: int
     packed_parameters: int

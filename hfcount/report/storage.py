@@ -46,6 +46,7 @@ def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
         modules=found.modules,
         tensors=whole.tensors,
         dtypes=dtypes,
+        scalars=amount((leaf for leaf in found.tensors if not leaf.shape), dtype).dtypes,
         bytes=size,
         packed_bytes=packed.bytes,
         packed_parameters=found.logical,
@@ -77,7 +78,7 @@ def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
     leaves = [
         leaf
         for leaf in blueprint.leaves
-        if leaf.presence == "required" or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
+        if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
     found = expected(leaves, scheme)
     return _Stored(found.tensors, found.modules, found.logical)

@@ -8,6 +8,8 @@ from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, texts, word
 
 _HALVES = ("F16", "BF16")
+_LARGE = 128
+_WIDER = {64: 2, 32: 4}  # words of zeros that belong together, by the size of groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,37 @@ class Gemm(Layout):
             Part(".qweight", (inputs, words), ("I32",)),
             Part(".qzeros", (groups, words), ("I32",)),
             Part(".scales", (groups, outputs), _HALVES),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Gemv(Layout):
+    """The layouts of the versions `gemv` and, with `fast`, `gemv_fast`: packed along the inputs.
+
+    Zeros and scales have room for eight groups at a time, and for small groups for more.
+    """
+
+    group: int
+    fast: bool
+
+    @property
+    def label(self) -> str:
+        return f"AWQ {'gemv_fast' if self.fast else 'gemv'} of 4 bits, groups of {self.group}"
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        times = _WIDER.get(self.group, 1)
+        words = ceil_div(ceil_div(inputs // self.group, 8), times) * times
+        if self.fast:
+            grid = (8 * words, outputs)
+            return [
+                Part(".qweight", (outputs // 4, inputs), ("I16",)),
+                Part(".qzeros", grid, _HALVES),
+                Part(".scales", grid, _HALVES),
+            ]
+        return [
+            Part(".qweight", (outputs, inputs // 8), ("I32",)),
+            Part(".qzeros", (outputs, words), ("I32",)),
+            Part(".scales", (outputs, 8 * words), _HALVES),
         ]
 
 
@@ -53,13 +86,16 @@ def read(settings: Settings) -> Scheme:
     """The scheme of `quant_method: awq`.
 
     Raises:
-        Unmodelled: it is another version than gemm.
+        Unmodelled: its version, its bits or its groups are not described.
     """
     version = word(settings, "version", "format", default="gemm")
-    if version not in ("gemm", "awq"):
+    size = group(settings, "group_size", "q_group_size", default=128)
+    width = bits(settings, "bits", "w_bit", default=4, among=(4,))
+    layout: Layout
+    if version in ("gemm", "awq"):
+        layout = Gemm(size, width)
+    elif version in ("gemv", "gemv_fast", "llm-awq") and size and (size in _WIDER or size >= _LARGE):
+        layout = Gemv(size, version != "gemv")
+    else:
         raise Unmodelled(f"version {version}")
-    layout = Gemm(
-        group(settings, "group_size", "q_group_size", default=128),
-        bits(settings, "bits", "w_bit", default=4, among=(4,)),
-    )
     return Awq(layout, texts(settings, "modules_to_not_convert") or ())

@@ -9,6 +9,7 @@ from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
 
+_BYTE = 8
 _CLASS = "Linear"
 _STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
 
@@ -69,7 +70,7 @@ class Quantized(Scales):
 
     @property
     def label(self) -> str:
-        return f"{'FP8' if self.dtype == 'F8_E4M3' else '8-bit integers'}, {self._per}"
+        return f"{'FP8' if self.dtype == 'F8_E4M3' else f'{self.bits}-bit integers'}, {self._per}"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         scales = self.grid(outputs, inputs)
@@ -168,7 +169,10 @@ def read(settings: Settings) -> Scheme:
     """
     inner = table(settings, "quantization_config")
     settings = inner or settings
-    if word(settings, "quantization_status", default="compressed") not in ("compressed", "compress"):
+    form = word(settings, "format")
+    # Early writers left the status of the step before; the format says whether weights were compressed.
+    done = ("compressed", "compress", *(("frozen",) if form not in ("", "dense") else ()))
+    if word(settings, "quantization_status", default="compressed") not in done:
         raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
@@ -179,9 +183,8 @@ def read(settings: Settings) -> Scheme:
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
             targets = texts(one, "targets") or ()
-            form = word(one, "format") or word(settings, "format")
-            groups.append((targets, _layout(form, weights, table(one, "input_activations"))))
-    if not groups:
+            groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
+    if not groups and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
     scheme = Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
     scheme.caches = bool(table(settings, "kv_cache_scheme"))
@@ -204,6 +207,6 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
         ordered = word(weights, "actorder") == "group"
         return Packed(width, strategy, size, block, symmetric, False, ordered)
-    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and width == 8:
+    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and (width == _BYTE or kind == "int"):
         return Quantized(width, strategy, size, block, symmetric, static, "F8_E4M3" if kind == "float" else "I8")
     raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")

@@ -80,6 +80,13 @@ def read(settings: Settings) -> Scheme:
     return Finegrained(own, None, excluded, *others)
 
 
+def read_powers(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: mxfp8`: a power of two for 32 weights."""
+    listed = texts(settings, "modules_to_not_convert", "ignored_layers")
+    own = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
+    return Listed("mxfp8", own, Matcher(listed, "transformers") if listed else None)
+
+
 def _meant(name: str) -> str:
     for wrong, right in _MISNAMED.items():
         if name.endswith(wrong):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import InMemory, Scheme
+from hfcount.storage.schemes.scheme import Choice, InMemory, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, bits, group, table, texts
 
 _FLAGS = (
@@ -24,11 +24,12 @@ _A_BYTE = {8: 1, 6: 1, 5: 1, 4: 2, 2: 4, 1: 8}
 
 @dataclass(frozen=True, slots=True)
 class Rows(Layout):
-    """`axis` 1: a row is a group along the inputs. `dtype` is the model's, whose name is stored as text."""
+    """Groups along the inputs as rows, or as columns (axis 0). `dtype` is the model's, whose name is stored as text."""
 
     bits: int
     group: int | None
     dtype: str = "float16"
+    columns: bool = False
 
     @property
     def label(self) -> str:
@@ -36,33 +37,55 @@ class Rows(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         wide = self.group or inputs
-        rows = ceil_div(outputs * inputs, wide)
-        packed = ceil_div(rows, 10 if self.bits == 3 else _A_BYTE[self.bits])
+        groups = ceil_div(outputs * inputs, wide)
+        rows = ceil_div(wide if self.columns else groups, 10 if self.bits == 3 else _A_BYTE[self.bits])
+        whole, scales = ((rows, groups), (1, groups)) if self.columns else ((rows, wide), (groups, 1))
         dtype = "I32" if self.bits == 3 else "U8"
         small = [(".shape", (2,), "I64"), *((f".{name}", (), "I32") for name in ("nbits", "group_size", "axis"))]
         names = {"packing": "4bit_u8", "unpack_view_dtype": "torch.uint8", "compute_dtype": f"torch.{self.dtype}"}
         small += [(f".{name}", (len(text),), "U8") for name, text in names.items()]
         small += [(f".{name}", (), "U8") for name in _FLAGS]
         return [
-            Part(".W_q", (packed, wide), (dtype,)),
-            Part(".scale", (rows, 1)),
-            Part(".zero", (rows, 1)),
+            Part(".W_q", whole, (dtype,)),
+            Part(".scale", scales),
+            Part(".zero", scales),
             *(Part(suffix, shape, (one,), suffix in (".shape", ".nbits")) for suffix, shape, one in small),
         ]
+
+
+class Kinds(InMemory):
+    """Modules by what their names are without numbers, each kind with a layout of its own, the rest dense."""
+
+    def __init__(self, kinds: dict[str, Rows], excluded: Matcher) -> None:
+        first, *others = dict.fromkeys(kinds.values())
+        super().__init__("hqq", first, excluded, *others)
+        self._kinds = kinds
+
+    def choose(self, module: Module) -> Choice:
+        kind = ".".join(one for one in module.name.split(".") if not one.isdigit() and one not in ("model", "layers"))
+        found, own = super().choose(module), self._kinds.get(kind)
+        return found._replace(layout=own) if found.layout else found
 
 
 def read(settings: Settings, dtype: str | None) -> Scheme:
     """The scheme of `quant_method: hqq`.
 
     Raises:
-        Unmodelled: its groups lie along the outputs, or modules have settings of their own.
+        Unmodelled: its bits or its groups are not described.
     """
     inner = table(settings, "quant_config")
-    weights = table(inner, "weight_quant_params")
-    if not weights:
-        raise Unmodelled("settings for each kind of module")
-    if weights.get("axis", 1) != 1:
-        raise Unmodelled(f"axis {weights.get('axis')}")
-    layout = Rows(bits(weights, "nbits", among=(1, 2, 3, 4, 5, 6, 8)), group(weights, "group_size"), dtype or "float16")
-    skipped = texts(settings, "skip_modules") or ("lm_head",)
-    return InMemory("hqq", layout, Matcher(skipped, "transformers"))
+    excluded = Matcher(texts(settings, "skip_modules") or ("lm_head",), "transformers")
+    if "weight_quant_params" in inner:
+        return InMemory("hqq", _rows(inner, dtype), excluded)
+    kinds = {name: _rows(table(inner, name), dtype) for name in inner if table(inner, name)}
+    if not kinds:
+        raise Unmodelled("no quant_config")
+    return Kinds(kinds, excluded)
+
+
+def _rows(settings: Settings, dtype: str | None) -> Rows:
+    weights = table(settings, "weight_quant_params")
+    size, columns = group(weights, "group_size"), weights.get("axis", 1) == 0
+    if columns and size is None:
+        raise Unmodelled("axis 0 without groups")
+    return Rows(bits(weights, "nbits", among=(1, 2, 3, 4, 5, 6, 8)), size, dtype or "float16", columns)

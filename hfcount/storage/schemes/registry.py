@@ -34,6 +34,10 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
             from hfcount.storage.schemes import fp8
 
             return fp8.read(settings)
+        case "mxfp8":
+            from hfcount.storage.schemes import fp8
+
+            return fp8.read_powers(settings)
         case "compressed-tensors":
             from hfcount.storage.schemes import compressed_tensors
 

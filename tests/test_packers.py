@@ -1,0 +1,143 @@
+"""Small checkpoints as the libraries that pack weights store them, recorded in packed.json: good, and spoilt."""
+
+import json
+import re
+from collections.abc import Callable
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hfcount
+from hfcount.fetcher import Request
+from hfcount.pipeline import Options, inspect
+from hfcount.storage.dtypes import BITS
+
+Json = dict[str, Any]
+Tensors = dict[str, tuple[list[int], str]]
+
+# Written by transformers 5.23, compressed-tensors 0.20, nvidia-modelopt 0.47, bitsandbytes 0.50, mlx-lm 0.32 and the
+# layers of autoawq 0.2; `{0,1}` in a name stands for each of the numbers.
+PACKED: dict[str, Json] = json.loads((Path(__file__).parent / "packed.json").read_text())
+
+
+def unfolded(rows: list[tuple[str, list[int], str]]) -> Tensors:
+    found: Tensors = {}
+    for name, shape, dtype in rows:
+        texts = re.split(r"\{([\d,]+)\}", name)
+        for numbers in product(*(some.split(",") for some in texts[1::2])):
+            whole = "".join(text + number for text, number in zip(texts[::2], (*numbers, ""), strict=True))
+            found[whole] = shape, dtype
+    return found
+
+
+def write(folder: Path, case: Json, tensors: Tensors) -> str:
+    """The checkpoint as two sparse files and their index."""
+    folder.mkdir(parents=True)
+    for name, values in {"config.json": case["config"], **case["beside"]}.items():
+        (folder / name).write_text(json.dumps(values))
+    names, places, total = sorted(tensors), {}, 0
+    for number, some in enumerate((names[::2], names[1::2]), 1):
+        header: Json = {}
+        end = 0
+        for name in some:
+            shape, dtype = tensors[name]
+            begin, end = end, end + prod(shape) * BITS[dtype] // 8
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+        file = f"model-0000{number}-of-00002.safetensors"
+        text = json.dumps(header, separators=(",", ":")).encode()
+        with (folder / file).open("wb") as opened:
+            opened.write(len(text).to_bytes(8, "little") + text)
+            opened.truncate(8 + len(text) + end)
+        places |= dict.fromkeys(some, file)
+        total += end
+    index = {"metadata": {"total_size": total}, "weight_map": places}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    return str(folder)
+
+
+@pytest.mark.parametrize("depth", ["headers", "index"])
+@pytest.mark.parametrize("name", PACKED)
+def test_what_a_library_stores_is_verified(tmp_path: Path, name: str, depth: Any) -> None:
+    tensors = unfolded(PACKED[name]["tensors"])
+    report = hfcount.verify(write(tmp_path / "one", PACKED[name], tensors), depth=depth)
+    assert (report.verdict, [finding.message for finding in report.findings if finding.severity == "error"]) == (
+        "verified",
+        [],
+    )
+    assert report.storage and report.storage.tensors == len(tensors)
+
+
+def scale_of(tensors: Tensors) -> str:
+    """A scale somewhere in the middle."""
+    ends = (".weight_scale_inv", "weight_scale", ".scales", ".weight.absmax")
+    found = [name for name in sorted(tensors) if name.endswith(ends)]
+    return found[len(found) // 2]
+
+
+def lost(tensors: Tensors) -> str:
+    name = scale_of(tensors)
+    del tensors[name]
+    return name
+
+
+def longer(tensors: Tensors) -> str:
+    name = scale_of(tensors)
+    shape, dtype = tensors[name]
+    tensors[name] = ([shape[0] + 1, *shape[1:]] if shape else [7]), dtype
+    return name
+
+
+@pytest.mark.parametrize("spoil", [lost, longer])
+@pytest.mark.parametrize("name", PACKED)
+def test_a_spoilt_scale_is_named(tmp_path: Path, name: str, spoil: Callable[[Tensors], str]) -> None:
+    tensors = unfolded(PACKED[name]["tensors"])
+    spoilt = spoil(tensors)
+    report = hfcount.verify(write(tmp_path / "one", PACKED[name], tensors))
+    said = " ".join(finding.message for finding in report.findings if finding.severity == "error")
+    module = spoilt.rpartition(".")[0].removesuffix(".weight").rpartition(".")[2]
+    assert report.verdict == "mismatch"
+    assert module in said
+
+
+def test_one_dense_module_among_packed_ones_is_an_error_though_either_is_taken(tmp_path: Path) -> None:
+    case = PACKED["AWQ with a tower"]
+    tensors = unfolded(case["tensors"])
+    module = "vision_tower.encoder.layers.1.mlp.fc1"
+    for name in [name for name in tensors if name.startswith(f"{module}.") and not name.endswith("bias")]:
+        del tensors[name]
+    tensors[f"{module}.weight"] = [128, 64], "BF16"
+    report = hfcount.verify(write(tmp_path / "one", case, tensors))
+    assert report.verdict == "mismatch"
+    assert [finding.code for finding in report.findings if module in finding.message] == ["HF502"]
+
+
+def test_settings_of_a_cache_alone_ask_for_no_packed_module(tmp_path: Path) -> None:
+    case = PACKED["MLX with packed routers"]
+    config = {key: value for key, value in case["config"].items() if "quantization" not in key}
+    described = hfcount.blueprint(config).tensors(stored=True)
+    tensors: Tensors = {one.name: (list(map(int, one.shape)), "BF16") for one in described}
+    for layer in range(2):
+        for scale in ("k_scale", "v_scale"):
+            tensors[f"model.layers.{layer}.self_attn.{scale}"] = [1], "BF16"
+    cache = {"num_bits": 8, "type": "float", "strategy": "tensor"}
+    settings = {"quant_method": "compressed-tensors", "format": "dense", "kv_cache_scheme": cache}
+    report = hfcount.verify(
+        write(tmp_path / "one", {"config": {**config, "quantization_config": settings}, "beside": {}}, tensors)
+    )
+    assert (report.verdict, [finding.code for finding in report.findings if finding.code > "HF2"]) == ("verified", [])
+
+
+def test_settings_in_a_file_beside_the_config_are_replayed(tmp_path: Path) -> None:
+    case = PACKED["ModelOpt FP8 of stacks"]
+    config = {key: value for key, value in case["config"].items() if key != "quantization_config"}
+    source = write(tmp_path / "one", {**case, "config": config}, unfolded(case["tensors"]))
+    first = inspect(Request(source), Options(save=tmp_path / "saved"))
+    again = hfcount.verify("one", fixtures=tmp_path / "saved")
+    assert (first.verdict, again.verdict) == ("verified", "verified")
+    (tmp_path / "saved/one/hf_quant_config.json").unlink()
+    without = hfcount.verify("one", fixtures=tmp_path / "saved")
+    assert without.verdict == "mismatch"
+    assert [finding.code for finding in without.findings if finding.severity == "error"] == ["HF504"]
