@@ -8,6 +8,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("chmv2",)  # transformers 5.23: modeling_chmv2.py
 IGNORED = ("patch_size",)
+SPELLINGS = {r"^backbone\.layer\.": "backbone.model.layer."}
 
 _HEADS = keys.named(ForDepthEstimation="base")
 
