@@ -91,8 +91,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     folder = tmp_path_factory.mktemp("configs")
     for name in CONFIGS:
         save(folder / name, json.loads((FIXTURES / "configs" / f"{name}.json").read_text()))
-    save(folder / "kimi_k25", json.loads((FIXTURES / "architectures" / "kimi_k25.json").read_text())["config"])
-    places = [*((model, FIXTURES) for model in HUB), *((name, folder) for name in (*CONFIGS, "kimi_k25"))]
+    mellum = json.loads((FIXTURES / "architectures" / "mellum.json").read_text())["config"]
+    save(folder / "mellum", mellum | {"num_mtp_layers": 1})  # which are not described
+    places = [*((model, FIXTURES) for model in HUB), *((name, folder) for name in (*CONFIGS, "mellum"))]
     return {name: inspect(Request(name, fixtures=place), Options("config")) for name, place in places}
 
 
@@ -109,7 +110,7 @@ def drawing(request: pytest.FixtureRequest, real: dict[str, Report]) -> tuple[li
         "twelve": models[:12],
         "extremes": [TINY, real["deepseek_v3"]],
         "every component": [EVERY, UNREAD],
-        "unfinished": [real["kimi_k25"], TINY],
+        "unfinished": [real["mellum"], TINY],
         "hostile": [_report(name, {"mlp": 2**40, "norm": 3}) for name in HOSTILE],
         "absurd": [_report("org/absurd", {"mlp": 2**158}, whole=False), _report("org/none", {"mlp": 1, "norm": 2})],
     }[request.param]
@@ -243,10 +244,10 @@ def test_the_largest_model_sets_the_unit(size: int, title: str) -> None:
 
 
 def test_what_is_not_described_is_said_to_be_missing(real: dict[str, Report]) -> None:
-    written = _written([real["kimi_k25"], real["gpt2"]])
-    assert {"≥ 1.03 T", "≥ 32.9 B", "124 M"} <= set(written)
+    written = _written([real["mellum"], real["gpt2"]])
+    assert {"≥ 1.79 M", "≥ 803 K", "124 M"} <= set(written)
     assert [text for text in written if "not described" in text] == [
-        "parameters, billions (≥: some parts are not described)"
+        "parameters, millions (≥: some parts are not described)"
     ]
     assert not any("≥" in text for text in _written([TINY, UNREAD]))
 

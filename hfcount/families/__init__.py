@@ -4,6 +4,7 @@ A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meanin
 one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
+- `CLASSES`: class names, if configs of these classes have another architecture's model_type,
 - `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
   are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
   takes them too, but for those with `^`, which are of the whole name;
@@ -70,7 +71,13 @@ def read(c: Config, known_as: str = "") -> Spec:
     if family is None:
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
-    return family.spec(c)
+    try:
+        return family.spec(c)
+    except UnknownArchitecture:
+        variant = _variant(tuple(c.strs("architectures")[:1]))
+        if variant in ("", model_type) or c.nested:
+            raise
+        return read(c, variant)
 
 
 def unknown(model_type: str) -> str:
@@ -90,6 +97,13 @@ def _type_of_class(names: tuple[str, ...]) -> str:
     """The model_type that the first class is named after, such as `minicpm3` of MiniCPM3ForCausalLM; empty if none."""
     stem = re.split("For[A-Z]|LMHead|(?:Encoder)?Model$|Encoder$", names[0])[0].lower() if names else ""
     return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
+
+
+@lru_cache(64)
+def _variant(names: tuple[str, ...]) -> str:
+    """The type of the family that has the first class among its CLASSES; empty if none has."""
+    found = (name for name in _names() if names and names[0] in _written("CLASSES", name))
+    return next((_types_in(name)[0] for name in found), "")
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:
@@ -259,11 +273,16 @@ def _files() -> dict[str, str]:
 
 def _types_in(name: str) -> list[str]:
     """The MODEL_TYPES that a file writes down."""
-    declared = _DECLARED.search((Path(__path__[0]) / f"{name}.py").read_bytes())
+    return _written("MODEL_TYPES", name)
+
+
+def _written(what: str, name: str) -> list[str]:
+    """The texts of a tuple that a file writes down."""
+    declared = _DECLARED[what].search((Path(__path__[0]) / f"{name}.py").read_bytes())
     return re.findall('"([^"]+)"', declared[1].decode()) if declared else []
 
 
-_DECLARED = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
+_DECLARED = {what: re.compile(rf"^{what} = \(([^)]*)\)".encode(), re.MULTILINE) for what in ("MODEL_TYPES", "CLASSES")}
 
 
 def _load(name: str) -> Family:

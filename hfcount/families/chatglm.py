@@ -1,10 +1,11 @@
 """ChatGLM2, ChatGLM3 and GLM-4 as first published: fused attention with few key/value heads (arXiv:2406.12793)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
+from hfcount.parts import altered, embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
+from hfcount.parts.vision import convolution
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tied, Undescribed, block, buffer
+from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 
 MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
 IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
@@ -25,10 +26,24 @@ def spec(c: Config) -> Spec:
     traits = {
         "rmsnorm": int(c.bool("rmsnorm", default=True)),
         "post_layer_norm": int(c.bool("post_layer_norm", default=True)),
-        "vision": int(c.sub("vision_config") is not None),
     }
+    towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits)
+    return keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits, parts=towers)
+
+
+def _vision(s: Spec) -> Block:
+    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.parts["vision"].hidden
+    wide = Linear(d, width)
+    network = block(
+        linear_proj=Linear(d, d),
+        norm1=layer_norm(d),
+        dense_h_to_4h=wide,
+        gate_proj=wide,
+        dense_4h_to_h=Linear(width, d),
+    )
+    ends, halves = Tensor((1, 1, d)), convolution(seen, d, 2)
+    return altered(families.tower(s, "vision"), linear_proj=network, conv=halves, boi=ends, eoi=ends)
 
 
 def blueprint(s: Spec) -> Block:
@@ -54,7 +69,7 @@ def blueprint(s: Spec) -> Block:
         rotary_pos_emb=block(inv_freq=buffer(turning)),
         encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.traits["post_layer_norm"] else None),
         output_layer=Linear(d, s.vocab, component="lm_head"),
-        vision=Undescribed("GLM-4V's tower is not described") if s.traits["vision"] else None,
+        vision=_vision(s) if "vision" in s.parts else None,
     )
     classifier = Linear(d, s.labels, bias=True, component="other") if s.head == "sequence_classification" else None
     # Some trainers give the head a second name, which then has no storage of its own.

@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, joint_moe, rms_norm, stack, swiglu, with_head
 from hfcount.parts.attention import relative, spread
+from hfcount.parts.inkling import released
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -43,6 +44,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
+    if s.place:
+        return released(s)
     d, rel, kernel = s.hidden, s.traits["d_rel"], s.traits["conv_kernel_size"]
     table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 

@@ -2,20 +2,36 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
+from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Undescribed
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
-IGNORED = ("vision_config",)
+IGNORED = ("mm_hidden_size", "text_hidden_size", "use_unified_vision_chunk")
+SPELLINGS = {
+    r"^language_model\.lm_head\.": "lm_head.",
+    r"^language_model\.(?:model\.)?": "model.language_model.",
+    r"^(vision_tower|mm_projector)\.": r"model.\1.",
+    r"\bmm_projector\.proj\.0\.": "mm_projector.in_proj.",
+    r"\bmm_projector\.proj\.2\.": "mm_projector.out_proj.",
+}
 REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:
-    text = families.part(c, "text_config")
-    return keys.around(c, text, {}, heads=("ForConditionalGeneration", "Model"))
+    text = families.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
+    vision, seen = families.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
+    width = c.int("projection_hidden_size", default=None) or seen.int("mm_hidden_size", default=vision.hidden)
+    towers, traits = {"vision": vision}, {"projection_hidden_size": keys.sized("d_p", width)}
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
-    tower = Undescribed("the vision tower of Kimi K2.5 and its projector are not described")
-    return llava(s, families.base(s), vision_tower=tower, mm_projector=tower)
+    vision = s.parts["vision"]
+    seen = vision.traits["merged"] * vision.hidden
+    wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
+    projector = block(
+        "projector", pre_norm=layer_norm(s.traits["projection_hidden_size"]), proj=Block({"0": wide, "2": narrow})
+    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), mm_projector=projector)

@@ -1,38 +1,68 @@
-"""MiniCPM-V 2: MiniCPM with SigLIP's tower and a resampler (model card of openbmb/MiniCPM-V-2)."""
+"""MiniCPM-V: SigLIP's tower and a resampler before MiniCPM, Llama or Qwen, as its version says (arXiv:2408.01800)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.parts import decoder, gqa, rms_norm, swiglu
+from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Undescribed, block
+from hfcount.spec import Spec
+from hfcount.text import printable
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("minicpmv",)  # modeling_minicpmv.py of openbmb/MiniCPM-V-2
-IGNORED = ("dim_model_base", "max_slice_nums", "mm_use_im_start_end", "scale_emb", "scale_resolution", "slice_mode")
+IGNORED = (
+    "batch_vision_input",
+    "dim_model_base",
+    "max_slice_nums",
+    "mm_use_im_start_end",
+    "scale_emb",
+    "scale_resolution",
+    "slice_config",
+    "slice_mode",
+    "use_image_id",
+)
+
+_MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.5": "qwen3"}
 
 
 def spec(c: Config) -> Spec:
-    if c.sub("vision_config"):
-        raise UnknownArchitecture(
-            f"{c.where}: vision_config is given, and of the models of type minicpmv the second version is described,"
-            " which has none."
-        )
-    bias = c.bool("attention_bias", default=False)
-    layer = Layer(mixer=keys.attention(c, qkv_bias=bias, out_bias=bias, uneven="refused"), ffn=keys.dense(c))
-    return keys.decoder_spec(c, layer, tied=True, heads=keys.named(MiniCPMV="causal_lm"))
+    version = _version(c)
+    if version not in _MODELS:
+        raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-V is not described.")
+    text = families.read(c.as_part().varied("", {"architectures": None}), _MODELS[version])
+    known = "minicpmv_vision" if version == "2.0" else "idefics2_vision"
+    vision = families.read(c.as_part(), known) if version == "2.0" else families.part(c, "vision_config", known)
+    if c.bool("drop_vision_last_layer", default=version == "2.0"):
+        vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(0, vision.depth - 1)))
+    traits = {"query_num": keys.sized("n_q", c.int("query_num", default=64)), "places": version == "2.0"}
+    heads = keys.named(MiniCPMV="causal_lm", MiniCPMV4_5="causal_lm")
+    tied = c.bool("tie_word_embeddings", default=version == "2.0")
+    own = {"vision": vision, "text": text}
+    return keys.decoder_spec(c, text.layers, heads=heads, parts=own, traits=traits).but(tied=tied)
+
+
+def _version(c: Config) -> str:
+    """The version that the config says; the first ones do not, and differ in their width."""
+    given = c.value("version")
+    if c.given("version"):
+        return str(float(given)) if isinstance(given, int | float) else c.str("version")
+    return "2.5" if c.sub("vision_config") else "2.0"
 
 
 def blueprint(s: Spec) -> Block:
-    d = s.hidden
-
-    def layer(one: Layer) -> Block:
-        return block(
-            self_attn=gqa(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
-            input_layernorm=rms_norm(d),
-            post_attention_layernorm=rms_norm(d),
-        )
-
-    why = "the vision tower of MiniCPM-V and its resampler are not described"
-    return block(llm=rebased(decoder(s, layer), "llm"), vpm=Undescribed(why), resampler=Undescribed(why))
+    d, seen = s.hidden, s.parts["vision"].hidden
+    queries = Tensor((s.traits["query_num"], d))
+    attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
+    resampler = block(
+        "projector",
+        query=queries,
+        pos_embed=queries if s.traits["places"] else None,
+        proj=Tensor((d, d)),
+        kv_proj=Linear(seen, d),
+        attn=attention,
+        ln_q=layer_norm(d),
+        ln_kv=layer_norm(d),
+        ln_post=layer_norm(d),
+    )
+    text = families.tree(s.parts["text"].but(head="causal_lm", tied=s.tied))
+    return block(llm=rebased(text, "llm"), vpm=families.tower(s, "vision"), resampler=resampler)

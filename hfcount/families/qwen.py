@@ -1,10 +1,10 @@
 """The first Qwen: Llama with fused attention and early tensor names (arXiv:2309.16609)."""
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, rms_norm, stack, with_head
 from hfcount.spec import GQA, Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Undescribed, block
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen",)  # modeling_qwen.py of Qwen/Qwen-7B
 IGNORED = ("bf16", "fp16", "fp32", "image_start_id", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
@@ -19,10 +19,10 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
-    traits = {"visual": int(c.sub("visual") is not None)}
+    towers = {"vision": families.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
     # If a config gives both, the table has as many rows as the padded vocabulary.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
-    return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, traits=traits)
+    return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, parts=towers)
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,6 +42,6 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    visual = Undescribed("Qwen-VL's tower and resampler are not described") if s.traits["visual"] else None
+    visual = families.tower(s, "vision") if "vision" in s.parts else None
     body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
     return with_head(s, body, prefix="transformer", table="wte")

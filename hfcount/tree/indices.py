@@ -39,6 +39,13 @@ class Indices:
         others = tuple(other for other in others if other.count)
         return Indices(self.base, int(self.count) - sum(int(other.count) for other in others), self.without + others)
 
+    def shifted(self, by: int) -> "Indices":
+        """Each of these numbers and `by`."""
+        base, without = self.base, tuple(one.shifted(by) for one in self.without)
+        if isinstance(base, range):
+            return Indices(range(base.start + by, base.stop + by, base.step), self.count, without)
+        return Indices(tuple(number + by for number in base), self.count, without)
+
     def __contains__(self, number: int) -> bool:
         # A range looks up a plain int at once, but compares a subclass such as Dim with each of its numbers.
         base, number = self.base, int(number)

@@ -101,7 +101,7 @@ def _merged(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Ite
             continue
         apart = [found[place] for place in range(len(parts))]
         first, experts = apart[0], _stacked(apart[0], parts[0])
-        axis = int(first.component == "experts" and len(first.shape) == 3)  # the first that is not of stacked experts
+        axis = _joined(first)
         rows = sum((leaf.shape[axis] for leaf in apart[1:]), first.shape[axis])
         shape, count = (*first.shape[:axis], rows, *first.shape[axis + 1 :]), int(first.count)
         if experts is not None:
@@ -118,13 +118,19 @@ def _apart(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Iter
         stacked = Indices.below(shape[0]) if "*" in parts[0] else None
         if stacked is not None:
             shape, count = shape[1:], count * int(stacked.count)
-        if shape and not shape[0] % len(parts):
-            shape = (shape[0] // len(parts), *shape[1:])
+        axis = 0 if stacked is not None else _joined(leaf)
+        if shape and not shape[axis] % len(parts):
+            shape = (*shape[:axis], shape[axis] // len(parts), *shape[axis + 1 :])
             ends = [tuple(stacked if one == "*" and stacked else one for one in part) for part in parts]
             yield Swap(
                 [leaf],
                 [replace(leaf, segments=(*before, *end), shape=shape, count=count, active=count) for end in ends],
             )
+
+
+def _joined(leaf: Leaf) -> int:
+    """The dimension along which networks are joined: the first, or that after the number of an expert."""
+    return int(leaf.component in ("experts", "mlp") and len(leaf.shape) == 3)
 
 
 def _stacked(leaf: Leaf, part: list[str]) -> Indices | None:

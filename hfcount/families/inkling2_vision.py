@@ -1,0 +1,55 @@
+"""Inkling 2's vision tower: CLIP's layers with a scale on each branch over flattened patches and a class token."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.vision import patch_projection, square_attention
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("inkling2_vision",)  # transformers 5.23: modeling_inkling2.py
+
+
+def spec(c: Config) -> Spec:
+    d, grid = c.int("hidden_size"), c.int("posemb_grid_size")
+    width = c.int("intermediate_size", default=None)
+    traits = {
+        "projection_hidden_dim": keys.sized("d_p", c.int("projection_hidden_dim")),
+        "projector_bias": c.bool("projector_bias", default=False),
+    }
+    seen = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
+    ffn = Dense(width=c.times("mlp_ratio", d) if width is None else width, bias=True)
+    out = c.int("text_hidden_size")
+    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, released, scale = s.hidden, bool(s.place), Tensor((s.hidden,))
+    # Within the whole model the names are those of the release.
+    before, after, up, down = (
+        ("ln_1", "ln_2", "c_fc", "c_proj") if released else ("layernorm_before", "layernorm_after", "fc1", "fc2")
+    )
+    gamma = block("other", gamma=scale)
+    scales = {"ls_1": gamma, "ls_2": gamma} if released else {"lambda_1": scale, "lambda_2": scale}
+
+    def layer(one: Layer) -> Block:
+        network, attention = mlp(d, one.dense.width, up=up, down=down), square_attention(d, out="out_proj")
+        return Block({before: layer_norm(d), after: layer_norm(d), "self_attn": attention, "mlp": network, **scales})
+
+    places = Tensor((s.positions or 0, d))
+    table = block(
+        "embedding",
+        class_embedding=scale,
+        cls_position_embedding=scale,
+        patch_embedding=patch_projection(s),
+        position_embedding=places if released else block(weight=places),
+    )
+    bias, width = bool(s.traits["projector_bias"]), s.traits["projection_hidden_dim"]
+    inner = Linear(s.seen.merged(d), width, bias, "projector")
+    outer = Linear(width, s.output, bias, "projector")
+    layers = stack(s.layers, layer)
+    if not released or s.traits.get("inner"):
+        merger = block(linear_1=inner, linear_2=outer)
+        return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)
+    backbone = block(embeddings=table, ln_pre=layer_norm(d), layers=layers)
+    return block(backbone=backbone, proj_in=inner, proj_out=outer)

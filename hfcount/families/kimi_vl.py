@@ -1,0 +1,24 @@
+"""Kimi-VL: DeepSeek-V3's layers with a vision tower for images of any size (arXiv:2504.07491)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import llava
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("kimi_vl",)  # modeling_kimi_vl.py of moonshotai/Kimi-VL-A3B-Instruct
+
+
+def spec(c: Config) -> Spec:
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
+    tied = keys.tied_anywhere(c, c.part("text_config"))
+    return keys.around(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    vision = s.parts["vision"]
+    seen = vision.traits["merged"] * vision.hidden
+    wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
+    projector = block("projector", pre_norm=layer_norm(vision.hidden), linear_1=wide, linear_2=narrow)
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -1,0 +1,66 @@
+"""LongCat-Flash: two attentions and two networks in each layer, experts beside them, some of which do nothing."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, base, correction_bias, experts, mla, rms_norm, stack, swiglu, with_head
+from hfcount.parts.conversions import packed
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("longcat_flash",)  # transformers 5.23: modeling_longcat_flash.py
+IGNORED = ("num_hidden_layers",)
+MERGED = packed()
+
+
+def spec(c: Config) -> Spec:
+    mixer = keys.mla(c)
+    # Experts that give back what they get are scored, and have no weights.
+    zero = 0 if c.is_null("zero_expert_num") else c.int("zero_expert_num", default=0, minimum=0)
+    m = keys.moe(c, "expert_ffn_hidden_size", experts=("n_routed_experts",), active=("moe_topk", "num_experts_per_tok"))
+    width = c.int("ffn_hidden_size", "intermediate_size")
+    traits = {
+        "zero_expert_num": keys.sized("n_0", zero),
+        "ffn_hidden_size": keys.sized("d_w", width),
+        "router_bias": c.bool("router_bias", default=False),
+    }
+    layers = keys.alike(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
+    count, one = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
+    # No published config has the key, and the checkpoints have the layer.
+    parts = keys.drafts(c, count, one, default=1, announced=c.given(count))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, parts=parts)
+
+
+def _ahead(d: int, one: Layer) -> Block:
+    network = block(mlp=swiglu(d, one.dense.width))
+    return block(
+        enorm=block(m=rms_norm(d)),
+        hnorm=block(m=rms_norm(d)),
+        eh_proj=Linear(2 * d, d),
+        input_layernorm=rms_norm(d),
+        self_attn=mla(d, one.latent),
+        post_attention_layernorm=rms_norm(d),
+        transformer_layer=network,
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, both = s.hidden, s.traits, Indices.below(2)
+    twice = Repeat(both, rms_norm(d))
+
+    def layer(one: Layer) -> Block:
+        m, scored = one.moe, one.moe.experts + of["zero_expert_num"]
+        scores = Linear(d, scored, bool(of["router_bias"]))
+        router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.but(experts=scored)))
+        return block(
+            input_layernorm=twice,
+            post_attention_layernorm=twice,
+            self_attn=Repeat(both, mla(d, one.latent)),
+            mlps=Repeat(both, swiglu(d, of["ffn_hidden_size"])),
+            mlp=block(router=router, experts=experts(m, swiglu(d, m.width, component="experts"))),
+        )
+
+    table = block(weight=Tensor((s.vocab, d), presence="spare"))  # a copy of the model's
+    ahead = stack(s.stack("mtp"), lambda one: _ahead(d, one))
+    mtp = block("mtp", embed_tokens=table, layers=ahead, norm=rms_norm(d)) if ahead else None
+    return with_head(s, altered(base(s.without("mtp"), layer), mtp=mtp))

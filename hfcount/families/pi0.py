@@ -1,0 +1,56 @@
+"""π0: PaliGemma, and a smaller Gemma beside it that turns states and noise into actions (arXiv:2410.24164)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("pi0",)  # transformers 5.23: modeling_pi0.py
+IGNORED = ("chunk_size",)
+SPELLINGS = {
+    r"^(?:model\.)?(?=(?:state_proj|action_in_proj|action_time_mlp_(?:in|out))\.)": "model.embed_action_time.",
+    r"^(?:model\.)?paligemma_with_expert\.paligemma\.model\.language_model\.model\.": "model.vlm.language_model.",
+    r"^(?:model\.)?paligemma_with_expert\.paligemma\.model\.": "model.vlm.",
+    r"^(?:model\.)?paligemma_with_expert\.gemma_expert\.lm_head\.": "model.dit.embed_tokens.",
+    r"^(?:model\.)?paligemma_with_expert\.gemma_expert\.model\.": "model.dit.",
+}
+
+
+def spec(c: Config) -> Spec:
+    sees, acts = families.part(c, "vlm_config", "paligemma"), families.part(c, "dit_config")
+    traits = {
+        "max_state_dim": keys.sized("d_s", c.int("max_state_dim")),
+        "max_action_dim": keys.sized("d_a", c.int("max_action_dim")),
+    }
+    # Both have one vocabulary.
+    own = {"image": sees, "action": acts.but(vocab=sees.vocab)}
+    return keys.decoder_spec(
+        c.part("vlm_config"),
+        sees.layers,
+        whole=c,
+        heads=("ForConditionalGeneration",),
+        vocab=sees.vocab,
+        hidden=sees.hidden,
+        layer_count=sees.layer_count,
+        traits=traits,
+        parts=own,
+    ).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    acts, states, actions = s.parts["action"], s.traits["max_state_dim"], s.traits["max_action_dim"]
+    w = acts.hidden
+    expert = families.tree(acts.but(head="base")).children
+    body = Block({name: node for name, node in expert.items() if name != "embed_tokens"})
+    both = block(
+        paligemma=block(model=families.tree(s.parts["image"].but(head="base"))),
+        gemma_expert=Block({"lm_head": expert["embed_tokens"], "model": body}),
+    )
+    return block(
+        paligemma_with_expert=both,
+        state_proj=Linear(states, w, True, "projector"),
+        action_in_proj=Linear(actions, w, True, "projector"),
+        action_time_mlp_in=Linear(2 * w, w, True, "projector"),
+        action_time_mlp_out=Linear(w, w, True, "projector"),
+        action_out_proj=Linear(w, actions, True, "projector"),
+    )
