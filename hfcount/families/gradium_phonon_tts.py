@@ -62,7 +62,11 @@ def spec(c: Config) -> Spec:
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     if c.bool("attention_bias"):
         raise c.error("attention_bias is true, and the runtime's names know no such biases.", "attention_bias")
-    layer = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
+    mixer = keys.attention(c)
+    if mixer.kv_heads != heads:  # the fused projection is cut into three equal parts
+        said = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
+        raise c.error(said, "num_key_value_heads", observed=int(mixer.kv_heads))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
     traits = keys.flow_head(c) | {key: keys.sized(letter, c.int(key)) for key, letter in _SIZES.items()}
     known = ("ForConditionalGeneration",)
     return keys.decoder_spec(c, layer, heads=known, traits=traits).but(tied=False)

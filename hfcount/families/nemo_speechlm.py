@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
-MERGED = {"self_attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
 _SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
 _WHO = "model.audio_tower.diarization_model."
 SPELLINGS = {
