@@ -175,7 +175,7 @@ class Blueprint:
 
     def stored_leaves(self) -> list[Leaf]:
         """Leaves that a checkpoint must store: parameters and buffers."""
-        return [leaf for leaf in self.leaves if leaf.presence == "required"]
+        return [leaf for leaf in self.leaves if leaf.written]
 
     def tensors(self, stored: bool = True) -> Iterator[Stored]:
         """Names and shapes, one by one.

@@ -59,6 +59,8 @@ def read(c: Config, known_as: str = "") -> Spec:
         ConfigError: the config lacks a key or contradicts itself.
     """
     model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
+    if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
+        model_type = "timm_wrapper"  # timm's own config, which transformers takes
     if not model_type:
         raise UnknownArchitecture(
             f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"

@@ -5,6 +5,7 @@ from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed
+from hfcount.parts.conversions import DETR_MASKS
 from hfcount.parts.convolution import conv, frozen
 from hfcount.parts.detection import detr_layer, mask_head, perceptron
 from hfcount.spec import Spec
@@ -17,15 +18,7 @@ SPELLINGS = {
     r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder.",
     r"\.o_proj\.": ".out_proj.",
     r"layers\.(\d+)\.mlp\.fc": r"layers.\1.fc",
-    r"^bbox_attention\.(.)_proj\.": r"bbox_attention.\1_linear.",
-    r"^mask_head\.conv([12])\.conv\.": r"mask_head.lay\1.",
-    r"^mask_head\.conv([12])\.norm\.": r"mask_head.gn\1.",
-    **{
-        rf"^mask_head\.fpn_stages\.{number}\.{old}\.": f"mask_head.{new}{number + shift}."
-        for number in range(3)
-        for old, new, shift in (("fpn_adapter", "adapter", 1), (r"refine\.conv", "lay", 3), (r"refine\.norm", "gn", 3))
-    },
-    r"^mask_head\.output_conv\.": "mask_head.out_lay.",
+    **DETR_MASKS,
 }
 
 _ROWS = 50  # of each learned table of positions

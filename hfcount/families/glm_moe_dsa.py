@@ -1,11 +1,10 @@
 """GLM-5: latent attention to tokens selected by an indexer, which some layers share (arXiv:2603.12201)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, Spec
-from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("glm_moe_dsa",)  # transformers 5.23: modeling_glm_moe_dsa.py
@@ -16,20 +15,10 @@ def spec(c: Config) -> Spec:
     mixer, follower = keys.indexed(c, keys.mla(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
-    layers = keys.crossed(networks, keys.by_place(c, _indexed(c), mixer, follower))
+    layers = keys.crossed(networks, keys.by_place(c, keys.indexing(c), mixer, follower))
     return keys.decoder_spec(
         c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c, late=True)))
     )
-
-
-def _indexed(c: Config) -> list[Indices]:
-    """The layers with an indexer; the others use the selection of the previous one."""
-    count, given = keys.layer_count(c), c.strs("indexer_types")
-    if given:
-        return keys.listing(c, "indexer_types", given, "full", "shared")[:1]
-    step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
-    start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
-    return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
 
 
 def blueprint(s: Spec) -> Block:

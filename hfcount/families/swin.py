@@ -8,7 +8,8 @@ from hfcount.parts.vision import patch_convolution, stage_norms
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
-MODEL_TYPES = ("swin", "donut-swin")  # transformers 5.23: modeling_swin.py, modeling_donut_swin.py
+# transformers 5.23: modeling_swin.py, modeling_donut_swin.py, modeling_maskformer_swin.py
+MODEL_TYPES = ("swin", "donut-swin", "maskformer-swin")
 IGNORED = ("stage_names", "num_layers", "hidden_size", "image_size", "path_norm")
 CONVERTED = ("swin",)
 SPELLINGS = {
@@ -48,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         a, d, wide = one.attention, one.traits["width"], one.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
-        pairs = buffer(squares, squares, whole=True) if s.family == "donut-swin" else obsolete(squares, squares)
+        pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
         table = Tensor((side * side, a.heads))
         own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
         return block(
@@ -73,12 +74,19 @@ def blueprint(s: Spec) -> Block:
         norm=layer_norm(first),
     )
     d, stride, first_family = s.hidden, s.traits["encoder_stride"], s.family == "swin"
-    norm = layer_norm(d) if first_family else None
+    norm = None if s.family == "donut-swin" else layer_norm(d)
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
     if s.head == "backbone":
-        norms = stage_norms(s, [first, *(part.layer.traits["width"] for part in s.layers)])
-        return Block({**altered(body, layernorm=None, swin=block(layernorm=norm)).children, **norms.children})
+        widths = [part.layer.traits["width"] for part in s.layers]
+        if s.family == "maskformer-swin":
+            every = {str(number): layer_norm(width) for number, width in enumerate(widths)}
+            return block(model=body, hidden_states_norms=Block(every))
+        norms = stage_norms(s, [first, *widths])
+        # Nothing reads the norm behind the last stage: it is stored, and need not be there.
+        unread = Tensor((d,), presence="dispensable")
+        left = block(layernorm=block("norm", weight=unread, bias=unread))
+        return Block({**altered(body, layernorm=None, swin=left).children, **norms.children})
     heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
     return headed(s, "swin" if first_family else "donut", body, **heads)

@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit_mae", "vit_msn")  # transformers 5.23: modeling_vit_mae.py, modeling_vit_msn.py
 IGNORED = ("norm_pix_loss",)
-SPELLINGS = {r"^encoder\.": "vit.encoder.", **VIT}
+SPELLINGS = {**VIT, r"^vit\.layers\.": "layers."}
 
 _HEADS = {
     "vit_mae": keys.named(("ForPreTraining", "Model")),

@@ -17,8 +17,8 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification")
 
 def spec(c: Config) -> Spec:
     d, heads, span = c.int("hidden_size"), c.int("num_attention_heads"), keys.each(c, "tubelet_size", 3)
-    if span[1] != span[2]:
-        raise c.error(f"tubelet_size is {span[1]:,} by {span[2]:,} pixels, and must be square.", "tubelet_size")
+    if span[1] != span[2] or c.length("tubelet_size") != 3:
+        raise c.error("tubelet_size must name frames, and the height and width of a square.", "tubelet_size")
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))

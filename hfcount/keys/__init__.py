@@ -8,13 +8,15 @@ from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.backbones import given_out
 from hfcount.keys.compressed import compressing, hashed
+from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
     MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
 )
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
+from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
-    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, kinds, listing,
-    mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
+    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
+    listing, mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
@@ -31,6 +33,7 @@ from hfcount.keys.towers import (
 )
 from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
-    all_but_every_nth, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways, sliding,
+    all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,
+    sliding,
     sliding_everywhere, sliding_later, within,
 )

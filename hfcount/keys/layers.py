@@ -158,6 +158,24 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
     return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
 
+def indexing(c: Config) -> list[Indices]:
+    """The layers with an indexer, in disjoint sets; the others use the selection of the previous one.
+
+    Without indexer_types index_topk_pattern, a list or letters, says it; else every index_topk_freq-th layer has one.
+    Source: transformers 5.23, configuration_glm_moe_dsa.py, GlmMoeDsaConfig.
+    """
+    count, given = layer_count(c), c.strs("indexer_types")
+    if given:
+        return listing(c, "indexer_types", given, "full", "shared")[:1]
+    if isinstance(c.value("index_topk_pattern"), str):
+        return listing(c, "index_topk_pattern", c.str("index_topk_pattern"), "F", "S")[:1]
+    if pattern := c.strs("index_topk_pattern"):
+        return listing(c, "index_topk_pattern", pattern, "full", "shared")[:1]
+    step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
+    start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
+    return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
+
+
 def numbered(c: Config, key: str) -> Indices:
     """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
     return intersection(Indices.of(c.ints(key)), Indices.below(layer_count(c)))

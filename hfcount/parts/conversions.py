@@ -96,3 +96,16 @@ VIT = {
 
 WEIGHT_NORM = {rf"\.weight_{old}$": f".parametrizations.weight.original{new}" for old, new in (("g", 0), ("v", 1))}
 """Length and direction of a normalised weight, before PyTorch 2.0 and since."""
+
+DETR_MASKS = {
+    r"^bbox_attention\.(.)_proj\.": r"bbox_attention.\1_linear.",
+    r"^mask_head\.conv([12])\.conv\.": r"mask_head.lay\1.",
+    r"^mask_head\.conv([12])\.norm\.": r"mask_head.gn\1.",
+    **{
+        rf"^mask_head\.fpn_stages\.{number}\.{old}\.": f"mask_head.{new}{number + shift}."
+        for number in range(3)
+        for old, new, shift in (("fpn_adapter", "adapter", 1), (r"refine\.conv", "lay", 3), (r"refine\.norm", "gn", 3))
+    },
+    r"^mask_head\.output_conv\.": "mask_head.out_lay.",
+}
+"""DETR's head for masks."""

@@ -8,7 +8,7 @@ from hfcount.parts.convolution import conv
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer
-from hfcount.tree.nodes import Block, Component, Linear, Node, block
+from hfcount.tree.nodes import Block, Component, Linear, Node, Tied, block
 
 
 def numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
@@ -73,3 +73,26 @@ def mask_head(d: int, heads: int, levels: Sequence[int]) -> Block:
     steps["out_lay"] = conv(widths[-1], 1, 3, bias=True)
     square = Linear(d, d, True)
     return block("other", mask_head=Block(steps), bbox_attention=block(q_linear=square, k_linear=square))
+
+
+def tied_perceptron(to: str, *widths: int) -> Block:
+    """Second names of a `perceptron` called `to`."""
+    layers: dict[str, Node] = {}
+    for place, (into, out) in enumerate(pairwise(widths)):
+        name = f"{to}.layers.{place}"
+        layers[str(place)] = (Tied(f"{name}.weight", (out, into)), Tied(f"{name}.bias", (out,), name="bias"))
+    return block("other", layers=Block(layers))
+
+
+def leveled(widths: Sequence[int], d: int, levels: int) -> Block:
+    """Features of a backbone as `d` channels, and further levels made of the last; if one level is asked for, the last.
+
+    Tensors: 0 (d, width, 1, 1) or (d, width, 3, 3), and 1 (d), with biases.
+    """
+    steps = [(width, 1) for width in widths] if levels > 1 else [(widths[-1], 1)]
+    steps += [(d if place else widths[-1], 3) for place in range(max(0, levels - len(widths)) if levels > 1 else 0)]
+    made = {
+        str(place): Block({"0": conv(into, d, side, bias=True), "1": layer_norm(d)})
+        for place, (into, side) in enumerate(steps)
+    }
+    return Block(made, "projector")

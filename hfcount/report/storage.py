@@ -78,7 +78,7 @@ def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
     leaves = [
         leaf
         for leaf in blueprint.leaves
-        if leaf.presence == "required" or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
+        if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
     found = expected(leaves, scheme)
     return _Stored(found.tensors, found.modules, found.logical)

@@ -139,6 +139,7 @@ Head = Literal[
     "semantic_segmentation",
     "depth_estimation",
     "universal_segmentation",
+    "instance_segmentation",
     "panoptic_segmentation",
     "pose_estimation",
     "image_to_image",

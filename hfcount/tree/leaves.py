@@ -57,7 +57,12 @@ class Leaf:
     @property
     def counted(self) -> bool:
         """Whether its tensors are parameters of the model proper."""
-        return self.kind == "parameter" and self.presence == "required"
+        return self.kind == "parameter" and self.written
+
+    @property
+    def written(self) -> bool:
+        """Whether the current implementation writes its tensors with the model proper."""
+        return self.presence in ("required", "dispensable")
 
     @property
     def label(self) -> Label:
@@ -178,7 +183,7 @@ def _unfold(
         return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
     name, share = (*segments, "weight"), (1, 1) if isinstance(node, Tied) else node.active
     if isinstance(node, Tied):
-        outputs, name = node.shape[0], (*segments, node.name)
+        outputs, name = next(iter(node.shape), 1), (*segments, node.name)
         weight = Leaf(name, node.shape, "parameter", *common, node.to, (1, 1), repeats, False, "optional")
     else:
         outputs = node.outputs

@@ -28,9 +28,9 @@ Component = Literal[
 Kind = Literal["parameter", "buffer"]
 """What a tensor is: a trained parameter, which is counted, or a constant that the model needs besides."""
 
-Presence = Literal["required", "optional", "spare", "obsolete"]
-"""Whether a checkpoint holds it: must; may; may even where the rest of its part is there; or only did so in earlier
-versions, and loaders skip it."""
+Presence = Literal["required", "dispensable", "optional", "spare", "obsolete"]
+"""Whether a checkpoint holds it: must; does, though it loads without; may; may even where the rest of its part is
+there; or only did so in earlier versions, and loaders skip it."""
 
 Part = Literal["model", "prediction"]
 """Which part a tensor belongs to: the model proper, or its multi-token-prediction layers."""

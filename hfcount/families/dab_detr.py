@@ -1,0 +1,84 @@
+"""DAB-DETR: queries are boxes, which every layer refines (arXiv:2201.12329)."""
+
+from hfcount import families, keys
+from hfcount.keys.detection import channels, chosen, detecting
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp
+from hfcount.parts.classic import fc
+from hfcount.parts.convolution import conv, frozen, led
+from hfcount.parts.detection import perceptron, tied_perceptron
+from hfcount.parts.model import stack
+from hfcount.parts.vision import square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("dab-detr",)  # transformers 5.23: modeling_dab_detr.py
+IGNORED = ("dilation", "temperature_height", "temperature_width")
+SPELLINGS = {r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder."}
+
+_HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
+
+
+def spec(c: Config) -> Spec:
+    inner = families.convolutional(c)
+    widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
+    traits: dict[str, int] = {
+        "num_queries": keys.sized("n_q", c.int("num_queries")),
+        "query_dim": keys.sized("n_d", c.int("query_dim")),
+        "num_patterns": keys.sized("n_p", c.int("num_patterns", default=0, minimum=0)),
+        "keep_query_pos": c.bool("keep_query_pos", default=False),
+        "learned_slope": c.str("activation_function", default="prelu") == "prelu",
+        "tied": c.bool("tie_word_embeddings", default=True),
+        "seen": widths[-1],
+    }
+    return detecting(c, _HEADS, inner, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+    slope = block("mlp", weight=Tensor((1,))) if of["learned_slope"] else None
+    own, out = Linear(d, d, True), block(output_proj=Linear(d, d, True))
+
+    def encoder(one: Layer) -> Block:
+        first = {"self_attn": square_attention(d, out="out_proj"), "self_attn_layer_norm": norm}
+        more = block(activation_fn=slope).children
+        return Block({**first, **more, **fc(d, one.dense.width), "final_layer_norm": norm})
+
+    def decoder(first: bool) -> Block:
+        names = ("query_content", "query_pos", "key_content", "key_pos", "value")
+        alone = {f"self_attn_{name}_proj": own for name in names}
+        # Only the first layer adds what it knows of places to queries, unless all are to.
+        kept = [name for name in names if name != "query_pos" or first or of["keep_query_pos"]]
+        crossed = {f"cross_attn_{name}_proj": own for name in (*kept, "query_pos_sine")}
+        network = mlp(d, s.layers[0].layer.dense.width)
+        return block(
+            self_attn=block(
+                self_attn=block("attention", **out.children),
+                self_attn_layer_norm=norm,
+                **Block(alone, "attention").children,
+            ),
+            cross_attn=block(cross_attn=block("attention", **out.children), cross_attn_layer_norm=norm, **crossed),
+            mlp=block(**network.children, final_layer_norm=norm, activation_fn=slope),
+        )
+
+    box, seen = perceptron(d, d, d, 4), frozen(families.tree(s.parts["backbone"]))
+    model = block(_backbone=seen) if s.parts["backbone"].family == "timm_backbone" else seen
+    copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of["tied"] else box
+    body = block(
+        backbone=block(conv_encoder=block(model=model)),
+        query_refpoint_embeddings=embedding(of["num_queries"], of["query_dim"]),
+        input_projection=block("projector", **conv(of["seen"], d, 1, bias=True).children),
+        encoder=block(layers=stack(s.stack("encoder"), encoder), query_scale=perceptron(d, d, d)),
+        decoder=block(
+            layers=led(s.depth, decoder(True), decoder(False)),
+            layernorm=norm,
+            query_scale=perceptron(d, d, d),
+            ref_point_head=perceptron(of["query_dim"] // 2 * d, d, d),
+            ref_anchor_head=perceptron(d, d, 2),
+            bbox_embed=copy if s.head == "object_detection" else None,
+        ),
+        patterns=embedding(of["num_patterns"], d) if of["num_patterns"] else None,
+    )
+    if s.head == "base":
+        return body
+    return block(model=body, class_embed=Linear(d, s.labels, True, "other"), bbox_predictor=box)

@@ -1,0 +1,59 @@
+"""Granite 4 Vision: windows of patches, each read by a Q-Former, for several layers of Granite (arXiv:2502.09927)."""
+
+from dataclasses import replace
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm
+from hfcount.parts.composite import joined
+from hfcount.spec import GQA, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("granite4_vision",)  # transformers 5.23: modeling_granite4_vision.py
+IGNORED = ("image_grid_pinpoints", "image_seq_length", "spatial_target_layers", "spatial_vision_layer")
+_HEAD = 64  # the width of a head of the Q-Former
+_OFFSETS = 4  # of windows, each with a Q-Former
+
+
+def spec(c: Config) -> Spec:
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
+    sides = c.str("downsample_rate").split("/")
+    if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
+        raise c.error("downsample_rate must be two sides, such as 4/8.", "downsample_rate")
+    traits = {
+        "query": keys.sized("m_q", int(sides[0])),
+        "window": keys.sized("m_w", int(sides[1])),
+        "deepstack_layer_map": len(c.entries("deepstack_layer_map")),
+    }
+    former = _as_wide(families.part(c, "qformer_config"), vision.hidden)
+    heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
+    tied = c.bool("tie_word_embeddings", default=False)
+    return keys.around(c, text, parts, heads=heads, traits=traits).but(tied=tied)
+
+
+def _as_wide(former: Spec, width: int) -> Spec:
+    """The Q-Former, made as wide as the tower, whatever its own config says."""
+    count = width // _HEAD
+    mixer = GQA(heads=count, kv_heads=count, head_dim=width // max(count, 1), qkv_bias=True, out_bias=True)
+    layers = [one.but(layer=one.layer.but(mixer=mixer)) for one in former.layers]
+    return keys.attending(former.but(hidden=width, layers=tuple(layers)), width)
+
+
+def blueprint(s: Spec) -> Block:
+    seen, of = s.parts["vision"].hidden, s.traits
+    sampler = block(
+        "projector",
+        query=Tensor((1, of["query"] * of["query"], seen)),
+        image_positions=Tensor((1, of["window"] * of["window"], seen)),
+        qformer=families.tree(s.parts["qformer"]),
+        norm=layer_norm(seen),
+        out_linear=Linear(seen, s.hidden, True),
+    )
+    layers, offsets = Indices.below(of["deepstack_layer_map"]), Indices.below(_OFFSETS)
+    samplers = {
+        "layerwise_projectors": Repeat(layers, replace(sampler, repeats=0)),
+        "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),
+    }
+    newline, tower = Tensor((s.hidden,), component="projector"), families.tower(s, "vision")
+    return joined(s, families.base(s), vision_tower=tower, image_newline=newline, **samplers)

@@ -1,0 +1,58 @@
+"""Mask2Former: queries that attend within the masks they predict (arXiv:2112.01527)."""
+
+from hfcount import families, keys
+from hfcount.keys.detection import channels, chosen
+from hfcount.keys.masks import masking
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.classic import fc, headed
+from hfcount.parts.convolution import conv
+from hfcount.parts.masks import LEVELS, fused_attention, numbered_steps, pixel_decoder
+from hfcount.parts.vision import square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block, buffer
+
+MODEL_TYPES = ("mask2former",)  # transformers 5.23: modeling_mask2former.py
+IGNORED = ("train_num_points", "ignore_value")
+
+_HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="base")
+
+
+def spec(c: Config) -> Spec:
+    backbone = families.backbone(c)
+    widths = channels(chosen(c.part("backbone_config")), backbone)
+    mask = keys.sized("d_m", c.int("mask_feature_size"))
+    traits = {"mask": mask, "projected": c.bool("enforce_input_projection", default=False)}
+    return masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides", traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, norm, inner = s.hidden, s.traits, layer_norm(s.hidden), s.parts["encoder"].hidden
+    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+
+    def layer(one: Layer) -> Block:
+        first = block(self_attn=square_attention(d, out="out_proj"), self_attn_layer_norm=norm)
+        crossed = block(cross_attn=fused_attention(d), cross_attn_layer_norm=norm)
+        return Block({**first.children, **crossed.children, **fc(d, one.dense.width), "final_layer_norm": norm})
+
+    into = Repeat(Indices.below(LEVELS), conv(inner, d, 1, bias=True))
+    decoder = block(
+        layers=stack(s.layers, layer),
+        layernorm=norm,
+        mask_predictor=block(mask_embedder=numbered_steps(d, d, d, of["mask"])),
+    )
+    pixels = pixel_decoder(s, widths, of["mask"], of["finer"])
+    body = block(
+        pixel_level_module=block(encoder=families.tree(s.parts["backbone"]), decoder=pixels),
+        transformer_module=block(
+            queries_embedder=embedding(of["num_queries"], d),
+            queries_features=embedding(of["num_queries"], d),
+            input_projections=into if of["projected"] or int(inner) != int(d) else None,
+            decoder=decoder,
+            level_embed=embedding(LEVELS, d),
+        ),
+    )
+    labels = s.labels + 1
+    found = block(class_predictor=Linear(d, labels, True, "other"), criterion=block(empty_weight=buffer(labels)))
+    return headed(s, "model", body, universal_segmentation=found)

@@ -1,0 +1,54 @@
+"""NeoMME, an encoder of text and patches: an embedding of low rank, values of their own for tokens (transformers)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, embedding, gqa, layer_norm, lm_head, mlp, stack
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block
+
+MODEL_TYPES = ("neomme",)  # transformers 5.23: modeling_neomme.py
+
+
+def spec(c: Config) -> Spec:
+    bias, patch = c.bool("attention_bias", default=False), keys.patches(c, "num_channels")
+    mixer = keys.attention(c, bias=bias)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
+    traits = {
+        "embedding_rank": keys.sized("r", c.int("embedding_rank")),
+        "embedding_dim": keys.sized("d_o", c.int("embedding_dim", default=128)),
+    }
+    heads = keys.named(("ForMaskedLM", "Model"), ForRetrieval="retrieval")
+    whole = keys.decoder_spec(
+        c, layer, tied=True, heads=heads, patches=patch, traits=traits, windows=keys.alternating(c)
+    )
+    return whole.but(causal=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, rank, pixels = s.hidden, s.traits["embedding_rank"], s.seen.pixels
+
+    def layer(one: Layer) -> Block:
+        a = one.attention
+        out = block(gate_proj=Linear(d, a.heads * a.head_dim), o_proj=Linear(a.heads * a.head_dim, d, a.out_bias))
+        exclusive = block(alpha=Tensor((a.heads,)))
+        attention = altered(gqa(d, a), o_proj=None, exclusive_self_attention=exclusive, output_projection=out)
+        network = mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+        return block(lambdas=Tensor((2,), component="other"), self_attn=attention, mlp=network)
+
+    a = s.layers[0].layer.attention
+    patches = block(norm=layer_norm(pixels), up_proj=Linear(pixels, 2 * d), down_proj=Linear(2 * d, d, True))
+    body = block(
+        embed_tokens=block("embedding", word_embeddings=embedding(s.vocab, rank), embedding_projection=Linear(rank, d)),
+        patch_embeddings=Block(patches.children, "embedding"),
+        layers=stack(s.layers, layer),
+        value_embeddings=embedding(s.vocab, a.kv_heads * a.head_dim),
+    )
+    if s.head == "base":
+        return body
+    if s.head == "retrieval":
+        return block(
+            model=body, multi_vector_head=block(proj=Linear(d, s.traits["embedding_dim"], component="projector"))
+        )
+    table, projection = (f"model.embed_tokens.{name}.weight" for name in ("word_embeddings", "embedding_projection"))
+    back = Tied(projection, (d, rank), "lm_head") if s.tied else Linear(rank, d, component="lm_head")
+    return block(model=body, unembedding_projection=back, lm_head=lm_head(s, table, width=rank))

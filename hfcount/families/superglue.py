@@ -1,0 +1,56 @@
+"""SuperGlue: matches keypoints of two images by attention within and between them (arXiv:1911.11763)."""
+
+from itertools import pairwise
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import stack
+from hfcount.parts.convolution import batch_norm
+from hfcount.parts.encoders import bert_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("superglue",)  # transformers 5.23: modeling_superglue.py
+IGNORED = ("sinkhorn_iterations",)
+
+_HEADS = keys.named(ForKeypointMatching="base")
+_PLACE = 3  # x, y and score of a keypoint
+
+
+def spec(c: Config) -> Spec:
+    d, steps = c.int("hidden_size"), c.ints("keypoint_encoder_sizes", default=(32, 64, 128, 256))
+    kinds = c.strs("gnn_layers_types") or ["self", "cross"] * 9
+    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")))
+    traits = {
+        "steps": len(steps),
+        **{f"step.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(steps)},
+    }
+    parts = {"keypoints": families.part(c, "keypoint_detector_config")}
+    layers = keys.alike(layer, len(kinds))
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
+    return whole.but(causal=False)
+
+
+def _perceptron(inputs: int, outputs: int) -> Block:
+    return block("mlp", linear=Linear(inputs, outputs, True), batch_norm=batch_norm(outputs))
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    widths = [_PLACE, *(of[f"step.{place}"] for place in range(of["steps"])), d]
+    steps: dict[str, Block | Linear] = {}
+    for place, (into, out) in enumerate(pairwise(widths[:-1])):
+        steps[str(place)] = _perceptron(into, out)
+    steps[str(len(widths) - 2)] = Linear(widths[-2], d, True)
+
+    def layer(one: Layer) -> Block:
+        network = Block({"0": _perceptron(2 * d, 2 * d), "1": Linear(2 * d, d, True)}, "mlp")
+        return block(attention=bert_attention(d, one.attention, norm=False), mlp=network)
+
+    return block(
+        bin_score=Tensor((), component="other"),
+        keypoint_detector=families.tree(s.parts["keypoints"]),
+        keypoint_encoder=block("embedding", encoder=Block(steps)),
+        gnn=block(layers=stack(s.layers, layer)),
+        final_projection=block("other", final_proj=Linear(d, d, True)),
+    )

@@ -1,0 +1,43 @@
+"""Kimi's delta attention beside latent attention."""
+
+from hfcount.keys.attention import indexed
+from hfcount.keys.layers import crossed, indexing, mixed
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import Config
+from hfcount.spec import MLA, DeltaNet, Layer, Layers
+from hfcount.tree.indices import Indices
+
+
+def delta_and_latent(c: Config) -> list[Layers]:
+    """Delta attention, and in every fourth layer latent attention, to tokens that an indexer or an earlier one selects.
+
+    Source: transformers 5.23, configuration_glm5_next.py, Glm5NextTextConfig.
+    """
+    own, count = c.part("linear_attn_config"), layer_count(c)
+    heads = own.int("num_heads", default=None) or c.int("linear_num_heads")
+    width = own.int("head_dim", default=None) or c.int("linear_head_dim")
+    kernel = own.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
+    linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
+    latent = MLA(
+        heads=c.int("num_attention_heads"),
+        query_rank=c.int("q_lora_rank"),
+        kv_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim", minimum=0),
+        value_dim=c.int("v_head_dim"),
+        bias=c.bool("attention_bias", default=False),
+    )
+    first, later = indexed(c, latent)
+    kinds = [kind.replace("indexed", "full") for kind in c.strs("layer_types")]
+    attending = Indices.of(range(3, max(3, count), 4))
+    mixers = mixed(c, latent, linear, kinds, attending)
+    some = indexing(c)
+    rest = Indices.below(count).difference(*some)
+    owned = [Layers(indices=part, layer=Layer(traits={"indexes": part is not rest})) for part in (*some, rest)]
+    return [_indexed(one, first, later) for one in crossed(mixers, owned)]
+
+
+def _indexed(one: Layers, first: MLA, later: MLA) -> Layers:
+    if not isinstance(one.layer.mixer, MLA):
+        return one
+    return one.but(layer=one.layer.but(mixer=first if one.layer.traits["indexes"] else later))

@@ -1,0 +1,42 @@
+"""Latent attention of several kinds in one model."""
+
+from hfcount.keys.layers import crossed, indexing, listing
+from hfcount.keys.sizes import layer_count
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import MLA, Layer, Layers
+from hfcount.tree.indices import Indices
+
+
+def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
+    """Layers with rotary positions or without, with keys and values of their own or not, with an indexer or not.
+
+    Source: transformers 5.23, configuration_mistral_large4.py, MistralLarge4TextConfig.
+    """
+    count, every = layer_count(c), Indices.below(layer_count(c))
+    period = c.int("no_rope_layer_interval", default=4, minimum=1, maximum=MAX_LAYERS)
+    plain = [Indices.of(range(period - 1, count, period))]
+    if given := c.ints("no_rope_layers"):
+        plain = listing(c, "no_rope_layers", [int(bool(one)) for one in given], 0, 1)[:1]
+    sources = c.ints("kv_source_layers")
+    if sources and len(sources) != count:
+        said = f"kv_source_layers has {len(sources):,} entries and num_hidden_layers is {count:,}."
+        raise c.error(said, "kv_source_layers", "Correct one.", expected=int(count), observed=len(sources))
+    lent = [Indices.of(place for place, source in enumerate(sources) if place != source)]
+    places = [_split(every, some, name) for some, name in ((plain, "plain"), (lent, "lent"), (indexing(c), "indexes"))]
+    found = crossed(crossed(places[0], places[1]), places[2])
+    still = rotated.but(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)
+    heads, width = c.int("index_n_heads"), c.int("index_head_dim")
+    made = []
+    for one in found:
+        of = one.layer.traits
+        mixer = still if of["plain"] else rotated
+        own = mixer.but(index_heads=heads, index_dim=width) if of["indexes"] else mixer
+        made.append(one.but(layer=Layer(mixer=own, shares_kv=bool(of["lent"]))))
+    return made
+
+
+def _split(every: Indices, some: list[Indices], name: str) -> list[Layers]:
+    """Layers that are among `some`, and the others, marked by a trait."""
+    rest = every.difference(*some)
+    marked = [(part, 1) for part in some] + [(rest, 0)]
+    return [Layers(indices=part, layer=Layer(traits={name: own})) for part, own in marked]

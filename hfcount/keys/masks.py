@@ -1,0 +1,43 @@
+"""Segmenters that predict a mask for each query, with deformable attention over levels (arXiv:2112.01527)."""
+
+from collections.abc import Mapping, Sequence
+from math import log2
+
+from hfcount.keys.attention import multi_head
+from hfcount.keys.layers import alike
+from hfcount.keys.model import Heads, decoder_spec, labels
+from hfcount.keys.sizes import sized
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.spec import Dense, Layer, Spec
+
+
+def masking(
+    c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], width: str, strides: str, traits: Mapping[str, int]
+) -> Spec:
+    """A segmenter around a backbone with features of these widths.
+
+    Args:
+        width: the key of the width of the encoder's features.
+        strides: the key of the steps of the backbone's levels.
+    """
+    d, inside, many = c.int("hidden_dim"), sized("d_e", c.int(width)), c.int("num_attention_heads")
+    steps = c.ints(strides, default=(4, 8, 16, 32))[-3:]
+    common = c.int("common_stride")
+    if not steps or min(steps) < 1:
+        raise c.error(f"{strides} must be a list of numbers above 0.", strides)
+    wide = Dense(width=c.int("encoder_feedforward_dim"), bias=True)
+    layers = alike(Layer(mixer=multi_head(c, inside, many), ffn=wide), c.int("encoder_layers", maximum=MAX_LAYERS))
+    encoder = Spec(family=c.family, hidden=inside, layers=tuple(layers), causal=False)
+    one = Layer(mixer=multi_head(c, d, many), ffn=Dense(width=c.int("dim_feedforward"), bias=True))
+    count = c.int("decoder_layers", maximum=MAX_LAYERS) - 1  # the last prediction needs no layer of its own
+    own = {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "finer": max(0, int(log2(min(steps)) - log2(common))),
+        "levels": len(widths),
+        **{f"level.{place}": one for place, one in enumerate(widths)},
+    }
+    parts = {"encoder": encoder, "backbone": backbone}
+    whole = decoder_spec(
+        c, alike(one, count), vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits={**own, **traits}
+    )
+    return whole.but(causal=False, labels=labels(c, 2))
