@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py,
 # modeling_metaclip_2.py, modeling_mlcd.py, modeling_git.py, modeling_owlvit.py, modeling_owlv2.py,
-# modeling_kosmos2.py
+# modeling_kosmos2.py, modeling_idefics.py
 MODEL_TYPES = (
     "clip_vision_model",
     "altclip_vision_model",
@@ -23,6 +23,7 @@ MODEL_TYPES = (
     "owlvit_vision_model",
     "owlv2_vision_model",
     "kosmos_2_vision_model",
+    "idefics_vision",
 )
 CONVERTED = MODEL_TYPES[:7]
 IGNORED = ("projection_dim", "num_key_value_groups")

@@ -11,7 +11,7 @@ from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
-MODEL_TYPES = ("efficientnet",)  # transformers 5.23: modeling_efficientnet.py
+MODEL_TYPES = ("efficientnet", "align_vision_model")  # transformers 5.23: modeling_efficientnet.py, modeling_align.py
 IGNORED = ("image_size", "strides", "depthwise_padding", "num_hidden_layers")
 
 _HEADS = ("ForImageClassification", "Model")
@@ -45,7 +45,8 @@ def spec(c: Config) -> Spec:
         "top": width("C_t", _TOP),
     }
     d = keys.sized("d", c.int("hidden_dim"))
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    heads = ("Model",) if c.family == "align_vision_model" else _HEADS
+    return keys.imaging(c, layers, heads, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:
@@ -71,7 +72,8 @@ def blueprint(s: Spec) -> Block:
             layers.append(Repeat(later, layer(one, one.traits["width"], one.traits["narrow"])))
     of = s.traits
     top, last = of["top"], s.layers[-1].layer.traits["width"]
-    encoder = block(blocks=tuple(layers), top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden))
+    ends = block(top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden)).children
+    encoder = Block({"blocks": tuple(layers), **({} if s.family == "align_vision_model" else ends)})
     stem = normed(of["num_channels"], of["stem"], 3, names=("convolution", "batchnorm"))
     body = block(embeddings=stem, encoder=encoder)
     return headed(s, "efficientnet", body, image_classification=block(classifier=classifier(s)))

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, apart = s.hidden, s.family == "glm4_moe"
+    d, apart = s.hidden, s.family != "glm4v_moe_text"
 
     def routed(m: MoE) -> Block:
         usual = shared_moe(d, m, balanced=True)

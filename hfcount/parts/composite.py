@@ -56,6 +56,11 @@ def paired(s: Spec, text: Block, vision: Block, heard: int | None = None, **more
     )
 
 
+def two_layers(inputs: int, out: int) -> Block:
+    """A projection of two layers. Tensors: linear1 (d_o, d), linear2 (d_o, d_o), with biases."""
+    return block("projector", linear1=Linear(inputs, out, True), linear2=Linear(out, out, True))
+
+
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
     return {name: replace(one, repeats=0) if isinstance(one, Block) else one for name, one in towers.items()}
 

@@ -176,11 +176,9 @@ def read(settings: Settings) -> Scheme:
         Unmodelled: its algorithm is not described.
     """
     settings = table(settings, "quantization") or settings
-    for one in table(settings, "config_groups").values():
-        weights = table(one, "weights") if isinstance(one, dict) else {}
-        if type(weights.get("group_size")) is int:
-            settings = {**settings, "group_size": weights["group_size"]}
-            break
+    sizes = _sizes(settings)
+    if sizes:  # loaders build the groups of the config, whatever else it says
+        settings = {**settings, "group_size": next(iter(sizes.values()))}
     algorithm = word(settings, "quant_algo")
     excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
@@ -188,11 +186,23 @@ def read(settings: Settings) -> Scheme:
         named: dict[Layout, list[str]] = {}
         for name, one in table(settings, "quantized_layers").items():
             one = one if isinstance(one, dict) else {}
+            one = {**one, "group_size": sizes[name]} if name in sizes else one
             named.setdefault(_layout(word(one, "quant_algo"), one), []).append(name)
         if not named:
             raise Unmodelled("MIXED_PRECISION without quantized_layers")
         return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded, caches)
     return ModelOpt(_layout(algorithm, settings), [], excluded, caches)
+
+
+def _sizes(settings: Settings) -> dict[str, int]:
+    """The elements of a group by what `config_groups` names."""
+    found: dict[str, int] = {}
+    for one in table(settings, "config_groups").values():
+        one = one if isinstance(one, dict) else {}
+        size = table(one, "weights").get("group_size")
+        if type(size) is int:
+            found |= dict.fromkeys(texts(one, "targets") or ("",), size)
+    return found
 
 
 def _layout(algorithm: str, settings: Settings) -> Layout:

@@ -164,7 +164,7 @@ def usual(module: Module, layout: Layout, head: bool = False, towers: bool = Tru
         head: whether the head is packed.
         towers: whether vision and audio towers are packed.
     """
-    if module.component == "embedding":
+    if module.component == "embedding" and not module.linear:  # gemma4 has a projection there, too
         return DENSE
     if module.component == "router" and not module.linear:
         return ROUTER

@@ -1,0 +1,80 @@
+"""BridgeTower: CLIP's image encoder and RoBERTa, bridged by layers across both (arXiv:2206.08657)."""
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, lm_head
+from hfcount.parts.classic import headed
+from hfcount.parts.encoders import bert_layer
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+
+MODEL_TYPES = ("bridgetower",)  # transformers 5.23: modeling_bridgetower.py
+IGNORED = ("num_attention_heads", "init_layernorm_from_vision_encoder", "initializer_factor", "text_config_dict")
+
+_HEADS = keys.named(
+    ("ForMaskedLM", "Model"), ForImageAndTextRetrieval="retrieval", ForContrastiveLearning="contrastive"
+)
+_SCALES = {"add": "", "scaled_add": "scaled_factor", "interpolate": "beta"}
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    kind = c.str("link_tower_type", default="add")
+    if kind not in _SCALES:
+        raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
+    traits: dict[str, int] = {
+        "hidden_size": keys.sized("d_x", c.int("hidden_size")),
+        "layers": keys.sized("N_x", c.int("num_hidden_layers", maximum=MAX_LAYERS)),
+        "transforms": c.bool("share_cross_modal_transformer_layers", default=True),
+        "links": c.bool("share_link_tower_layers", default=False),
+        kind: True,
+    }
+    whole = keys.around(c, text, towers, heads=_HEADS, traits=traits)
+    if whole.head == "contrastive":
+        traits["contrastive_hidden_size"] = keys.sized("d_c", c.int("contrastive_hidden_size"))
+    # Its own tie counts, since the text model has no head.
+    return whole.but(tied=c.bool("tie_word_embeddings", default=False), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, seen = s.traits["hidden_size"], s.traits, s.parts["vision"].hidden
+    count = of["layers"]
+
+    def each(one: Node, shared: int, times: int) -> Node:
+        return one if shared else Repeat(Indices.below(times), one)
+
+    kind = next(name for name in _SCALES if name in of)
+    scale: dict[str, Node] = {_SCALES[kind]: Tensor((), component="other")} if _SCALES[kind] else {}
+    link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of["links"], count - 1)
+    one = s.layers[0].layer
+    across = bert_layer(s.hidden, one.but(traits={"add_cross_attention": True}))
+    layers, pool = Repeat(Indices.below(count), across), block("other", dense=Linear(d, d, True))
+    body = block(
+        cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), of["transforms"], count),
+        cross_modal_image_transform=each(Linear(seen, d, True, "projector"), of["transforms"], count),
+        token_type_embeddings=embedding(2, d),  # texts and images
+        vision_model=families.tower(s, "vision"),
+        text_model=families.base(s),
+        cross_modal_image_layers=layers,
+        cross_modal_text_layers=layers,
+        cross_modal_image_pooler=pool,
+        cross_modal_text_pooler=pool,
+        cross_modal_text_layernorm=layer_norm(d),
+        cross_modal_image_layernorm=layer_norm(d),
+        cross_modal_text_link_tower=link,
+        cross_modal_image_link_tower=link,
+    )
+    transform = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d))
+    decoder = lm_head(s, "bridgetower.text_model.embeddings.word_embeddings.weight", width=d)
+    words = block("lm_head", transform=transform, decoder=decoder, bias=Tensor((s.vocab,)))
+    pair = block(fc=Linear(2 * d, 2, True, "other"))
+    heads = {"masked_lm": block(mlm_score=words), "retrieval": block(itm_score=pair)}
+    if s.head == "contrastive":
+        out = of["contrastive_hidden_size"]
+        alone, both = block(fc=Linear(d, out, True, "other")), block(fc=Linear(2 * d, out, True, "other"))
+        scale_one = Tensor((), component="other")
+        heads["contrastive"] = block(
+            itc_text_head=alone, itc_image_head=alone, itc_cross_modal_head=both, logit_scale=scale_one
+        )
+    return headed(s, "bridgetower", body, **heads)

@@ -1,0 +1,89 @@
+"""CLAP's audio tower: Swin over a spectrogram as an image, and parts of it where it is long (arXiv:2211.06687)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, stack
+from hfcount.parts.composite import two_layers
+from hfcount.parts.convolution import batch_norm, conv
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
+
+MODEL_TYPES = ("clap_audio_model",)  # transformers 5.23: modeling_clap.py
+UNPREFIXED = True
+IGNORED = ("num_classes", "num_hidden_layers", "patch_stride", "spec_size", "flatten_patch_embeds")
+
+_MAPPED = 4  # channels of a map where parts of a long recording are fused
+
+
+def spec(c: Config) -> Spec:
+    first, bias = c.int("patch_embeds_hidden_size"), c.bool("qkv_bias", default=True)
+    heads, count = c.ints("num_attention_heads"), c.length("depths") or 0
+    widths = [first * 2 ** min(number, 32) for number in range(count)]
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias)
+    fused = c.bool("enable_fusion", default=False)
+    mapped = fused and c.str("fusion_type", default=None) == "channel_map"
+    channels = keys.sized("C", c.int("patch_embed_input_channels"))
+    traits = {
+        "channels": channels,
+        "inputs": channels * _MAPPED if mapped else channels,
+        "side": keys.sized("P", c.int("patch_size")),
+        "window_size": keys.sized("w", c.int("window_size")),
+        "num_mel_bins": keys.sized("m", c.int("num_mel_bins")),
+        "aff_block_r": keys.sized("r", c.int("aff_block_r")),
+        "projection_dim": keys.sized("d_o", c.int("projection_dim")),
+        "enable_fusion": fused,
+        "normed": c.bool("enable_patch_layer_norm", default=True),
+    }
+    further, d = keys.named(ModelWithProjection="projection"), c.int("hidden_size")
+    return keys.encoding(c, layers, further, hidden=d, traits=traits, uncounted=keys.COARSER)
+
+
+def blueprint(s: Spec) -> Block:
+    of, first = s.traits, s.layers[0].layer.traits["width"]
+    window = of["window_size"]
+    side, squares = 2 * window - 1, window * window
+
+    def layer(one: Layer) -> Block:
+        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        into = Linear(d, d, a.qkv_bias)
+        table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
+        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        return block(
+            layernorm_before=layer_norm(d),
+            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            layernorm_after=layer_norm(d),
+            intermediate=block("mlp", dense=Linear(d, wide, True)),
+            output=block("mlp", dense=Linear(wide, d, True)),
+        )
+
+    stages, last = dict[str, Block](), first
+    for number, part in enumerate(s.layers):
+        last = part.layer.traits["width"]
+        coarser = block("other", reduction=Linear(4 * last, 2 * last), norm=layer_norm(4 * last))
+        end = number == len(s.layers) - 1
+        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if end else coarser)
+    patch, narrow = of["side"], first // of["aff_block_r"]
+
+    def weighing(start: int) -> Block:
+        steps: list[Node] = [conv(first, narrow, 1, bias=True), batch_norm(narrow)]
+        steps += [conv(narrow, first, 1, bias=True), batch_norm(first)]
+        places = (start, start + 1, start + 3, start + 4)
+        return Block({str(place): step for place, step in zip(places, steps, strict=True)})
+
+    fused = block(local_att=weighing(0), global_att=weighing(1))
+    table = block(
+        proj=conv(of["inputs"], first, patch, bias=True),
+        norm=layer_norm(first) if of["normed"] else None,
+        fusion_model=fused if of["enable_fusion"] else None,
+        mel_conv2d=conv(of["channels"], first, patch, 3 * patch, bias=True) if of["enable_fusion"] else None,
+    )
+    encoder = block(
+        patch_embed=table,
+        layers=Block(stages),
+        batch_norm=batch_norm(of["num_mel_bins"]),
+        norm=layer_norm(last),
+    )
+    body = block(audio_encoder=encoder)
+    if s.head == "base":
+        return body
+    return block(audio_model=body, audio_projection=two_layers(s.hidden, of["projection_dim"]))

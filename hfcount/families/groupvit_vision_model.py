@@ -1,0 +1,83 @@
+"""GroupViT's vision tower: stages after which patches join the group that they are nearest to (arXiv:2202.11094)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.vision import clip_layer, patch_convolution, square_attention
+from hfcount.spec import Layer, Layers, Spec
+from hfcount.tree.dims import scaled
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+
+MODEL_TYPES = ("groupvit_vision_model",)  # transformers 5.23: modeling_groupvit.py
+IGNORED = ("num_hidden_layers",)
+
+
+def spec(c: Config) -> Spec:
+    d, depths = c.int("hidden_size"), c.ints("depths")
+    tokens, groups = c.ints("num_group_tokens"), c.ints("num_output_groups")
+    if not depths or min(len(tokens), len(groups)) < len(depths):
+        said = (
+            f"depths has {len(depths):,} entries, num_group_tokens {len(tokens):,}, num_output_groups {len(groups):,}."
+        )
+        raise c.error(said, "depths", "Correct one of them.")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
+    ratios = c.entries("assign_mlp_ratio")
+    if len(ratios) != 2 or not all(type(one) in (int, float) and 0 <= one <= _MOST for one in ratios):
+        said = "assign_mlp_ratio must be two numbers, of tokens and of channels."
+        raise c.error(said, "assign_mlp_ratio", observed=str(ratios)[:60])
+    names = ("assign_tokens", "assign_channels")
+    traits: dict[str, int] = {
+        name: scaled(one, f"assign_mlp_ratio[{place}]", d)
+        for place, (name, one) in enumerate(zip(names, ratios, strict=True))
+    }
+    for number in range(len(depths)):
+        traits[f"tokens.{number}"] = keys.sized(f"g{number + 1}", tokens[number])
+        traits[f"groups.{number}"] = keys.sized(f"o{number + 1}", groups[number])
+    layers = [Layers(indices=Indices.below(depth), layer=layer) for depth in depths]
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c), traits=traits)
+
+
+_MOST = 2**16
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+
+    def mixing(inputs: int, wide: int, outputs: int) -> Block:
+        return block("mlp", fc1=Linear(inputs, wide, True), fc2=Linear(wide, outputs, True))
+
+    def joining(tokens: int, groups: int, one: Layer) -> Block:
+        attention = square_attention(d, out="out_proj")
+        seen = block(attn=attention, norm2=norm, mlp=mlp(d, one.dense.width), norm_post=norm)
+        return block(
+            norm_tokens=norm,
+            mlp_inter=mixing(tokens, of["assign_tokens"], groups),
+            norm_post_tokens=norm,
+            norm_x=norm,
+            pre_assign_attn=seen,
+            assign=square_attention(d, out="proj"),
+            norm_new_x=norm,
+            mlp_channels=mixing(d, of["assign_channels"], d),
+        )
+
+    stages, before = dict[str, Block](), 0
+    for number, part in enumerate(s.layers):
+        tokens, groups = of[f"tokens.{number}"], of[f"groups.{number}"]
+        projector: dict[str, Node] = {"0": norm, "1": mixing(before, d // 2, tokens)}
+        stages[str(number)] = block(
+            group_token=Tensor((1, tokens, d), component="embedding") if tokens else None,
+            layers=stack((part,), lambda one: clip_layer(d, one)),
+            downsample=joining(tokens, groups, part.layer) if tokens else None,
+            group_projector=Block(projector) if tokens and before else None,
+        )
+        before = groups
+    table = block(
+        "embedding",
+        patch_embeddings=block(projection=patch_convolution(s)),
+        position_embeddings=Tensor((1, s.positions or 0, d)),
+        layernorm=norm,
+    )
+    body = block(embeddings=table, encoder=block(stages=Block(stages)), layernorm=norm)
+    return body if s.place else block(vision_model=body)

@@ -1,0 +1,92 @@
+"""Idefics: Llama with gated layers between, which attend to images, as in Flamingo (arXiv:2306.16527)."""
+
+from collections.abc import Mapping
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, embedding, gqa, layer_norm, lm_head, pre_norm, rms_norm, stack, swiglu
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
+
+MODEL_TYPES = ("idefics",)  # transformers 5.23: modeling_idefics.py
+IGNORED = ("perceiver_config", "freeze_text_layers", "freeze_lm_head", "freeze_vision_layers")
+
+_HEADS = keys.named(ForVisionText2Text="conditional_generation", Model="base")
+
+
+def spec(c: Config) -> Spec:
+    d, count = c.int("hidden_size"), keys.layer_count(c)
+    normed = c.bool("qk_layer_norms", default=False)
+    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=False), ffn=keys.dense(c))
+    kind, between = c.str("alpha_type", default="float"), c.int("cross_layer_interval", maximum=MAX_LAYERS)
+    if kind not in ("float", "vector"):
+        raise c.error(f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind)
+    if not between:
+        raise c.error("cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
+    traits: dict[str, int] = {
+        "crossing": keys.sized("N_x", count // between),
+        "additional": keys.sized("|V_a|", c.int("additional_vocab_size", minimum=0)),
+        "vector": kind == "vector",
+        "qk_layer_norms": normed,
+    }
+    if c.bool("use_resampler", default=False):
+        p = c.part("perceiver_config")
+        traits |= {
+            "latents": keys.sized("n_l", p.int("resampler_n_latents")),
+            "depth": keys.sized("N_p", p.int("resampler_depth", maximum=MAX_LAYERS)),
+            "heads": keys.sized("h_p", p.int("resampler_n_heads")),
+            "width": keys.sized("d_p", p.int("resampler_head_dim")),
+            "normed": p.bool("qk_layer_norms_perceiver", default=False),
+        }
+    parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS
+    return keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, parts=parts, traits=traits, uncounted=why)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, more, seen = s.hidden, s.traits, s.traits["additional"], s.parts["vision"].hidden
+    one = s.layers[0].layer
+    a, network = one.attention, swiglu(d, one.dense.width)
+    norm = rms_norm(a.head_dim) if of["qk_layer_norms"] else None
+    read = Linear(seen, a.heads * a.head_dim)
+    across = altered(gqa(d, a), k_proj=read, v_proj=read, q_layer_norm=norm, k_layer_norm=norm, rotary_emb=None)
+    alpha = Tensor((1, 1, d) if of["vector"] else (1,), component="other")
+    gated = altered(pre_norm(d, cross_attn=across, mlp=network), alpha_cross_attn=alpha, alpha_dense=alpha)
+
+    further = embedding(more, d) if more else None
+    body = block(
+        embed_tokens=altered(embedding(s.vocab, d), additional_embedding=further),
+        vision_model=families.tower(s, "vision"),
+        perceiver_resampler=_resampler(seen, of) if "latents" in of else None,
+        layers=stack(s.layers, lambda one: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
+        gated_cross_attn_layers=Repeat(Indices.below(of["crossing"]), gated),
+        norm=rms_norm(d),
+    )
+    if s.head == "base":
+        return body
+    table = "model.embed_tokens.additional_embedding.weight"
+    last = Tied(table, (more, d), "lm_head") if s.tied else Linear(d, more, component="lm_head")
+    first = lm_head(s, "model.embed_tokens.weight")
+    head: Node = (first, block(additional_fc=last)) if more else first
+    return block(model=body, lm_head=head)
+
+
+def _resampler(d: int, of: Mapping[str, int]) -> Block:
+    """A perceiver that makes a few latents of an image's patches, four times as wide inside."""
+    inner, norm = of["heads"] * of["width"], layer_norm(d)
+    head = layer_norm(of["width"]) if of["normed"] else None
+    into = Linear(d, inner)
+    attention = block(
+        "attention",
+        context_layer_norm=norm,
+        latents_layer_norm=norm,
+        q_layer_norm=head,
+        k_layer_norm=head,
+        q_proj=into,
+        k_proj=into,
+        v_proj=into,
+        output_proj=Linear(inner, d),
+    )
+    network = block("mlp", ln=norm, fc=Linear(d, 4 * d), c_proj=Linear(4 * d, d))
+    blocks = Repeat(Indices.below(of["depth"]), Block({"0": attention, "1": network}))
+    return Block({"latents": Tensor((of["latents"], d)), "blocks": blocks, "layer_norm": norm}, "projector", repeats=0)

@@ -1,0 +1,86 @@
+"""UDOP: T5 that reads a page's words, places and patches (arXiv:2212.02623)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import embedding, layer_norm, lm_head, stack
+from hfcount.parts.seq2seq import t5_layer
+from hfcount.parts.vision import patch_convolution
+from hfcount.spec import GQA, Dense, Layer, Layers, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
+
+MODEL_TYPES = ("udop",)  # transformers 5.23: modeling_udop.py
+IGNORED = ("relative_attention_max_distance", "is_decoder", "image_size")
+
+_HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder")
+_KINDS = {"1d", "horizontal", "vertical"}
+
+
+def spec(c: Config) -> Spec:
+    d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv"))
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
+    count = keys.layer_count(c, "num_layers", "num_hidden_layers")
+
+    def layers(number: int) -> tuple[Layers, ...]:
+        def kind(table: int) -> Layer:
+            return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
+
+        first = Indices.below(min(1, number))
+        later = Indices.below(number).difference(first)
+        return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
+
+    kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
+    if unknown := [one for one in kinds if one not in _KINDS]:
+        said = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
+        raise c.error(said, "relative_bias_args")
+    traits = {
+        "gated": c.str("feed_forward_proj", default="relu").split("-")[0] == "gated",
+        "places": keys.sized("n_2", c.int("max_2d_position_embeddings")),
+        "buckets": buckets,
+        "biases": len(kinds) if c.given("relative_bias_args") else len(_KINDS),
+    }
+    null = c.is_null("num_decoder_layers")
+    decoding = count if null else c.int("num_decoder_layers", maximum=MAX_LAYERS)
+    parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
+    whole = keys.decoder_spec(
+        c, layers(decoding), layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
+    )
+    # Its embeddings are one, whatever the config says.
+    return whole.but(traits=traits, uncounted=keys.ACROSS, tied=True)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, heads = s.hidden, s.traits, s.layers[0].layer.attention.heads
+    words, norm = Tied("shared.weight", (s.vocab, d)), layer_norm(d, bias=False)
+    patch = block(proj=patch_convolution(s))
+    bias = block("attention", relative_attention_bias=block(weight=Tensor((of["buckets"], heads))))
+    kernel = (d, *s.seen.kernel)
+    same = block(proj=(Tied("patch_embed.proj.weight", kernel), block(bias=obsolete(d))))
+
+    def side(layers: tuple[Layers, ...], decoding: bool) -> Block:
+        tables: dict[str, Node] = {str(number): bias for number in range(of["biases"])}
+        if s.head != "base" and of["biases"]:  # the first layer's
+            table = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+            own = block(relative_attention_bias=Tied(table, (of["buckets"], heads), "attention"))
+            tables["0"] = own
+        cells = embedding(of["places"], d)
+        both = block(x_position_embeddings=cells, y_position_embeddings=cells)
+        return block(
+            embed_tokens=words,
+            embed_patches=patch if decoding else same,
+            block=stack(layers, lambda one: t5_layer(d, one, of["gated"], decoding)),
+            final_layer_norm=norm,
+            cell_2d_embedding=None if decoding else both,
+            relative_bias=block(biases=Block(tables)),
+        )
+
+    body = block(
+        shared=embedding(s.vocab, d),
+        patch_embed=patch,
+        encoder=side(s.stack("encoder"), False),
+        decoder=None if s.head == "encoder" else side(s.layers, True),
+    )
+    if s.head != "conditional_generation":
+        return body
+    return Block({**body.children, "lm_head": lm_head(s, "shared.weight")})

@@ -1,0 +1,79 @@
+"""VideoPrism's vision tower: layers over each frame, and layers over frames (arXiv:2402.13217)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, mlp
+from hfcount.parts.classic import classifier, mha
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("videoprism_vision_model",)  # transformers 5.23: modeling_videoprism.py
+IGNORED = ("apply_l2norm",)
+
+_HEADS = keys.named(("Model",), ForVideoClassification="image_classification", VideoModel="encoder")
+_LETTERS = {"num_temporal_layers": "N_t", "num_auxiliary_layers": "N_a"}
+
+
+def spec(c: Config) -> Spec:
+    d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
+    heads, tube = c.int("num_attention_heads"), c.ints("tubelet_size")
+    sides = [] if c.is_int("image_size") else c.ints("image_size")
+    if len(tube) != 3 or min(tube) < 1:
+        raise c.error("tubelet_size must be three numbers: frames, height, width.", "tubelet_size")
+    height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
+    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
+    traits: dict[str, int] = {key: keys.sized(one, c.int(key, maximum=MAX_LAYERS)) for key, one in _LETTERS.items()}
+    traits |= {f"tube.{place}": keys.sized(f"P_{'thw'[place]}", size) for place, size in enumerate(tube)}
+    traits |= {
+        "num_frames": keys.sized("f", c.int("num_frames")),
+        "num_channels": keys.sized("C", c.int("num_channels")),
+    }
+    places = height // tube[1] * (width // tube[2])
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=places, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, one = s.hidden, s.traits, s.layers[0].layer
+    norm, a = layer_norm(d), one.attention
+    kernel = (d, of["num_channels"], *(of[f"tube.{place}"] for place in range(3)))
+
+    layer = block(
+        attention=mha(d, a, out="o_proj"),
+        layernorm_before=norm,
+        layernorm_after=norm,
+        mlp=mlp(d, one.dense.width),
+    )
+    patch = block(projection=block(weight=Tensor(kernel), bias=Tensor((d,))))
+    body = block(
+        layernorm1=norm,
+        layernorm2=norm,
+        spatial_embeddings=block(
+            "embedding", patch_embeddings=patch, position_embeddings=Tensor((1, s.positions or 0, d))
+        ),
+        temporal_embeddings=block("embedding", position_embeddings=Tensor((1, of["num_frames"], d))),
+        spatial_layers=Repeat(s.layers[0].indices, layer),
+        temporal_layers=Repeat(Indices.below(of["num_temporal_layers"]), layer),
+    )
+    if s.head == "base":
+        return body
+    share = one.dense.width // a.heads
+    into = Linear(d, a.heads * share, a.qkv_bias)
+    pooling = block(
+        "other",
+        per_dim_scale=Tensor((share,)),
+        pooling_attention_query=Tensor((1, 1, d)),
+        q_proj=into,
+        k_proj=into,
+        v_proj=into,
+        o_proj=Linear(a.heads * share, d, True),
+    )
+    labelled = s.head == "image_classification"
+    return block(
+        vision_model=body,
+        auxiliary_layers=None if labelled else Repeat(Indices.below(of["num_auxiliary_layers"]), layer),
+        head=pooling,
+        head_layernorm=norm,
+        classifier=classifier(s) if labelled else None,
+    )
