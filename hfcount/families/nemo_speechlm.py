@@ -52,6 +52,11 @@ _TEXT = {
 def spec(c: Config) -> Spec:
     text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
     own = c.part("word_timestamp_config")
+    listener = heard.parts["diarization"].parts["audio"]
+    for one in (heard.parts["audio"], listener):
+        a = one.layers[0].layer.attention
+        if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
+            raise c.error("num_key_value_heads must be num_attention_heads within audio_config.", "audio_config")
     parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
     traits = {"vocab_size": keys.sized("|V_w|", own.int("vocab_size"))}
     heads = ("ForConditionalGeneration",)
