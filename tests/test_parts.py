@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hfcount.parts import altered, decoder, gqa, layer_norm, moe, network, pre_norm, rms_norm, swiglu
+from hfcount.parts.convolution import batch_norm, conv, depthwise, frozen, led, normed, transposed
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
 from hfcount.tree.dims import Dim, polynomial
 from hfcount.tree.indices import Indices
@@ -160,3 +161,50 @@ def test_head_shapes(head: Head, name: str, shape: tuple[int, ...]) -> None:
 def test_a_tied_head_is_a_second_name_of_the_embedding() -> None:
     last = leaves(decoder(_spec("causal_lm", tied=True), lambda _: rms_norm(D)))[-1]
     assert (last.name, last.label, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")
+
+
+@pytest.mark.parametrize(
+    ("part", "count", "formula"),
+    [
+        (conv(D, F, 3), 8 * 20 * 9, "9·d·d_ff"),
+        (conv(D, F, 1, 3, bias=True), 8 * 20 * 3 + 20, "3·d·d_ff + d_ff"),
+        (conv(8, 20, 3, groups=4), 20 * 2 * 9, "360"),
+        (depthwise(D, 5), 8 * 25, "25·d"),
+        (transposed(D, F, 2, bias=False), 8 * 20 * 4, "4·d·d_ff"),
+        (normed(D, F, 1), 8 * 20 + 2 * 20, "d·d_ff + 2·d_ff"),
+    ],
+    ids="conv oblong groups depthwise transposed normed".split(),
+)
+def test_convolutions_and_their_formula(part: Block, count: int, formula: str) -> None:
+    assert _parameters(part) == (count, formula)
+
+
+def test_batch_normalisation_stores_more_than_it_learns() -> None:
+    stored = {leaf.name: (tuple(leaf.shape), leaf.kind, leaf.whole) for leaf in leaves(batch_norm(8))}
+    learned, seen = ((8,), "parameter", False), ((8,), "buffer", False)
+    assert stored == {
+        "weight": learned,
+        "bias": learned,
+        "running_mean": seen,
+        "running_var": seen,
+        "num_batches_tracked": ((), "buffer", True),
+    }
+
+
+def test_frozen_batch_normalisation_is_all_buffers_wherever_it_is() -> None:
+    stage = block(layers=led(3, normed(3, 8, 3), normed(8, 8, 3)))
+    found = {leaf.name: leaf.kind for leaf in leaves(block(stage=frozen(stage)))}
+    assert {kind for name, kind in found.items() if ".convolution." in name} == {"parameter"}
+    assert {kind for name, kind in found.items() if ".normalization." in name} == {"buffer"}
+    assert not any("num_batches_tracked" in name for name in found)
+    assert {name for name in found if name.endswith("running_mean")} == {
+        "stage.layers.0.normalization.running_mean",
+        "stage.layers.{1-2}.normalization.running_mean",
+    }
+
+
+@pytest.mark.parametrize(("count", "numbers"), [(0, ["0"]), (1, ["0"]), (4, ["0", "{1-3}"])])
+def test_the_first_layer_of_a_stage_is_always_there(count: int, numbers: list[str]) -> None:
+    one = block(norm=layer_norm(8, bias=False))
+    found = [leaf.name for leaf in leaves(block(layers=led(count, one, one)))]
+    assert found == [f"layers.{number}.norm.weight" for number in numbers]

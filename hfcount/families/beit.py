@@ -85,7 +85,10 @@ def blueprint(s: Spec) -> Block:
         pooler=block(layernorm=norm) if mean and pooled else None,
     )
     if head == "backbone":
-        return altered(body, **finer(d)) if of["add_fpn"] else body
+        # Only what is stored under these two names keeps them without the base model's prefix.
+        kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+        rest = block(layernorm=None if mean else norm, encoder=block(relative_position_bias=shared) if shared else None)
+        return altered(kept, beit=rest if rest.children else None, **(finer(d) if of["add_fpn"] else {}))
     made = Heads(s.labels, later=not first)
     more = made.fcn(d, of["auxiliary_channels"], of["auxiliary_num_convs"], bool(of["auxiliary_concat_input"]))
     places = block(

@@ -8,6 +8,7 @@ from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("chmv2",)  # transformers 5.23: modeling_chmv2.py
 IGNORED = ("patch_size",)
+SPELLINGS = {r"^backbone\.layer\.": "backbone.model.layer."}
 
 _HEADS = keys.named(ForDepthEstimation="base")
 
@@ -15,12 +16,15 @@ _HEADS = keys.named(ForDepthEstimation="base")
 def spec(c: Config) -> Spec:
     seen = families.part(c, "backbone_config").but(head="backbone")
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
-    factors = factors or [4, 2, 1, 0.5]
-    if len(widths) > len(factors) or any(type(factor) not in (int, float) or factor <= 0 for factor in factors):
-        said = "reassemble_factors must name a factor for each of post_process_channels."
-        raise c.error(said, "reassemble_factors", "Correct one of them.")
-    traits = {"levels": len(widths), "projected": c.str("readout_type", default="project") == "project"}
-    for number, (width, factor) in enumerate(zip(widths, factors, strict=False)):
+    factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
+    if any(type(factor) not in (int, float) or factor <= 0 for factor in factors):
+        raise c.error("reassemble_factors must name numbers above 0.", "reassemble_factors", code="HF001")
+    traits = {
+        "levels": len(widths),
+        "read": min(len(widths), len(factors)),
+        "projected": c.str("readout_type", default="project") == "project",
+    }
+    for number, (width, factor) in enumerate(zip(widths, [*factors, *[1] * len(widths)], strict=False)):
         # Coarser features are made finer; those that are to be coarser still go through a plain convolution.
         traits |= {f"width.{number}": keys.sized(f"C{number + 1}", width), f"finer.{number}": int(factor)}
         traits[f"coarser.{number}"] = factor < 1
@@ -43,13 +47,14 @@ def blueprint(s: Spec) -> Block:
         resize = transposed(width, width, factor) if factor > 1 else None
         if of[f"coarser.{number}"]:
             resize = conv(width, width, 3, bias=True)
-        layers[str(number)] = block(projection=conv(inner, width, 1, bias=True), resize=resize)
+        if number < of["read"]:
+            layers[str(number)] = block(projection=conv(inner, width, 1, bias=True), resize=resize)
         convs[str(number)] = conv(width, d, 3)
         first = residual if number else None
         fusions[str(number)] = block(
             projection=conv(d, d, 1, bias=True), residual_layer1=first, residual_layer2=residual
         )
-    read = {str(number): Block({"0": Linear(2 * inner, inner, True, "projector")}) for number in levels}
+    read = {str(number): Block({"0": Linear(2 * inner, inner, True, "projector")}) for number in range(of["read"])}
     half, narrow = d // 2, of["head_hidden_size"]
     last = conv(narrow, of["number_output_channels"], 1, bias=True)
     depth = Block({"0": conv(d, half, 3, bias=True), "2": conv(half, narrow, 3, bias=True), "4": last})

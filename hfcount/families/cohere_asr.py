@@ -30,12 +30,12 @@ SPELLINGS = {
     r"(?<=encoder)\.(.+)\.self_attn\.o_proj\.": r".\1.self_attn.linear_out.",
     r"\.self_attn\.relative_k_proj\.": ".self_attn.linear_pos.",
     r"\.self_attn\.bias_([uv])$": r".self_attn.pos_bias_\1",
-    r"(?<!transf_)decoder\.pos_emb\.weight$": "transf_decoder._embedding.position_embedding.pos_enc",
-    r"(?<!transf_)decoder\.embed_tokens\.": "transf_decoder._embedding.token_embedding.",
-    r"(?<!transf_)decoder\.embedding_layernorm\.": "transf_decoder._embedding.layer_norm.",
-    r"(?<!transf_)decoder\.norm\.": "transf_decoder._decoder.final_layer_norm.",
-    r"(?<!transf_)decoder\.layers\.": "transf_decoder._decoder.layers.",
-    r"(?<!transf_)decoder\.proj\.": "encoder_decoder_proj.",
+    r"(?<!_)decoder\.pos_emb\.weight$": "transf_decoder._embedding.position_embedding.pos_enc",
+    r"(?<!_)decoder\.embed_tokens\.": "transf_decoder._embedding.token_embedding.",
+    r"(?<!_)decoder\.embedding_layernorm\.": "transf_decoder._embedding.layer_norm.",
+    r"(?<!_)decoder\.norm\.": "transf_decoder._decoder.final_layer_norm.",
+    r"(?<!_)decoder\.layers\.": "transf_decoder._decoder.layers.",
+    r"(?<!_)decoder\.proj\.": "encoder_decoder_proj.",
     **{
         rf"(?<=decoder)\.(.+)\.{module}\.{name}\.": rf".\1.{sub}_sub_layer.{other}."
         for module, sub in (("self_attn", "first"), ("encoder_attn", "second"))

@@ -29,6 +29,8 @@ _SIZES = {
     **{f"{what}_embed_kernel_size": f"w_{what[0]}m" for what in ("pitch", "energy")},
 }
 
+_SWITCHES = ("convolution_bias", "use_cnn_in_conformer", "use_macaron_style_in_conformer")
+
 
 def spec(c: Config) -> Spec:
     traits = {key: keys.sized(letter, c.int(key, maximum=MAX_LAYERS)) for key, letter in _SIZES.items()}
@@ -62,9 +64,8 @@ def _layers(c: Config, side: str, d: int) -> tuple[Layers, ...]:
     mixer = keys.multi_head(c, d, size("num_attention_heads"), uneven="run")
     joined = own.bool("concat_after", default=c.bool(f"{side}_concat_after"))
     traits = {"kernel_size": keys.sized("w", size("kernel_size")), "concat_after": joined}
-    return tuple(
-        keys.alike(Layer(mixer=mixer, ffn=Dense(width=size("linear_units"), bias=True), traits=traits), size("layers"))
-    )
+    layer = Layer(mixer=mixer, ffn=Dense(width=size("linear_units"), bias=True), traits=traits)
+    return tuple(keys.alike(layer, size("layers")))
 
 
 def blueprint(s: Spec) -> Block:

@@ -16,6 +16,11 @@ from hfcount.tree.nodes import Block, Repeat, Tensor, block, buffer
 MODEL_TYPES = ("mimi", "mimi_encoder", "mimi_decoder")  # transformers 5.23: modeling_mimi.py
 IGNORED = ("dilation_growth_rate", "use_causal_conv", "use_streaming", "sampling_rate", "frame_rate", "_frame_rate")
 
+SPELLINGS = {
+    r"\b(?:en|de)coder\.((?:en|de)coder_(?:seanet|transformer)|downsample|upsample)\.": r"\1.",
+    r"\b(en|de)coder_seanet\.": r"\1coder.",
+}
+
 
 def spec(c: Config) -> Spec:
     d, traits = c.int("hidden_size"), keys.seanet(c, default=(8, 6, 5, 4))

@@ -23,6 +23,8 @@ def spec(c: Config) -> Spec:
     times, left = c.int("subsampling_factor").bit_length() - 1, int(bins)
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
+    if left < 1:
+        raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
     traits = {
         "shortened": times,
         "left": Dim.named("b_s", left, bins.source if isinstance(bins, Dim) else ""),

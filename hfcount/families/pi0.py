@@ -8,11 +8,12 @@ from hfcount.tree.nodes import Block, Linear, block
 MODEL_TYPES = ("pi0",)  # transformers 5.23: modeling_pi0.py
 IGNORED = ("chunk_size",)
 SPELLINGS = {
-    r"^(?:model\.)?(?=(?:state_proj|action_in_proj|action_time_mlp_(?:in|out))\.)": "model.embed_action_time.",
-    r"^(?:model\.)?paligemma_with_expert\.paligemma\.model\.language_model\.model\.": "model.vlm.language_model.",
-    r"^(?:model\.)?paligemma_with_expert\.paligemma\.model\.": "model.vlm.",
-    r"^(?:model\.)?paligemma_with_expert\.gemma_expert\.lm_head\.": "model.dit.embed_tokens.",
-    r"^(?:model\.)?paligemma_with_expert\.gemma_expert\.model\.": "model.dit.",
+    r"^model\.": "",
+    r"^(?=(?:state_proj|action_in_proj|action_time_mlp_(?:in|out))\.)": "embed_action_time.",
+    r"^paligemma_with_expert\.paligemma\.model\.language_model\.model\.": "vlm.language_model.",
+    r"^paligemma_with_expert\.paligemma\.model\.": "vlm.",
+    r"^paligemma_with_expert\.gemma_expert\.lm_head\.": "dit.embed_tokens.",
+    r"^paligemma_with_expert\.gemma_expert\.model\.": "dit.",
 }
 
 

@@ -5,7 +5,7 @@ from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import embedding, stack
 from hfcount.parts.convolution import frozen
-from hfcount.parts.detection import detr_layer, perceptron, sampling
+from hfcount.parts.detection import detr_layer, perceptron, sampling, second_names
 from hfcount.parts.hybrid import hybrid_encoder, normed_linear, projected
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
@@ -71,4 +71,6 @@ def blueprint(s: Spec) -> Block:
         decoder_input_proj=projected(lower, d, max(0, int(levels) - len(lower))),
         decoder=decoder if s.head == "base" else Block({**decoder.children, **refined.children}),
     )
-    return body if s.head == "base" else block(model=body)
+    if s.head == "base":
+        return body
+    return block(model=body, **(second_names(s.depth, labels, d, d, d, 4) if second else {}))

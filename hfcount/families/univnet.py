@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, of = s.hidden, s.traits
     width, kernel = of["kernel_predictor_hidden_channels"], of["kernel_predictor_conv_size"]
-    square, blocks = conv(width, width, kernel), dict[str, Block]()
+    square, blocks = conv(of["model_in_channels"], of["model_in_channels"], kernel), dict[str, Block]()
     residual = Repeat(Indices.below(of["kernel_predictor_num_blocks"]), block(conv1=square, conv2=square))
     for number in range(of["blocks"]):
         own, stride, count = of[f"kernel.{number}"], of[f"stride.{number}"], of[f"dilations.{number}"]

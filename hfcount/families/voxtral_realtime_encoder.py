@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, gqa, rms_norm, stack, swiglu
 from hfcount.parts.vocoder import kernel1d
-from hfcount.spec import Layer, Spec
+from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("voxtral_realtime_encoder",)  # transformers 5.23: modeling_voxtral_realtime.py
@@ -13,7 +13,8 @@ IGNORED = ("vocab_size", "sliding_window")
 
 def spec(c: Config) -> Spec:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, uneven="built", own_width=True)
+    width = d // heads if c.is_null("head_dim") else c.int("head_dim")
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=width, qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     traits = {"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))}

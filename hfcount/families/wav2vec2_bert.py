@@ -3,8 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
-from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, speech_heads
-from hfcount.parts.temporal import conv
+from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, shortening, speech_heads
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -59,16 +58,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _adapter(s: Spec, width: int) -> Block:
-    d, out, kernel = s.hidden, s.output, s.traits["adapter_kernel_size"]
-    convolution, norm = conv(out, 2 * out, kernel), layer_norm(out)
-    one = block(
-        residual_layer_norm=norm,
-        residual_conv=convolution,
-        self_attn_layer_norm=norm,
-        self_attn_conv=convolution,
-        self_attn=conformer_attention(out, s.layers[0].layer.attention),
-        ffn_layer_norm=norm,
-        ffn=feed_forward(out, width),
-    )
+    d, out, norm = s.hidden, s.output, layer_norm(s.output)
+    one = shortening(out, width, s.traits["adapter_kernel_size"], s.layers[0].layer.attention)
     projected = block(proj=Linear(d, out, True), proj_layer_norm=norm).children if out != d else {}
     return Block({**projected, "layers": Repeat(Indices.below(s.traits["num_adapter_layers"]), one)}, "other")

@@ -10,7 +10,9 @@ from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block, buffer
 
-MODEL_TYPES = ("xcodec",)  # transformers 5.23: modeling_xcodec.py
+# transformers 5.23: modeling_xcodec.py, modeling_higgs_audio_v2_tokenizer.py
+MODEL_TYPES = ("xcodec", "higgs_audio_v2_tokenizer")
+IGNORED = ("semantic_sample_rate", "downsample_factor")
 
 
 def spec(c: Config) -> Spec:
@@ -40,6 +42,12 @@ def blueprint(s: Spec) -> Block:
     d, of, heard, meant = s.hidden, s.traits, s.parts["audio"], s.parts["meaning"]
     codec, table = families.tree(heard).children, buffer(of["codebook_size"], of["codebook_dim"])
     codebook = block(inited=buffer(1), cluster_size=buffer(of["codebook_size"]), embed=table, embed_avg=table)
+    narrow = of["codebook_dim"] if s.family.startswith("higgs") else 0
+    quantizer = block(
+        codebook=codebook,
+        project_in=Linear(d, narrow, True) if narrow else None,
+        project_out=Linear(narrow, d, True) if narrow else None,
+    )
     return block(
         acoustic_encoder=codec["encoder"],
         acoustic_decoder=codec["decoder"],
@@ -49,5 +57,5 @@ def blueprint(s: Spec) -> Block:
         fc=Linear(d, d, True, "projector"),
         fc1=Linear(d, meant.hidden, True, "projector"),
         fc2=Linear(d, heard.hidden, True, "projector"),
-        quantizer=block("embedding", quantizers=Repeat(Indices.below(of["codebooks"]), block(codebook=codebook))),
+        quantizer=block("embedding", quantizers=Repeat(Indices.below(of["codebooks"]), quantizer)),
     )

@@ -12,6 +12,7 @@ from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
     MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
 )
+from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (

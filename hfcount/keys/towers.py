@@ -198,10 +198,11 @@ def outputs(c: Config, stages: Sequence[str]) -> list[int]:
             raise c.error(
                 f"out_features names {printable(name, 40)}, which is no stage.", "out_features", observed=name
             )
-    given = [stages.index(name) for name in named] or [int(place) for place in c.ints("out_indices")]
+    given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
     if any(not -len(stages) <= place < len(stages) for place in given):
         raise c.error(f"out_indices must be below {len(stages):,}.", "out_indices")
-    return [place % len(stages) for place in given] or [len(stages) - 1]
+    none = not (c.given("out_features") or c.given("out_indices"))
+    return [len(stages) - 1] if none and not given else [place % len(stages) for place in given]
 
 
 def only(c: Config, backbone: Spec, known: str) -> Spec:

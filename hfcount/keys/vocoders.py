@@ -11,7 +11,7 @@ def hifigan(c: Config, prefix: str = "") -> dict[str, int]:
     if c.is_null(f"{prefix}resblock_dilation_sizes"):
         dilations = [[1, 3, 5]] * 3  # as its class says, though not among its defaults
     key = f"{prefix}upsample_initial_channel"
-    channels, times = c.int(key), min(len(rates), len(kernels))
+    channels, times = c.int(key, default=512), min(len(rates), len(kernels))
     if not times or times > int(channels).bit_length() - 1:
         said = f"{key} is {channels:,}, and is halved {times:,} times, which must be once or more, down to 1 at least."
         raise c.error(said, key, "Correct it, or the length of the other lists.")

@@ -13,7 +13,7 @@ def conv(inputs: int, outputs: int, *sides: int, groups: int = 1, bias: bool = F
     One side makes a square; for more dimensions, or oblong kernels, each side is given.
     """
     kernel = sides * 2 if len(sides) == 1 else sides
-    own = 1 if groups == inputs else inputs // groups
+    own = inputs if groups == 1 else 1 if groups == inputs else inputs // groups
     return block("convolution", weight=Tensor((outputs, own, *kernel)), bias=Tensor((outputs,)) if bias else None)
 
 

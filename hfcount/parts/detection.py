@@ -10,6 +10,8 @@ from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer
 from hfcount.tree.nodes import Block, Component, Linear, Node, Tied, block
 
+_NAMED = 64  # layers whose second names are known: each is written out
+
 
 def numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
     """A network through these widths. Tensors: layer1, layer2, ... with biases."""
@@ -96,3 +98,18 @@ def leveled(widths: Sequence[int], d: int, levels: int) -> Block:
         for place, (into, side) in enumerate(steps)
     }
     return Block(made, "projector")
+
+
+def second_names(count: int, classes: int, *widths: int) -> dict[str, Node]:
+    """Second names of the predictions of each layer of `model.decoder`, which the model around it has, too."""
+    where, known = "model.decoder", [str(place) for place in range(min(int(count), _NAMED))]
+    inputs = widths[0]
+    labels: dict[str, Node] = {
+        place: (
+            Tied(f"{where}.class_embed.{place}.weight", (classes, inputs), "other"),
+            Tied(f"{where}.class_embed.{place}.bias", (classes,), "other", name="bias"),
+        )
+        for place in known
+    }
+    boxes = {place: tied_perceptron(f"{where}.bbox_embed.{place}", *widths) for place in known}
+    return {"class_embed": Block(labels), "bbox_embed": Block(boxes)}

@@ -13,13 +13,14 @@ from hfcount.tree.nodes import Block, Linear, Repeat, block
 _BLOCKS = 3  # of a layer that fuses two levels
 
 
-def projected(widths: Sequence[int], d: int, further: int = 0, names: tuple[str, str] = ("0", "1")) -> Block:
-    """Each level's features as `d` channels, and `further` levels made of the last one with a larger kernel."""
-    first, second = names
-    known = [(width, 1) for width in widths] + [(d if place else widths[-1], 3) for place in range(further)]
+def projected(widths: Sequence[int], d: int, further: int = 0, again: int | None = None) -> Block:
+    """Each level's features as `d` channels, and `further` levels made of the last one with a larger kernel.
+
+    `again` is the width of what these are made of, after the first of them, if it is not d.
+    """
+    known = [(width, 1) for width in widths] + [((again or d) if place else widths[-1], 3) for place in range(further)]
     made = {
-        str(place): Block({first: conv(into, d, side), second: batch_norm(d)})
-        for place, (into, side) in enumerate(known)
+        str(place): Block({"0": conv(into, d, side), "1": batch_norm(d)}) for place, (into, side) in enumerate(known)
     }
     return Block(made, "projector")
 
@@ -39,17 +40,50 @@ def cross_stage(d: int, hidden: int) -> Block:
     )
 
 
-def hybrid_encoder(s: Spec) -> Block:
-    """Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks."""
+def aggregated(d: int, hidden: int, blocks: int) -> Block:
+    """Two levels fused by ever deeper ways that are joined at the end (arXiv:2402.13616).
+
+    Tensors: conv1 to conv4, csp_rep1, csp_rep2.
+    """
+
+    def step(into: int, out: int, side: int) -> Block:
+        return normed(into, out, side, names=("conv", "norm"))
+
+    def way(into: int) -> Block:
+        one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+        same = Repeat(Indices.below(blocks), one) if blocks else None
+        return block(conv1=step(into, hidden, 1), conv2=step(into, hidden, 1), bottlenecks=same)
+
+    return block(
+        conv1=step(2 * d, 2 * d, 1),
+        csp_rep1=way(d),
+        conv2=step(hidden, hidden, 3),
+        csp_rep2=way(hidden),
+        conv3=step(hidden, hidden, 3),
+        conv4=step(2 * d + 2 * hidden, d, 1),
+    )
+
+
+def separable(d: int) -> Block:
+    """A convolution across channels, one within each. Tensors: conv1 (d, d, 1, 1), conv2 (d, 1, 3, 3), with norms."""
+    names = ("conv", "norm")
+    return block(conv1=normed(d, d, 1, names=names), conv2=normed(d, d, 3, groups=d, names=names))
+
+
+def hybrid_encoder(s: Spec, fused: Block | None = None, smaller: Block | None = None) -> Block:
+    """`fused` joins two levels, and `smaller` halves their size, if these are not RT-DETR's.
+
+    Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks.
+    """
     inner, of = s.parts["encoder"], s.traits
     d, between = inner.hidden, Indices.below(of["levels"] - 1)
-    fused = cross_stage(d, of["encoder_fused"])
+    fused = fused or cross_stage(d, of["encoder_fused"])
     layers = block(layers=stack(inner.layers, lambda one: detr_layer(d, one)))
     return block(
         encoder=Repeat(Indices.below(of["attended"]), layers),
         lateral_convs=Repeat(between, normed(d, d, 1, names=("conv", "norm"))),
         fpn_blocks=Repeat(between, fused),
-        downsample_convs=Repeat(between, normed(d, d, 3, names=("conv", "norm"))),
+        downsample_convs=Repeat(between, smaller or normed(d, d, 3, names=("conv", "norm"))),
         pan_blocks=Repeat(between, fused),
     )
 

@@ -2,7 +2,7 @@
 
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.norms import layer_norm
-from hfcount.parts.temporal import conformer_convolution
+from hfcount.parts.temporal import conformer_convolution, conv
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -92,4 +92,22 @@ def conformer_layer(d: int, one: Layer, attention: Block, kernel: int, batch: bo
         ffn2_layer_norm=norm,
         ffn2=network,
         final_layer_norm=norm,
+    )
+
+
+def shortening(d: int, width: int, kernel: int, a: GQA) -> Block:
+    """A layer that shortens a sequence, attention and the path around it alike by a convolution (arXiv:2308.11596).
+
+    Tensors: residual_layer_norm and self_attn_layer_norm (d), residual_conv and self_attn_conv (2·d, d, kernel),
+    self_attn, ffn_layer_norm (d), ffn.
+    """
+    convolution, norm = conv(d, 2 * d, kernel), layer_norm(d)
+    return block(
+        residual_layer_norm=norm,
+        residual_conv=convolution,
+        self_attn_layer_norm=norm,
+        self_attn_conv=convolution,
+        self_attn=conformer_attention(d, a),
+        ffn_layer_norm=norm,
+        ffn=feed_forward(d, width),
     )

@@ -1,0 +1,108 @@
+"""Depth Pro: a ViT over patches of several scales, and one over the image, joined for depth (arXiv:2410.02073)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.convolution import conv, transposed
+from hfcount.parts.depth import fusion
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
+
+MODEL_TYPES = ("depth_pro",)  # transformers 5.23: modeling_depth_pro.py
+IGNORED = ("merge_padding_value",)
+
+_HEADS = keys.named(ForDepthEstimation="depth_estimation", Model="base")
+_FINE = 32  # the width before a depth
+_SEEN = {"image": "image_model_config", "patch": "patch_model_config", "fov": "fov_model_config"}
+
+
+def spec(c: Config) -> Spec:
+    viewed = c.bool("use_fov_model", default=False)
+    side = c.int("patch_size")
+    parts = {name: _seeing(c, key, side) for name, key in _SEEN.items() if viewed or name != "fov"}
+    scaled = c.ints("scaled_images_feature_dims", default=(1024, 1024, 512))
+    between = c.ints("intermediate_feature_dims", default=(256, 256))
+    counts = [c.length("scaled_images_ratios") or 3, c.length("intermediate_hook_ids") or 2]
+    normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
+    biased = c.bool("use_bias_in_fusion_residual", default=not normed)
+    d = keys.sized("d_f", c.int("fusion_hidden_size"))
+    steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
+    size = side // image.int("patch_size") if viewed else 1
+    traits: dict[str, int] = {
+        "fusion_hidden_size": d,
+        "use_batch_norm_in_fusion_residual": normed,
+        "use_bias_in_fusion_residual": biased,
+        "joined": sum(counts),
+        "scaled": len(scaled),
+        "between": len(between),
+        "steps": steps,
+        "last": keys.sized("w_l", int((int(size) - 1) / 2 ** int(steps) + 1)),
+        **{f"scaled.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(scaled)},
+        **{f"between.{place}": keys.sized(f"D{place + 1}", one) for place, one in enumerate(between)},
+    }
+    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
+    return whole.but(causal=False)
+
+
+def _seeing(c: Config, key: str, side: int) -> Spec:
+    """A tower whose images are patches of this size, whatever its config says."""
+    inner = c.part(key)
+    return families.read(
+        inner.varied(key, {"image_size": int(side)}), inner.str("model_type", default="") or inner.kind
+    )
+
+
+def _larger(inputs: int, inner: int, outputs: int, times: int) -> Block:
+    """A projection, and convolutions that each double the size."""
+    layers: dict[str, Node] = {"0": conv(inputs, inner, 1)}
+    for number in range(times):
+        layers[str(number + 1)] = transposed(outputs if number else inner, outputs, 2, bias=False)
+    return block(layers=Block(layers))
+
+
+def _view(s: Spec) -> Block:
+    """How wide the camera sees."""
+    d, of, steps = s.hidden, s.traits, s.traits["steps"]
+    widths = [(d + 2**power - 1) // 2**power for power in range(1, steps + 2)]
+    layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
+    layers[str(2 * steps)] = conv(widths[-1], 1, of["last"], bias=True)
+    seen = s.parts["fov"]
+    encoder = block(model=families.tree(seen), neck=Linear(seen.hidden, d // 2, True))
+    return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, image, patch = s.hidden, s.traits, s.parts["image"].hidden, s.parts["patch"].hidden
+    scaled = [of[f"scaled.{place}"] for place in range(of["scaled"])]
+    between = [of[f"between.{place}"] for place in range(of["between"])]
+    all_widths = [*scaled, *between]
+    spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
+    upsample = block(
+        image_block=block(layers=Block({"0": transposed(image, scaled[0], 2)})),
+        scaled_images=Block({str(place): _larger(patch, one, one, 1) for place, one in enumerate(scaled)}),
+        intermediate=Block(
+            {str(place): _larger(patch, one if place else d, one, 2 + place) for place, one in enumerate(between)}
+        ),
+    )
+    projections = Block({str(place): conv(all_widths[place], d, 3) for place in range(spare)})
+    joining = block(
+        "projector",
+        feature_upsample=upsample,
+        fuse_image_with_low_res=conv(2 * scaled[0], scaled[0], 1, bias=True),
+        feature_projection=block(projections=projections),
+    )
+    encoders = block(
+        image_encoder=block(model=families.tree(s.parts["image"])),
+        patch_encoder=block(model=families.tree(s.parts["patch"])),
+    )
+    body = block(encoder=encoders, neck=joining)
+    if s.head == "base":
+        return body
+    deconv = transposed(d, d, 2, bias=False)
+    layers = {"0": conv(d, d // 2, 3, bias=True), "1": transposed(d // 2, d // 2, 2)}
+    layers |= {"2": conv(d // 2, _FINE, 3, bias=True), "4": conv(_FINE, 1, 1, bias=True)}
+    stage = block(
+        "other", intermediate=Repeat(Indices.below(of["joined"] - 1), fusion(s, deconv=deconv)), final=fusion(s)
+    )
+    view = _view(s) if "fov" in s.parts else None
+    return block(depth_pro=body, fusion_stage=stage, head=block("other", layers=Block(layers)), fov_model=view)

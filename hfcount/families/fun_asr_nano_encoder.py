@@ -1,0 +1,53 @@
+"""SAN-M: attention with a memory of the frames around, first over stacked frames (arXiv:2006.01713)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, layer_norm, mlp, stack
+from hfcount.parts.temporal import conv
+from hfcount.parts.vision import square_attention
+from hfcount.spec import Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("fun_asr_nano_encoder",)  # transformers 5.23: modeling_fun_asr_nano.py
+
+
+def spec(c: Config) -> Spec:
+    d, count = c.int("hidden_size"), keys.layer_count(c)
+    inputs = c.int("num_mel_bins") * c.int("num_stacked_frames")
+    later = c.int("num_timestamp_prediction_layers", minimum=0, maximum=MAX_LAYERS)
+    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run"), keys.dense(c, bias=True)
+    # The last layer of the first part, and that of the second, have a norm behind them.
+    ends = {place for place in (int(count) - int(later) - 1, int(count) - 1) if place >= 0}
+    first, normed = Indices.below(1), Indices.of(ends - {0})
+
+    def layer(inputs: int, end: bool) -> Layer:
+        return Layer(mixer=mixer, ffn=ffn, traits={"inputs": inputs, "end": end})
+
+    layers = keys.split(
+        c,
+        (first, lambda: layer(inputs, 0 in ends)),
+        (normed, lambda: layer(d, True)),
+        (Indices.below(count).difference(first, normed), lambda: layer(d, False)),
+    )
+    traits = {"fsmn_kernel_size": keys.sized("w", c.int("fsmn_kernel_size"))}
+    return keys.encoding(c, layers, hidden=d, layer_count=count, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d = s.hidden
+
+    def layer(one: Layer) -> Block:
+        inputs = one.traits["inputs"]
+        into = Linear(inputs, d, True)
+        memory = block(conv=conv(1, d, s.traits["fsmn_kernel_size"], False))
+        attention = altered(square_attention(d), q_proj=into, k_proj=into, v_proj=into, fsmn=memory)
+        return block(
+            self_attn=attention,
+            mlp=mlp(d, one.dense.width),
+            input_layernorm=layer_norm(inputs),
+            post_attention_layernorm=layer_norm(d),
+            final_layernorm=layer_norm(d) if one.traits["end"] else None,
+        )
+
+    return block(layers=stack(s.layers, layer))

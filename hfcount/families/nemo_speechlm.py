@@ -1,0 +1,109 @@
+"""Nemotron 3.5 Transcribe: what is said and who says it, before Nemotron-H, stored under NeMo's names (model card)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, layer_norm, stack
+from hfcount.parts.composite import renamed
+from hfcount.parts.temporal import conv, upsampling
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
+MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+_SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
+_WHO = "model.audio_tower.diarization_model."
+SPELLINGS = {
+    r"^perception\.encoder\.asr_encoder\.": "model.audio_tower.asr_encoder.",
+    r"^perception\.encoder\.diarization_model\.encoder\.": f"{_WHO}model.audio_tower.",
+    r"^ctc_timestamp\.decoder\.transformer\.": "model.word_timestamp_encoder.",
+    r"^ctc_timestamp\.decoder\.upsample\.": "model.word_timestamp_encoder.upsampler.",
+    r"^ctc_timestamp\.decoder\.decoder_layers\.0\.": "word_timestamp_head.",
+    rf"{_SORT}encoder_proj\.": f"{_WHO}model.proj.",
+    rf"{_SORT}subpixel_upsample\.": f"{_WHO}model.upsampler.conv.",
+    rf"{_SORT}first_hidden_to_hidden\.": f"{_WHO}classifier.dense.",
+    rf"{_SORT}single_hidden_to_spks\.": f"{_WHO}classifier.out_proj.",
+    rf"{_SORT}learnable_sil_emb$": f"{_WHO}silence_embeds",
+    r"^perception\.encoder\.asr_norm\.": "model.audio_tower.asr_norm.",
+    r"^perception\.encoder\.diar_norm\.": "model.audio_tower.speaker_norm.",
+    r"^perception\.proj\.": "model.multi_modal_projector.",
+    r"^llm\.model\.embed_tokens\.": "model.language_model.embeddings.",
+    r"^llm\.model\.norm\.": "model.language_model.norm_f.",
+    r"^llm\.model\.layers\.": "model.language_model.layers.",
+    r"^llm\.lm_head\.": "lm_head.",
+    r"\.pre_encode\.proj\.": ".embedder.projection.",
+    r"\.embed_norm\.": ".input_layer_norm.",
+    r"\.final_norm\.": ".layer_norm.",
+    r"\.norm([12])\.": r".layer_norm\1.",
+    r"\.attn\.out_proj\.": ".self_attn.o_proj.",
+    r"\.attn\.([qk]_norm)\.": r".self_attn.\1.",
+    r"\.attn\.w_qkv\.": ".self_attn.w_qkv.",
+    r"\.ffn\.net\.0\.": ".mlp.fc1.",
+    r"\.ffn\.net\.3\.": ".mlp.fc2.",
+    r"\.mixer\._fp32_params\.": ".mixer.",
+}
+
+_TEXT = {
+    ".embeddings": "embed_tokens",
+    ".norm_f": "norm",
+    **{f"mixer.{name}": f"_fp32_params.{name}" for name in ("A_log", "D", "dt_bias")},
+}
+
+
+def spec(c: Config) -> Spec:
+    text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
+    own = c.part("word_timestamp_config")
+    parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
+    traits = {"vocab_size": keys.sized("|V_w|", own.int("vocab_size"))}
+    heads = ("ForConditionalGeneration",)
+    return keys.around(c, text, parts, heads=heads, traits=traits).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, heard, words = s.hidden, s.parts["audio"], s.parts["words"]
+    said, who = heard.parts["audio"], heard.parts["diarization"]
+    listener, head = who.parts["audio"], Linear(d, s.vocab, component="lm_head")
+    sortformer = block(
+        "other",
+        encoder_proj=Linear(listener.hidden, who.hidden, True),
+        subpixel_upsample=conv(who.hidden, who.hidden * who.traits["subsampling_factor"], 3),
+        first_hidden_to_hidden=Linear(who.hidden, who.hidden, True),
+        single_hidden_to_spks=Linear(who.hidden, who.traits["num_speakers"], True),
+        learnable_sil_emb=Tensor((listener.hidden,)),
+    )
+    encoder = block(
+        asr_encoder=_nemo(said),
+        diarization_model=block(encoder=_nemo(listener), sortformer_modules=sortformer),
+        asr_norm=layer_norm(heard.hidden),
+        diar_norm=layer_norm(who.traits["num_speakers"]),
+    )
+    width, factor = words.hidden, words.traits["upsampling_factor"]
+    decoder = block(
+        transformer=_nemo(words),
+        upsample=upsampling(width, width, factor),
+        decoder_layers=Block({"0": conv(width, s.traits["vocab_size"], 1)}),
+    )
+    return block(
+        llm=block(model=renamed(families.base(s), _TEXT), lm_head=head),
+        perception=Block({"encoder": encoder, "proj": Linear(heard.hidden, d, True)}, "audio", 0),
+        ctc_timestamp=Block({"decoder": decoder}, "audio", 0),
+    )
+
+
+def _nemo(s: Spec) -> Block:
+    """A stack of frames' transformer, as NeMo names it."""
+    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        queries, small = a.heads * a.head_dim, layer_norm(a.head_dim) if a.qk_norm else None
+        attention = block(
+            w_qkv=Linear(d, 2 * queries + a.kv_heads * a.head_dim),
+            out_proj=Linear(queries, d, True),
+            q_norm=small,
+            k_norm=small,
+        )
+        network = Block({"0": Linear(d, width, True), "3": Linear(width, d, True)})
+        return block(norm1=norm, norm2=norm, attn=attention, ffn=block(net=network))
+
+    body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
+    return altered(body, pre_encode=block(proj=Linear(of["stacked"], d))) if "stacked" in of else body

@@ -1,0 +1,49 @@
+"""Pocket TTS: a transformer over words and latents, and a flow head that makes the next latent (arXiv:2509.06926)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, mlp, pre_norm, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.flows import flow_head, loss_weighting
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
+
+MODEL_TYPES = ("pocket_tts",)  # transformers 5.23: modeling_pocket_tts.py
+IGNORED = ("frame_rate", "latent_stats_ema_steps", "flow_loss_num_samples")
+
+
+def spec(c: Config) -> Spec:
+    heads = c.int("num_attention_heads")
+    keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
+    layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
+    traits = keys.flow_head(c) | {"latent_dim": keys.sized("d_z", c.int("latent_dim"))}
+    known = ("ForConditionalGeneration", "Model")
+    return keys.decoder_spec(c, layer, heads=known, traits=traits).but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, latent = s.hidden, s.traits, s.traits["latent_dim"]
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, bias=False)
+        return pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+
+    body = block(
+        embed_tokens=embedding(s.vocab, d),
+        layers=stack(s.layers, layer),
+        norm=layer_norm(d),
+        audio_prompt_proj=Linear(latent, d, component="projector"),
+        audio_latent_proj=Linear(latent, d, component="projector"),
+        bos_latent=Tensor((latent,), component="embedding"),
+    )
+    if s.head == "base":
+        return body
+    return block(
+        latent_mean=buffer(latent),
+        latent_std=buffer(latent),
+        latent_stats_num_updates=buffer(whole=True),
+        model=body,
+        flow_head=flow_head(of, of["flow.condition_dim"]),
+        eos_head=Linear(d, 1, True, "lm_head"),
+        loss_weighting=loss_weighting(of),
+    )

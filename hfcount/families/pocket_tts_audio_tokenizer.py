@@ -1,0 +1,62 @@
+"""Pocket TTS's tokenizer: Mimi's network around a latent in place of codes; whole or half of it (arXiv:2509.06926)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, mlp, pre_norm, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.codecs import seanet_decoder, seanet_encoder
+from hfcount.parts.temporal import conv, upsampling
+from hfcount.spec import Head, Layer, Spec
+from hfcount.tree.nodes import Block, Tensor, block
+
+# transformers 5.23: modeling_pocket_tts_audio_tokenizer.py
+MODEL_TYPES = (
+    "pocket_tts_audio_tokenizer",
+    "pocket_tts_audio_tokenizer_encoder",
+    "pocket_tts_audio_tokenizer_decoder",
+)
+IGNORED = ("dilation_growth_rate", "use_causal_conv", "use_streaming", "sampling_rate")
+
+
+def spec(c: Config) -> Spec:
+    d, traits = c.int("hidden_size"), keys.seanet(c, default=(6, 5, 4))
+    keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", d)
+    traits |= {
+        "latent_dim": keys.sized("d_l", c.int("latent_dim")),
+        "latent_stride": keys.sized("s", c.int("latent_stride")),
+        "upsample_groups": keys.sized("g", c.int("upsample_groups")),
+    }
+    keys.divides(c, "upsample_groups", traits["upsample_groups"], "hidden_size", d)
+    layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
+    known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d, traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, stride = s.hidden, s.traits, s.traits["latent_stride"]
+    scale = block("other", scale=Tensor((d,)))
+
+    def layer(one: Layer) -> Block:
+        network = mlp(d, one.dense.width, bias=False)
+        usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+        return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
+
+    transformer, wider = (
+        block(layers=stack(s.layers, layer)),
+        upsampling(d, d // of["upsample_groups"], 2 * stride, False),
+    )
+    encoder = block(
+        encoder_seanet=seanet_encoder(of, d),
+        encoder_transformer=transformer,
+        downsample=block("convolution", conv=conv(d, of["latent_dim"], 2 * stride, False)),
+    )
+    decoder = block(
+        upsample=block("convolution", conv=wider),
+        decoder_transformer=transformer,
+        decoder_seanet=seanet_decoder(of, d),
+    )
+    if s.family.endswith("encoder"):
+        return encoder
+    if s.family.endswith("decoder"):
+        return decoder
+    return block(encoder=encoder, decoder=decoder, latent_proj=conv(of["latent_dim"], d, 1, False, "projector"))

@@ -1,0 +1,186 @@
+"""SeamlessM4T, versions 1 and 2: text and speech in, text and speech out (arXiv:2308.11596, arXiv:2312.05187)."""
+
+from hfcount import keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import altered, embedding, layer_norm, lm_head, mlp, stack
+from hfcount.parts.classic import mha
+from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, shortening
+from hfcount.parts.temporal import conv
+from hfcount.parts.vocoders import hifigan
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffer
+
+# transformers 5.23: modeling_seamless_m4t.py, modeling_seamless_m4t_v2.py
+MODEL_TYPES = ("seamless_m4t", "seamless_m4t_v2")
+IGNORED = tuple(
+    "adaptor_stride max_position_embeddings max_source_positions max_new_tokens t2u_max_new_tokens num_adapter_layers"
+    " t2u_max_position_embeddings rotary_embedding_base sampling_rate scale_embedding upsample_rates vocoder_offset"
+    " num_conv_pos_embedding_groups num_conv_pos_embeddings speech_encoder_chunk_size speech_encoder_left_chunk_num"
+    " left_max_position_embeddings right_max_position_embeddings".split()
+)
+
+_HEADS = keys.named(
+    ("Model",),
+    ForTextToText="conditional_generation",
+    ForSpeechToText="speech_to_text",
+    ForTextToSpeech="text_to_speech",
+    ForSpeechToSpeech="speech_to_speech",
+)
+
+_SIZES = {
+    "t2u_vocab_size": "|V_u|",
+    "feature_projection_input_dim": "d_i",
+    "conv_depthwise_kernel_size": "w",
+    "adaptor_kernel_size": "w_a",
+    "unit_embed_dim": "d_u",
+    "unit_hifi_gan_vocab_size": "|V_h|",
+    "variance_predictor_kernel_size": "w_v",
+    "spkr_embed_dim": "d_s",
+    "lang_embed_dim": "d_l",
+    "vocoder_num_spkrs": "n_s",
+    "vocoder_num_langs": "n_l",
+}
+_SECOND = {
+    "char_vocab_size": "|V_c|",
+    "t2u_variance_predictor_embed_dim": "d_v",
+    "t2u_variance_predictor_hidden_dim": "d_vh",
+    "t2u_variance_predictor_kernel_size": "w_uv",
+}
+
+
+def spec(c: Config) -> Spec:
+    d, second = c.int("hidden_size"), c.family == "seamless_m4t_v2"
+    kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
+    traits = keys.hifigan(c)
+    for key, letter in (_SIZES | _SECOND if second else _SIZES).items():
+        traits[key] = keys.sized(letter, c.int(key))
+    if traits["conv_depthwise_kernel_size"] % 2 == 0:
+        raise c.error("conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
+    adapting = c.bool("add_adapter")
+    traits["num_adapter_layers"] = keys.sized("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0
+    traits["relative"] = kind == "relative"
+    traits["rotary"] = kind == "rotary"
+    if kind == "relative_key" and second:
+        left, right = "left_max_position_embeddings", "right_max_position_embeddings"
+        traits["distances"] = c.int(left, minimum=0) + c.int(right, minimum=0) + 1
+
+    def side(name: str, width: str = "ffn_dim") -> Spec:
+        mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))
+        layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{name}_{width}"), bias=True))
+        layers = tuple(keys.alike(layer, keys.layer_count(c, f"{name}_layers")))
+        return Spec(family=c.family, hidden=d, layers=layers, causal=False)
+
+    parts = {
+        "encoder": side("encoder"),
+        "hearing": side("speech_encoder", "intermediate_size"),
+        "units": side("t2u_encoder"),
+        "made": side("t2u_decoder"),
+    }
+    layers = side("decoder").layers
+    return keys.decoder_spec(
+        c, layers, tied=True, hidden=d, heads=_HEADS, parts=parts, traits=traits, uncounted=keys.ACROSS
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, tied = s.hidden, Tied("shared.weight", (s.vocab, s.hidden), "embedding")
+    table = tied if s.tied else embedding(s.vocab, d)
+    reads = s.head in ("base", "conditional_generation", "text_to_speech")
+    hears = s.head in ("base", "speech_to_text", "speech_to_speech")
+    speaks = s.head in ("base", "text_to_speech", "speech_to_speech")
+    return block(
+        shared=embedding(s.vocab, d),
+        text_encoder=_stack(s, "encoder", embed_tokens=table) if reads else None,
+        speech_encoder=_hearing(s) if hears else None,
+        text_decoder=_stack(s, "", embed_tokens=table),
+        lm_head=lm_head(s, "shared.weight"),
+        t2u_model=_units(s) if speaks else None,
+        vocoder=_vocoder(s) if speaks else None,
+    )
+
+
+def _stack(s: Spec, part: str, **more: Block | Tied) -> Block:
+    d, crossed = s.hidden, part in ("", "made")
+
+    def layer(one: Layer) -> Block:
+        attention = mha(d, one.attention)
+        return block(
+            self_attn=attention,
+            self_attn_layer_norm=layer_norm(d),
+            cross_attention=attention if crossed else None,
+            cross_attention_layer_norm=layer_norm(d) if crossed else None,
+            ffn=mlp(d, one.dense.width),
+            ffn_layer_norm=layer_norm(d),
+        )
+
+    return block(**more, layers=stack(s.stack(part) if part else s.layers, layer), layer_norm=layer_norm(d))
+
+
+def _hearing(s: Spec) -> Block:
+    d, of, inputs = s.hidden, s.traits, s.traits["feature_projection_input_dim"]
+    layers, second = s.stack("hearing"), s.family == "seamless_m4t_v2"
+
+    def layer(one: Layer) -> Block:
+        attention = conformer_attention(d, one.attention, bool(of["relative"]), of.get("distances", 0))
+        return conformer_layer(d, one, attention, of["conv_depthwise_kernel_size"], batch=not second)
+
+    first = layers[0].layer
+    width, norm = first.dense.width, layer_norm(d)
+    adapter = Repeat(
+        Indices.below(of["num_adapter_layers"]), shortening(d, width, of["adaptor_kernel_size"], first.attention)
+    )
+    turned = block("embedding", inv_freq=buffer((first.attention.head_dim + 1) // 2))
+    return block(
+        feature_projection=block("embedding", layer_norm=layer_norm(inputs), projection=Linear(inputs, d, True)),
+        encoder=block(layers=stack(layers, layer), layer_norm=norm, embed_positions=turned if of["rotary"] else None),
+        intermediate_ffn=feed_forward(d, width),
+        adapter=block("other", layers=adapter) if of["num_adapter_layers"] else None,
+        inner_layer_norm=norm,
+    )
+
+
+def _units(s: Spec) -> Block:
+    d, of, words = s.hidden, s.traits, s.traits["t2u_vocab_size"]
+    decoder = _stack(s, "made", embed_tokens=embedding(words, d))
+    if s.family == "seamless_m4t_v2":
+        once, seven = Tensor((1,), component="embedding"), conv(d, d, 7)
+
+        def layer(one: Layer) -> Block:
+            return block(
+                self_attn=mha(d, one.attention),
+                self_attn_layer_norm=layer_norm(d),
+                conv1=seven,
+                conv2=seven,
+                conv_layer_norm=layer_norm(d),
+            )
+
+        width, hidden = of["t2u_variance_predictor_embed_dim"], of["t2u_variance_predictor_hidden_dim"]
+        decoder = altered(
+            decoder,
+            pos_emb_alpha_char=once,
+            pos_emb_alpha=once,
+            embed_char=embedding(of["char_vocab_size"], d),
+            duration_predictor=_durations(width, hidden, of["t2u_variance_predictor_kernel_size"]),
+            layers=stack(s.stack("made"), layer),
+        )
+    table = "t2u_model.model.decoder.embed_tokens.weight"
+    head = Tied(table, (words, d), "lm_head") if s.tied else Linear(d, words, component="lm_head")
+    return block(model=block(encoder=_stack(s, "units"), decoder=decoder), lm_head=head)
+
+
+def _vocoder(s: Spec) -> Block:
+    of, unit = s.traits, s.traits["unit_embed_dim"]
+    speaker, language = of["spkr_embed_dim"], of["lang_embed_dim"]
+    return block(
+        dur_predictor=_durations(unit, unit, of["variance_predictor_kernel_size"]),
+        unit_embedding=embedding(of["unit_hifi_gan_vocab_size"], unit),
+        speaker_embedding=embedding(of["vocoder_num_spkrs"], speaker),
+        language_embedding=embedding(of["vocoder_num_langs"], language),
+        hifi_gan=hifigan(of, unit + language + speaker),
+    )
+
+
+def _durations(inputs: int, d: int, kernel: int) -> Block:
+    first, second = conv(inputs, d, kernel), conv(d, d, kernel)
+    return block("other", conv1=first, ln1=layer_norm(d), conv2=second, ln2=layer_norm(d), proj=Linear(d, 1, True))

@@ -1,0 +1,59 @@
+"""VibeVoice: two tokenizers, a language model, and a head that diffuses the next sound's latent (arXiv:2508.19205)."""
+
+from hfcount import families, keys
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import rms_norm, swiglu
+from hfcount.parts.composite import joined
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("vibevoice",)  # transformers 5.23: modeling_vibevoice.py
+IGNORED = ("vocab_size", "latent_size", "diffusion_max_period", "hidden_size")
+
+
+def spec(c: Config) -> Spec:
+    text, head = families.part(c, "text_config"), c.part("diffusion_head_config")
+    towers = {"audio": families.part(c, "audio_config"), "meaning": families.part(c, "semantic_model_config")}
+    traits = {
+        "num_hidden_layers": keys.sized("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
+        "intermediate_size": keys.sized("d_df", head.int("intermediate_size")),
+        "frequency_embedding_size": keys.sized("d_t", head.int("frequency_embedding_size")),
+        "mlp_bias": head.bool("mlp_bias"),
+    }
+    heads = ("ForConditionalGeneration", "Model")
+    whole = keys.around(c, text, towers, heads=heads, traits=traits)
+    return whole.but(tied=text.tied)  # the language model says it for the whole
+
+
+def blueprint(s: Spec) -> Block:
+    d, heard, meant = s.hidden, s.parts["audio"], s.parts["meaning"]
+
+    def connector(inputs: int) -> Block:
+        return block("projector", linear_1=Linear(inputs, d, True), act=rms_norm(d), linear_2=Linear(d, d, True))
+
+    return joined(
+        s,
+        families.base(s),
+        latent_scaling_factor=Tensor((), component="other"),
+        latent_bias_factor=Tensor((), component="other"),
+        audio_tower=families.tower(s, "audio"),
+        multi_modal_projector=connector(heard.hidden),
+        semantic_tokenizer_encoder=Block(families.tree(meant).children, "audio"),
+        semantic_connector=connector(meant.hidden),
+        diffusion_head=_diffusion(s, heard.hidden),
+    )
+
+
+def _diffusion(s: Spec, latent: int) -> Block:
+    d, of = s.hidden, s.traits
+    network = swiglu(d, of["intermediate_size"], bool(of["mlp_bias"]))
+    layer = block(ffn=network, norm=rms_norm(d), linear=Linear(d, 3 * d))
+    return block(
+        "other",
+        noisy_images_proj=Linear(latent, d),
+        cond_proj=Linear(d, d),
+        timestep_proj=block(fc1=Linear(of["frequency_embedding_size"], d), fc2=Linear(d, d)),
+        layers=Repeat(Indices.below(of["num_hidden_layers"]), layer),
+        final_layer=block(linear_1=Linear(d, 2 * d), linear_2=Linear(d, latent)),
+    )
