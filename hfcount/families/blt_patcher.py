@@ -30,7 +30,9 @@ def spec(c: Config) -> Spec:
             "crossed": keys.layer_count(c) if everywhere else 1,
         }
     words = 0 if c.family == "blt_global_transformer" else c.int("vocab_size")
-    return keys.decoder_spec(c, layers, vocab=words, hidden=d, heads=_HEADS, traits=traits)
+    windows = keys.sliding_everywhere(c, default=512 if c.family == "blt_patcher" else None)
+    whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, heads=_HEADS, traits=traits, windows=windows)
+    return whole.but(uncounted="it runs only within a whole BLT")
 
 
 def blueprint(s: Spec) -> Block:

@@ -23,7 +23,8 @@ def spec(c: Config) -> Spec:
     }
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dim_ff", default=10240)))
     whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
-    return whole.but(tied=False)  # the reference never ties them: the embedding also has the prompts
+    # The reference never ties them: the embedding also has the prompts.
+    return whole.but(tied=False, uncounted="a prompt of its own stands before every text")
 
 
 def blueprint(s: Spec) -> Block:

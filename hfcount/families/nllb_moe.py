@@ -4,11 +4,10 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, mlp
 from hfcount.parts.classic import mha
-from hfcount.parts.ffn import router
 from hfcount.parts.seq2seq import bart, switched
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("nllb-moe",)  # transformers 5.23: modeling_nllb_moe.py
 IGNORED = tuple(
@@ -45,8 +44,8 @@ def blueprint(s: Spec) -> Block:
         if not isinstance(one.ffn, MoE):
             return mlp(d, one.dense.width)
         m = one.moe
-        gate = block(classifier=router(d, m, bool(s.traits["router_bias"])))
-        return block(router=gate, experts=switched(d, m, "fc1", "fc2"))
+        gate = Linear(d, m.experts, bool(s.traits["router_bias"]), "router")
+        return block(router=block(classifier=gate), experts=switched(d, m, "fc1", "fc2"))
 
     def layer(one: Layer, crossed: bool) -> Block:
         return block(

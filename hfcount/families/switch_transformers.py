@@ -3,7 +3,6 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, lm_head, rms_norm, stack
-from hfcount.parts.ffn import router
 from hfcount.parts.seq2seq import switched, t5_layer
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.tree.indices import Indices, intersection
@@ -55,8 +54,8 @@ def blueprint(s: Spec) -> Block:
     def network(one: Layer) -> Block:
         if not isinstance(one.ffn, MoE):
             return block("mlp", wi=Linear(d, one.dense.width), wo=Linear(one.dense.width, d))
-        gate = block(classifier=router(d, one.moe, bool(s.traits["router_bias"])))
-        return block(router=gate, experts=switched(d, one.moe, "wi", "wo"))
+        gate = Linear(d, one.moe.experts, bool(s.traits["router_bias"]), "router")
+        return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
 
     def layer(one: Layer, crossed: bool) -> Block:
         usual = t5_layer(d, one.but(ffn=Dense(width=1)), 0, crossed)

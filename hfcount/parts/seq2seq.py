@@ -130,7 +130,12 @@ def switched(d: int, m: MoE, up: str, down: str) -> Block:
 
     Tensors: expert_i.`up` (d_ff, d), expert_i.`down` (d, d_ff), with biases as the spec says.
     """
-    some = (m.active, m.experts)
-    wide, back = Linear(d, m.width, m.bias, active=some), Linear(m.width, d, m.bias, active=some)
-    names = [f"expert_{number}" for number in range(m.experts)]
-    return Block(dict.fromkeys(names, Block({up: wide, down: back})), "experts")
+
+    def expert(share: tuple[int, int]) -> Block:
+        wide, back = Linear(d, m.width, m.bias, active=share), Linear(m.width, d, m.bias, active=share)
+        return Block({up: wide, down: back})
+
+    # Whichever a token uses, they are as many as these first ones.
+    used, idle = expert((1, 1)), expert((0, 1))
+    each = {f"expert_{number}": used if number < m.active else idle for number in range(m.experts)}
+    return Block(each, "experts")
