@@ -39,6 +39,8 @@ def spec(c: Config) -> Spec:
         )
         layers.append(Layers(indices=Indices(range(start, start + depth), depth), layer=one))
         start += depth
+    if not layers:
+        raise c.error("in_channels names no stage.", "in_channels")
     traits = {
         "num_channels": keys.sized("C", c.int("num_channels")),
         "stem": width("C_s", _STEM),

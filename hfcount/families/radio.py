@@ -36,8 +36,8 @@ def spec(c: Config) -> Spec:
         "gated": gated,
         "tokens": c.int("num_cls_tokens", minimum=0) + c.int("num_registers", minimum=0),
         "frames": 0 if null else keys.sized("P_t", c.int("video_temporal_patch_size")),
-        "norm_mean": c.length("norm_mean") or _COLOURS,
-        "norm_std": c.length("norm_std") or _COLOURS,
+        "norm_mean": _COLOURS if c.is_null("norm_mean") or not c.has("norm_mean") else len(c.entries("norm_mean")),
+        "norm_std": _COLOURS if c.is_null("norm_std") or not c.has("norm_std") else len(c.entries("norm_std")),
         "summaries": _SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),
     }
     colours = Patches(side=side, channels=c.int("num_channels"))
