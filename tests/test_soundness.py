@@ -14,10 +14,10 @@ _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch
 pytest.importorskip("torch", reason=_EXTRA)
 pytest.importorskip("transformers", reason=_EXTRA)
 
-from judge import WAYS, Judge, Subject, differences  # noqa: E402 - needs what may not be there
-from mutations import odds, plain, spoilt  # noqa: E402 - likewise
-from spoils import KINDS, Spoil, untold  # noqa: E402 - likewise
-from tiny import RECORDED  # noqa: E402 - likewise
+from judge import WAYS, Judge, Subject, differences  # noqa: E402 - needs torch, which may not be there
+from mutations import odds, plain, spoilt  # noqa: E402 - needs torch, which may not be there
+from spoils import KINDS, Spoil, untold  # noqa: E402 - needs torch, which may not be there
+from tiny import RECORDED  # noqa: E402 - needs torch, which may not be there
 
 EACH = 3
 """Ways in which the checkpoint of each type is spoilt."""

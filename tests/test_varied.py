@@ -33,10 +33,8 @@ def test_configs_are_varied_in_all_ways() -> None:
         seen += Counter(f"no {key}" for key in config if key not in values)
         seen += Counter(f"other {key}" for key in config if key in values and values[key] != config[key])
         assert json.loads(json.dumps(values)) == values
-    assert {"head_dim", "no hidden_size", "other hidden_size", "other architectures", "multi_query"} <= {
-        *seen,
-        "head_dim",
-    }
+    ways = {"no hidden_size", "other hidden_size", "other architectures", "head_dim", "multi_query"}
+    assert ways <= seen.keys()
 
 
 # A key that contradicts others, and what it says: a model is built, and fails when it is run.
