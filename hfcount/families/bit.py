@@ -6,7 +6,6 @@ from hfcount.parts import layer_norm
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, led
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bit",)  # transformers 5.23: modeling_bit.py
@@ -22,9 +21,10 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "layer_type", observed=kind)
     factor = c.int("width_factor", default=1)
     widths = [
-        Dim.named(f"d{n}", keys.rounded(size * factor, 8), "hidden_sizes, scaled") for n, size in enumerate(given, 1)
+        keys.worked(c, f"d{n}", keys.rounded(size * factor, 8), f"{size} · {{width_factor}}, rounded")
+        for n, size in enumerate(given, 1)
     ]
-    narrow = [Dim.named(f"r{n}", keys.rounded(d / 4, 8), "a quarter, rounded") for n, d in enumerate(widths, 1)]
+    narrow = [keys.worked(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)]
     layers = keys.stages(c, widths[: c.length("depths")], traits={"narrow": narrow})
     traits = {
         "num_channels": keys.sized("C", c.int("num_channels")),

@@ -5,7 +5,6 @@ from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.gemma import clippable, light_convolution, subsampling
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
@@ -20,7 +19,7 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
-    flat = Dim.named("d_s", int(first) // 4 * int(second), first.source if isinstance(first, Dim) else "")
+    flat = keys.sized("d_s", first // 4 * second)
     traits = {
         "first": keys.sized("C_f", first),
         "second": keys.sized("C_s", second),

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "assign_mlp_ratio", observed=str(ratios)[:60])
     names = ("assign_tokens", "assign_channels")
     traits: dict[str, int] = {
-        name: scaled(one, f"assign_mlp_ratio[{place}]", d)
+        name: scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d)
         for place, (name, one) in enumerate(zip(names, ratios, strict=True))
     }
     for number in range(len(depths)):

@@ -8,7 +8,7 @@ from hfcount.parts.convolution import conv, led
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim, scaled
+from hfcount.tree.dims import scaled
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("hiera",)  # transformers 5.23: modeling_hiera.py
@@ -20,8 +20,10 @@ _PAIRS = ("image_size", "patch_size", "patch_stride", "query_stride", "masked_un
 
 def spec(c: Config) -> Spec:
     first, count, factor = c.int("embed_dim"), len(c.ints("depths")), c.number("embed_dim_multiplier")
-    power = "embed_dim · embed_dim_multiplier^{}"
-    widths = [Dim.named(f"d{n + 1}", int(first * factor ** min(n, 32)), power.format(n)) for n in range(count)]
+    widths = [
+        keys.worked(c, f"d{n + 1}", int(first * factor**n), "{embed_dim}" + n * " · {embed_dim_multiplier}")
+        for n in range(min(count, 32))
+    ]
     pairs = {name: keys.each(c, name, 2) for name in _PAIRS}
     image, stride, query, unit = (
         pairs[name] for name in ("image_size", "patch_stride", "query_stride", "masked_unit_size")
@@ -29,7 +31,7 @@ def spec(c: Config) -> Spec:
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = {"shown": [number + 1 in seen for number in range(count)]}
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
-    wide = [scaled(ratio, "mlp_ratio", d) for d in widths]
+    wide = [c.times("mlp_ratio", d) for d in widths]
     layers = keys.stages(c, widths, wide, heads, uneven="built", traits=shown)
     places = [whole // step for whole, step in zip(image, stride, strict=True)]
     pools = c.int("num_query_pool", minimum=0, maximum=count)

@@ -5,7 +5,6 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("internvl_chat",)  # modeling_internvl_chat.py of OpenGVLab/InternVL2-4B
@@ -16,7 +15,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "llm_config")
     towers = {"vision": families.part(c, "vision_config", always="intern_vit_6b")}
     merge = round(1 / c.share("downsample_ratio", default=0.5))
-    traits = {"merge": keys.sized("m", Dim.named("m", merge, "1 / downsample_ratio"))}
+    traits = {"merge": keys.worked(c, "m", merge, "1 / {downsample_ratio}, rounded")}
     return keys.around(c, text, towers, key="llm_config", heads=("Model",), traits=traits)
 
 

@@ -9,7 +9,6 @@ from hfcount.parts.classic import mha
 from hfcount.parts.codecs import seanet_decoder, seanet_encoder
 from hfcount.parts.temporal import conv, upsampling
 from hfcount.spec import Head, Layer, Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block, buffer
 
@@ -62,7 +61,8 @@ def _stride(c: Config, traits: dict[str, int]) -> int:
     frames = ceil(int(rate) / int(hop))
     given = c.number("_frame_rate", "frame_rate", default=None)
     wanted = int(rate) / (2 * int(hop)) if given is None else given
-    return 0 if frames == wanted else Dim.named("s", int(frames / wanted), "sampling_rate / frame_rate")
+    key = "_frame_rate" if c.given("_frame_rate") else "frame_rate"
+    return 0 if frames == wanted else keys.worked(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
 
 
 def blueprint(s: Spec) -> Block:

@@ -5,7 +5,6 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import normed
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v1",)  # transformers 5.23: modeling_mobilenet_v1.py
@@ -21,8 +20,8 @@ def spec(c: Config) -> Spec:
     base, traits = 32, {"num_channels": keys.sized("C", c.int("num_channels"))}
     for number, wider in enumerate((False, *_WIDER)):
         base *= 1 + wider
-        source = f"{base} · depth_multiplier, at least min_depth"
-        traits[f"width.{number}"] = Dim.named(f"C{number}", max(int(base * factor), least), source)
+        source, width = f"{base} · {{depth_multiplier}}, at least min_depth", max(int(base * factor), least)
+        traits[f"width.{number}"] = keys.worked(c, f"C{number}", width, source)
     last = traits[f"width.{len(_WIDER)}"]
     return keys.imaging(c, (), _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
 

@@ -6,7 +6,6 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import inverted, normed
 from hfcount.parts.segmentation import labelling
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v2",)  # transformers 5.23: modeling_mobilenet_v2.py
@@ -23,7 +22,7 @@ def spec(c: Config) -> Spec:
 
     def width(symbol: str, base: int) -> int:
         made = keys.rounded(round(base * factor), step, least)
-        return Dim.named(symbol, made, f"{base} · depth_multiplier, rounded to depth_divisible_by")
+        return keys.worked(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
 
     fine = c.bool("finegrained_output", default=True) and factor < 1
     traits = {
@@ -36,7 +35,7 @@ def spec(c: Config) -> Spec:
     for number, base in enumerate(_WIDTHS):
         own = traits[f"width.{number}"] = width(f"C{number}", base)
         wide = keys.rounded(round(own * ratio), step, least)
-        traits[f"wide.{number}"] = Dim.named(f"E{number}", wide, f"C{number} · expand_ratio, rounded")
+        traits[f"wide.{number}"] = keys.worked(c, f"E{number}", wide, f"C{number} · {{expand_ratio}}, rounded")
     return keys.imaging(c, (), _HEADS, hidden=traits["last"], traits=traits, uncounted=keys.COARSER)
 
 

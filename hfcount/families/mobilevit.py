@@ -8,7 +8,6 @@ from hfcount.parts.convolution import conv, inverted, normed
 from hfcount.parts.segmentation import deeplab
 from hfcount.parts.vision import vit_layer
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -33,7 +32,8 @@ def spec(c: Config) -> Spec:
     }
     for number, neck in enumerate(necks):
         wide = keys.rounded(round(neck * ratio), 8)
-        traits |= {f"neck.{number}": neck, f"wide.{number}": Dim.named(f"E{number + 1}", wide, "expand_ratio, rounded")}
+        expanded = keys.worked(c, f"E{number + 1}", wide, f"C{number + 1} · {{expand_ratio}}, rounded")
+        traits |= {f"neck.{number}": neck, f"wide.{number}": expanded}
     last = keys.sized("d", c.ints("neck_hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
 

@@ -7,7 +7,6 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, inverted, normed
 from hfcount.parts.segmentation import deeplab
 from hfcount.spec import Layer, Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -23,7 +22,7 @@ def spec(c: Config) -> Spec:
     depths, channels = keys.each(c, "n_attn_blocks", 3), c.int("num_channels")
 
     def scaled(symbol: str, base: int, step: int = 8) -> int:
-        return Dim.named(symbol, keys.rounded(base * factor, step), f"{base} · width_multiplier, rounded")
+        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{base} · {{width_multiplier}}, rounded")
 
     units = keys.each(c, "base_attn_unit_dims", 3)
     widths = [scaled(f"d{number}", base) for number, base in enumerate(units, 1)]
@@ -37,8 +36,10 @@ def spec(c: Config) -> Spec:
     for number, base in enumerate(_CHANNELS):
         neck = scaled(f"C{number}", base, 16 if number == 1 else 8)
         if not number:  # the first is kept between 16 and 64
-            neck = Dim.named("C0", keys.rounded(max(16, min(64, base * factor)), 8, 16), "width_multiplier, rounded")
-        expanded = Dim.named(f"E{number}", keys.rounded(round(neck * ratio), 8), f"C{number} · expand_ratio, rounded")
+            first = keys.rounded(max(16, min(64, base * factor)), 8, 16)
+            neck = keys.worked(c, "C0", first, f"{base} · {{width_multiplier}}, rounded")
+        expanded = keys.rounded(round(neck * ratio), 8)
+        expanded = keys.worked(c, f"E{number}", expanded, f"C{number} · {{expand_ratio}}, rounded")
         traits |= {f"neck.{number}": neck, f"wide.{number}": expanded}
     return keys.imaging(c, layers, _HEADS, hidden=traits["neck.5"], traits=traits, uncounted=keys.COARSER)
 

@@ -6,7 +6,6 @@ from hfcount.parts import mlp, pre_norm, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("moonshine_streaming_encoder",)  # transformers 5.23: modeling_moonshine_streaming.py
@@ -19,7 +18,10 @@ def spec(c: Config) -> Spec:
     if frame < 1:
         raise c.error("a frame of frame_ms holds not one of the sample_rate samples.", "frame_ms", "Correct one.")
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c, bias=True))
-    count, traits = keys.layer_count(c), {"frame": Dim.named("t_f", frame, "sample_rate · frame_ms / 1000")}
+    count, traits = (
+        keys.layer_count(c),
+        {"frame": keys.worked(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")},
+    )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
         said = f"sliding_windows has {windows:,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, "sliding_windows", "Correct one.", expected=int(count), observed=int(windows))

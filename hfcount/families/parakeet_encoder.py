@@ -6,7 +6,6 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.conformer import nemo_attention, nemo_convolution, nemo_layer
 from hfcount.parts.convolution import batch_norm, conv, depthwise
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -20,14 +19,14 @@ def spec(c: Config) -> Spec:
     alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
     mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
     stride, bins = c.int("subsampling_conv_stride"), c.int("num_mel_bins")
-    times, left = c.int("subsampling_factor").bit_length() - 1, int(bins)
+    times, left = c.int("subsampling_factor").bit_length() - 1, bins
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
         raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
     traits = {
         "shortened": times,
-        "left": Dim.named("b_s", left, bins.source if isinstance(bins, Dim) else ""),
+        "left": keys.sized("b_s", left),
         "subsampling_conv_channels": keys.sized("C", c.int("subsampling_conv_channels")),
         "subsampling_conv_kernel_size": keys.sized("w_s", c.int("subsampling_conv_kernel_size")),
         "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),

@@ -6,7 +6,6 @@ from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import batch_norm, conv, normed
 from hfcount.parts.lcnet import places, squeezing
 from hfcount.spec import Spec
-from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
@@ -35,7 +34,7 @@ def spec(c: Config) -> Spec:
     stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
     last = traits["stages"] - 1
     traits |= {
-        "stem": Dim.named("C0", stem, "stem_channels · scale, rounded"),
+        "stem": keys.worked(c, "C0", stem, "{stem_channels} · {scale}, rounded"),
         "reduction": keys.sized("r", c.int("reduction")),
         "branches": keys.sized("n_b", c.int("conv_symmetric_num", minimum=0)) if third else 0,
         "class_expand": 0 if third else keys.sized("d_c", c.int("class_expand")),

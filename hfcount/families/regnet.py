@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
     def layer(inputs: int, d: int, shortened: bool) -> Block:
         way = [normed(inputs, d, 1), normed(d, d, 3, groups=max(1, d // of["groups_width"]))]
         if of["squeezed"]:
-            narrow = Dim.named(f"r_{inputs}", round(inputs / 4), "a quarter, rounded")
+            narrow = Dim.named(f"r_{inputs}", round(inputs / 4), f"{inputs} / 4, rounded")
             way.append(block(attention=Block({"0": conv(d, narrow, 1, bias=True), "2": conv(narrow, d, 1, bias=True)})))
         way.append(normed(d, d, 1))
         steps = Block({str(number): one for number, one in enumerate(way)})

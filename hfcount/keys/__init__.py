@@ -26,7 +26,7 @@ from hfcount.keys.model import (
 )
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.series import distribution, forecast, series_patches
-from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized
+from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,

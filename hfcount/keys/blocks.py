@@ -1,6 +1,6 @@
 """Networks whose every block the config spells out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hfcount.keys.sizes import rounded
@@ -23,7 +23,12 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
     stages, factor, step = c.entries("block_configs") or usual, 1.0, 1
     if scaled:
         factor, step = c.number("scale", default=1), c.int("divisor", default=8)
-    channels = _channels(factor, step) if scaled else lambda symbol, size: Dim.named(symbol, size, "block_configs")
+    times = f" · {c.path('scale')}, rounded" if c.given("scale") and scaled else ""
+    usually = "" if c.given("block_configs") else ", by default"
+
+    def written(*places: int) -> str:
+        return c.path("block_configs") + "".join(f"[{number}]" for number in places)
+
     traits = {"stages": len(stages)}
     for number, stage in enumerate(stages):
         blocks = stage if isinstance(stage, list) else []
@@ -33,13 +38,19 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
                 said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
                 raise c.error(said, "block_configs", code="HF001")
             before, after = (
-                channels(f"{name}{number}_{place}", size) for name, size in zip("ab", one[1:3], strict=True)
+                Dim.named(
+                    f"{name}{number}_{place}",
+                    rounded(one[side] * factor, step),
+                    written(number, place, side) + (times or usually),
+                )
+                for side, name in enumerate("ab", 1)
             )
             values = (one[0], before, after, one[3] == 1, bool(one[4]))
             traits |= {f"{name}.{number}.{place}": value for name, value in zip(BLOCK, values, strict=True)}
         if blocks:
-            made = Dim.named(f"f{number}", int(blocks[-1][2] * factor), "block_configs · scale")
-            traits[f"features.{number}"] = made  # as the model around it takes them: not rounded to divisor
+            made = Dim.named(f"f{number}", blocks[-1][2], written(number, len(blocks) - 1, 2) + usually)
+            # As the model around it takes them: not rounded to divisor.
+            traits[f"features.{number}"] = c.times("scale", made, default=1) if scaled else made
         else:
             raise c.error(f"block_configs names no block for stage {number}.", "block_configs")
     return traits
@@ -47,7 +58,3 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
 
 def _is_size(size: Any) -> bool:
     return type(size) is int and 0 < size < 2**32
-
-
-def _channels(factor: float, step: int) -> Callable[[str, int], int]:
-    return lambda symbol, size: Dim.named(symbol, rounded(size * factor, step), "block_configs · scale, rounded")

@@ -58,7 +58,7 @@ def _blocks(c: Config, given: list[object]) -> list[Layers]:
 
 
 def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
-    where = f"block_configs.{place}"
+    where = f"block_configs[{place}]"
     block = Config(one if isinstance(one, dict) else {}, f"{c.where}: {where}", c.family, f"{where}.")
     mixer, ffn = block.part("attention"), block.part("ffn")
     absent, square = mixer.bool("no_op", default=False), mixer.bool("replace_with_linear", default=False)
@@ -70,5 +70,5 @@ def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
     if width is None and not gone and not short:
         factor = ffn.number("ffn_mult")
         width = -(-int(2 * factor * hidden / 3) // 256) * 256
-        width = Dim.named("d_ff", width, f"{where}.ffn.ffn_mult · hidden_size")
+        width = Dim.named("d_ff", width, f"{where}.ffn.ffn_mult · hidden_size, rounded")
     return group, width, square and not absent, short and not gone

@@ -1,7 +1,11 @@
 """Single sizes that several groups of keys need."""
 
+import re
+
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.tree.dims import Dim
+
+_BRACED = re.compile(r"\{(\w+)\}")
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, built: bool = False) -> int:
@@ -23,9 +27,15 @@ def sized(symbol: str, value: int) -> Dim:
     return Dim.named(symbol, value)
 
 
+def worked(c: Config, symbol: str, value: int, source: str) -> Dim:
+    """A size by a rule of one architecture; `source` says it as in `Atom`, with each key of `c` in braces."""
+    remark = "" if ", " in source or all(map(c.given, _BRACED.findall(source))) else ", by default"
+    return Dim.named(symbol, value, _BRACED.sub(lambda key: c.path(key[1]), source) + remark)
+
+
 def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:
     """How often the number that the key gives, mostly a fraction, goes into 1."""
-    return Dim.named(symbol, int(1 / c.number(key, default=default)), f"1 / {key}" if c.given(key) else "")
+    return Dim.named(symbol, int(1 / c.number(key, default=default)), f"1 / {c.path(key)}" if c.given(key) else "")
 
 
 def layer_count(c: Config, *names: str) -> int:

@@ -62,7 +62,7 @@ class Config(Tracked):
             if value or minimum is not None:
                 raise misfit
             self._note(misfit)
-        return Dim.named(name, value, self._source(name))
+        return Dim.named(name, value, self.source(name))
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
         """A fraction, above 0 and at most 1."""
@@ -113,7 +113,9 @@ class Config(Tracked):
         if name is None:
             return list(default or ())
         numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
-        return [Dim.named(name, number, self._source(name)) for number in numbers]
+        places = {number: self.source(name, f"[{numbers.index(number)}]") for number in set(numbers)}
+        alike = len(places) == 1
+        return [Dim.named(name, number, self.source(name) if alike else places[number]) for number in numbers]
 
     def length(self, *names: Str) -> Int | None:
         """The length of a list of anything; None if absent."""

@@ -142,7 +142,7 @@ class Tracked:
 
     def error(self, said: str, key: str, fix: str | None = None, **values: Any) -> ConfigError:
         """An error in this document at `key`; `values` are further arguments of ConfigError."""
-        return ConfigError(f"{self.where}: {said}", key=self._way(key), fix=fix, **values)
+        return ConfigError(f"{self.where}: {said}", key=self.path(key), fix=fix, **values)
 
     def _misfit(
         self, name: str, value: Any, needed: str, code: str | None = None, found: str | None = None
@@ -161,10 +161,12 @@ class Tracked:
     def _declared(self) -> Declared:
         return declared(self.kind) if isinstance(self.kind, str) else declared("")
 
-    def _source(self, name: str) -> str:
-        return self._way(name) + (", by default" if name in self._assumed else "")
+    def source(self, name: str, place: str = "") -> str:
+        """The full path of a key, with a place in its list, and whether it is there by default; for `Dim.named`."""
+        return self.path(name) + place + (", by default" if name in self._assumed else "")
 
-    def _way(self, name: str) -> str:
+    def path(self, name: str) -> str:
+        """The full path of a key."""
         return f"{self._path}{self._sources.get(name, name)}"
 
     def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:

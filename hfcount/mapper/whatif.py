@@ -1,7 +1,9 @@
 """What-ifs: a config with some of its keys set to other values."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from itertools import product
 from math import prod
 from typing import Any
@@ -11,7 +13,9 @@ from hfcount.mapper import Config
 from hfcount.text import printable
 
 Changes = Mapping[str, Any]
-"""Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`."""
+"""Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`, and `[0]` into a list."""
+
+_STEP = re.compile(r"\[(\d{1,9})\]|\.?([^.[]+|\[)")
 
 
 QUANTIZATION = "quantization_config"
@@ -65,13 +69,26 @@ def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
     """A copy of the config's values with the changes made."""
     result = dict(values)
     for key, value in changes.items():
-        *path, last = key.split(".")
-        inner = result
-        for name in path:
-            inner[name] = dict(inner[name]) if isinstance(inner.get(name), dict) else {}
-            inner = inner[name]
+        *path, last = steps(key)
+        inner: Any = result
+        for step in path:
+            found = get(inner, step)
+            inner[step] = copy(found) if isinstance(found, (dict, list)) else {}
+            inner = inner[step]
         inner[last] = value
     return result
+
+
+def steps(key: str) -> list[str | int]:
+    """The names and places in lists that a key leads through."""
+    return [int(place) if place else name for place, name in _STEP.findall(key)] or [key]
+
+
+def get(around: Any, step: str | int) -> Any:
+    """What an object has under a name, or a list at a place; None if it has nothing there."""
+    if isinstance(step, str):
+        return around.get(step) if isinstance(around, Mapping) else None
+    return around[step] if isinstance(around, list) and step < len(around) else None
 
 
 def check_known(config: Config, where: str, values: Mapping[str, Any], changes: Changes) -> None:
@@ -84,7 +101,14 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
         return
     known = {*config.read_keys(), *_paths(values)}
     for key in changes:
-        if key not in known and key.partition(".")[0] != QUANTIZATION:
+        *path, last = steps(key)
+        around: Any = values
+        for step in path:
+            around = get(around, step)
+        if isinstance(last, int) and get(around, last) is None:
+            length = f"{len(around):,} entries" if isinstance(around, list) else "no list there"
+            raise BadSetting(f"{where} has {length}, so {printable(key)} cannot be set; places count from 0.")
+        if key.partition("[")[0] not in known and key.partition(".")[0] != QUANTIZATION:
             from difflib import get_close_matches
 
             near = get_close_matches(key, sorted(known), n=3)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.whatif import Changes, changed
+from hfcount.mapper.whatif import Changes, changed, get, steps
 from hfcount.plan import Blueprint, build
 from hfcount.storage import dtypes
 from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
@@ -122,8 +122,8 @@ class Case:
     def value(self, key: str) -> Any:
         """The config's value of a full key path; None if it has none."""
         found: Any = self.values
-        for name in key.split("."):
-            found = found.get(name) if isinstance(found, Mapping) else None
+        for step in steps(key):
+            found = get(found, step)
         return found
 
     def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
