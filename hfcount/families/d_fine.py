@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec:
     levels = c.int("num_feature_levels", maximum=64)
     points = c.ints("decoder_n_points", default=(4,), alone=True)
     inside = c.int("encoder_hidden_dim")
-    fused = round(c.number("hidden_expansion", default=1.0) * int(inside) // 2)
+    fused = c.times("hidden_expansion", inside, default=1.0) // 2
     traits: dict[str, int] = {
         "num_queries": keys.sized("n_q", c.int("num_queries")),
         "learned": c.bool("learn_initial_query", default=False),

@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec:
         "scaled": len(scaled),
         "between": len(between),
         "steps": steps,
-        "last": keys.sized("w_l", int((int(size) - 1) / 2 ** int(steps) + 1)),
+        "last": keys.sized("w_l", (size - 1) // 2 ** int(steps) + 1),
         **{f"scaled.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(scaled)},
         **{f"between.{place}": keys.sized(f"D{place + 1}", one) for place, one in enumerate(between)},
     }
@@ -48,7 +48,7 @@ def _seeing(c: Config, key: str, side: int) -> Spec:
     """A tower whose images are patches of this size, whatever its config says."""
     inner = c.part(key)
     return families.read(
-        inner.varied(key, {"image_size": int(side)}), inner.str("model_type", default="") or inner.kind
+        inner.varied(key, {"image_size": int(side)}, "patch_size"), inner.str("model_type", default="") or inner.kind
     )
 
 
