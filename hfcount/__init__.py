@@ -1,10 +1,9 @@
 """hfcount derives every tensor a Hugging Face checkpoint must hold from its config, and verifies what was published.
 
 >>> import hfcount
->>> hfcount.verify("Qwen/Qwen3-32B").verdict
-'verified'
->>> hfcount.blueprint({"model_type": "qwen3", ...}).total
-32762123264
+>>> report = hfcount.verify("Qwen/Qwen3-32B", fixtures="fixtures")  # without fixtures, on the Hub
+>>> report.verdict, report.parameters.total
+('verified', 32762123264)
 """
 
 from __future__ import annotations

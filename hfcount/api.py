@@ -43,6 +43,14 @@ def verify(
 ) -> Report:
     """Verifies a checkpoint against its config.
 
+    >>> report = verify(".github/examples/two-new-tokens")
+    >>> report.ok, [finding.code for finding in report.findings]
+    (False, ['HF301'])
+    >>> report.findings[0].fix
+    'Set vocab_size to 98.'
+    >>> verify("Qwen/Qwen3-32B", fixtures="fixtures", context=32768).memory.kv_bytes
+    8589934592
+
     Args:
         model: a local folder, a weight file in one or a config's own .json file if there is one, else a repo id, alone
             or as org/name@revision, hf://org/name or an address on the Hub; a Path is always local. With `fixtures`, a
@@ -103,6 +111,13 @@ def what_ifs(
 ) -> list[Report]:
     """Counts a model as published, then with each of `changes`; nothing is compared.
 
+    >>> reports = what_ifs("Qwen/Qwen3-32B", [{"num_key_value_heads": 1}], fixtures="fixtures")
+    >>> [report.parameters.total for report in reports]
+    [32762123264, 32174920704]
+    >>> _, packed = what_ifs("Qwen/Qwen3-32B", quantize=["awq"], fixtures="fixtures")
+    >>> packed.memory.weights_bytes
+    19325298688
+
     Args:
         changes: values by config key, such as `{"num_key_value_heads": 1}`; a dotted key leads into a nested config.
         quantize: schemes to count each of them in, such as `awq`.
@@ -133,6 +148,16 @@ def verify_tensors(
     derive_with: DerivedWith | None = None,
 ) -> Report:
     """Verifies tensors that are not saved yet, such as those of a state dict, against a config.
+
+    >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
+    ...           "num_hidden_layers": 1, "num_attention_heads": 2, "tie_word_embeddings": True, "dtype": "bfloat16"}
+    >>> tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(config).tensors()}
+    >>> verify_tensors(config, tensors).ok
+    True
+    >>> tensors["model.embed_tokens.weight"] = (52, 8), "BF16"
+    >>> verify_tensors(config, tensors).raise_for_verdict()
+    Traceback (most recent call last):
+    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs)
 
     Args:
         config: what config.json is to hold.

@@ -111,7 +111,7 @@ def _needs(module: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
 
 
 def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
