@@ -27,6 +27,8 @@ def spec(c: Config) -> Spec:
     seen = families.part(c, "backbone_config", "uvdoc_backbone").but(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     points = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
+    if points["out_point_positions2D.0.count"] < 2:
+        raise c.error("out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
     traits = {
         "kernel_size": side,
         "bridge": inputs,
