@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -132,3 +134,13 @@ def test_issue_templates_are_forms() -> None:
         assert form.keys() >= {"name", "description", "body"}
         assert {field["type"] for field in form["body"]} <= {"input", "textarea", "checkboxes", "markdown", "dropdown"}
         assert len({field["id"] for field in form["body"]}) == len(form["body"])
+
+
+def test_links_lead_from_the_package_index_too(tmp_path: Path) -> None:
+    copy, base = tmp_path / "README.md", "https://example.org/o/r/blob/v1"
+    copy.write_text(TEXT)
+    subprocess.run([sys.executable, ROOT / ".ci" / "absolute.py", base, copy], check=True)
+    links = _links(README)
+    absolute = [link if re.match("https?:|#", link) else f"{base}/{link}" for link in links]
+    assert _links(copy) == absolute != links
+    assert copy.read_text().replace(f"{base}/", "") == TEXT
