@@ -165,7 +165,9 @@ def stages(
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
-        said = f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
+        said = (
+            f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
+        )
         raise c.error(said, "depths", "Correct one of them.")
     if min(depths) < 0:
         raise c.error(f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
