@@ -21,13 +21,23 @@ from hfcount.cli.catalogue import FILE, KINDS
 from hfcount.verifier.rules import RULES, Rule
 
 ROOT = Path(__file__).parent.parent
+DOCS = ROOT / ".github" / "docs"
 
 
 def _run(*args: str) -> str:
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "hfcount", *args]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode <= 1, done.stderr  # 1 is a mismatch, which is an answer, too
     return done.stdout.rstrip()
+
+
+def _pages() -> str:
+    """The pages, by their titles."""
+    titles = {
+        path: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in DOCS.glob("*.md")
+    }
+    return "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in sorted(titles))
 
 
 def _help() -> str:
@@ -88,32 +98,46 @@ def _rules() -> str:
 
 
 def _findings() -> str:
-    return "\n\n".join(map(_finding, RULES.values()))
+    return "\n\n".join([_finding(rule) for rule in RULES.values()])
 
 
 def _finding(rule: Rule) -> str:
-    name = EXAMPLES.get(rule.code) or next(one for one, case in CASES.items() if rule.code in case.codes.split())
     lines = [f"## {rule.code} {rule.name}", f"**What** ({rule.severity}): {rule.what}", f"**Why**: {rule.why}"]
-    lines += [f"**Example**: {name}.", *(f"> {line}" for line in _said(rule, name)), f"**Cure**: {rule.do}"]
+    lines += [*_example(rule.code), f"**Cure**: {rule.do}"]
     return "\n\n".join(lines)
 
 
-def _said(rule: Rule, name: str) -> Iterator[str]:
-    """What hfcount says of a defect: the messages of one rule."""
+def _example(code: str) -> Iterator[str]:
+    """A defect, and what hfcount says of it; or a command whose answer it is."""
+    if code in _ASKED:
+        shown = json.loads(_run("--format", "json", *_ASKED[code]))["findings"]
+        yield f"**Example**: `hfcount {' '.join(_ASKED[code])}`."
+    else:
+        name = _SHOWN.get(code) or next(one for one, case in CASES.items() if code in case.codes.split())
+        shown = json.loads(_defective(name).to_json())["findings"]
+        yield f"**Example**: {name}."
+    for finding in shown:
+        if finding["code"] == code:
+            said = re.sub(r"(`[^`]*`)|([*_<>|~])", lambda sign: sign[1] or f"\\{sign[2]}", finding["message"])
+            yield f"> {said}"
+
+
+def _defective(name: str) -> hfcount.Report:
+    """What is found of a defect in a folder called my-model."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         write(name, Path(folder) / "my-model")
         os.chdir(folder)
         try:
-            report = hfcount.verify("./my-model")
+            return hfcount.verify("./my-model")
         finally:
             os.chdir(here)
-    for finding in report.findings:
-        if finding.code == rule.code:
-            yield re.sub(r"(`[^`]*`)|([*_<>|~])", lambda sign: sign[1] or f"\\{sign[2]}", finding.message)
 
 
-EXAMPLES = {
+_ASKED = {"HF601": ("--fixtures", "fixtures", "Qwen/Qwen3-32B", "--tp", "6")}
+"""The command that a finding answers, where it is found only if it is asked for."""
+
+_SHOWN = {
     "HF201": "the last layer is missing",
     "HF206": "a tensor in two files",
     "HF301": "rows of the vocabulary",
@@ -210,6 +234,7 @@ BLOCKS = {
     "findings": _findings,
     "help": _help,
     "json": _json,
+    "pages": _pages,
     "rough": _rough,
     "rules": _rules,
     "stored": _stored,

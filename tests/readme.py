@@ -12,10 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from blocks import BLOCKS, ROOT
+from blocks import BLOCKS, DOCS, ROOT
 
 README = ROOT / "README.md"
-DOCS = ROOT / ".github" / "docs"
 PAGES = [README, *sorted(ROOT.glob(".github/*.md")), *sorted(DOCS.glob("*.md"))]
 
 
