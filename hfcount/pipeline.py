@@ -54,10 +54,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
 
 def examine(documents: Documents, options: Options) -> Report:
     """The report of documents that are at hand; raises as `inspect` does, but for FetchError."""
+    return compose(look(documents, options))
+
+
+def look(documents: Documents, options: Options) -> Inspection:
+    """All that is found in documents that are at hand; raises as `examine` does."""
     run = Inspection(documents, options)
     with _no_collection():
         _look(run)
-    return compose(run)
+    return run
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:

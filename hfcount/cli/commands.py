@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import click
 
 COMMANDS: Mapping[str, str] = {
+    "fix": "hfcount.cli.fix",
     "sweep": "hfcount.cli.sweep",
 }
 """The module of each command, which is imported when the command is run; `command` is the click command in it."""

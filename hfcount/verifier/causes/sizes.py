@@ -118,7 +118,7 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
         do += f", or cut the rows from {hint.read:,} on"
     elif missing and not any(others):
         do = f"add what is missing, or {do}"
-    return Cause(codes, sentence(said), sentence(do), new)
+    return Cause(codes, sentence(said), sentence(do), new, sole=len(fits) == 1 and len(fits[0]) < _MODEL)
 
 
 def _said(fits: Sequence[Fit]) -> str:
