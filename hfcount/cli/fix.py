@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.cli.options import codes
-from hfcount.errors import FetchError
-from hfcount.text import plural, printable
+from hfcount.cli.options import codes, settings
+from hfcount.text import printable
 
 if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
     from hfcount.repair.plan import Plan
     from hfcount.report.model import Report
 
@@ -33,8 +33,16 @@ what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
     callback=codes,
     help="Repair this finding alone, by code or name (repeatable); HF209 is repaired only so.",
 )
+@click.option(
+    "--set",
+    "chosen",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=settings,
+    help="The value of a config key, where a finding names several that fit (repeatable); it has to fit, too.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
-def command(path: Path, write: bool, only: frozenset[str], debug: bool) -> int:
+def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
     """Repair what is proven to be wrong in the local folder PATH.
 
     A repair is offered where hfcount finds nothing to say against the folder afterwards that it did not say before,
@@ -42,7 +50,9 @@ def command(path: Path, write: bool, only: frozenset[str], debug: bool) -> int:
     whatever is changed stays beside under its name with .bak. Without --write nothing is changed.
     """
     del debug  # whoever reports a crash looks for it
-    folder = _folder(path)
+    if len(chosen) > 1:
+        raise click.UsageError("--set gives one key two values.")
+    folder, values = _folder(path), chosen[0] if chosen else {}
     from hfcount.repair import journal
     from hfcount.repair.files import Unrepaired
     from hfcount.repair.plan import found, planned
@@ -54,7 +64,7 @@ def command(path: Path, write: bool, only: frozenset[str], debug: bool) -> int:
     try:
         if write:
             journal.resume(folder)
-        plan = planned(folder, only)
+        plan = planned(folder, only, values)
         for line in _told(plan, write):
             click.echo(line)
         if not plan.steps or not write:
@@ -63,9 +73,8 @@ def command(path: Path, write: bool, only: frozenset[str], debug: bool) -> int:
             kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
             click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
         after = found(folder).report
-    except (OSError, Unrepaired) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise FetchError("NotWritten", f"{printable(str(path))} is not repaired: {why}") from None
+    except OSError as error:
+        raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     click.echo(f"Read again: {_verdict(after)}.")
     return _code(after, False)
 
@@ -80,7 +89,9 @@ def _folder(path: Path) -> Path:
             " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
         )
     whole = Path(os.path.realpath(path))
-    if any(one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)):
+    if any(
+        one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)
+    ):
         raise click.UsageError(
             f"{printable(str(path))} is in the Hugging Face cache, whose files all programs share. Make a copy with"
             " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
@@ -107,6 +118,8 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield "Not repaired, since no cure is proven:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
+    if any(finding.changes and finding.fix and not finding.sole for finding in plan.after.findings):
+        yield "Where several values would fit, --set KEY=VALUE takes one of them."
 
 
 def _verdict(report: "Report") -> str:

@@ -4,18 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
-from hfcount.formats.json import Document, parse_object
-from hfcount.mapper.whatif import get, steps
+from hfcount.mapper.whatif import Changes, get, steps
 from hfcount.repair.members import with_value, without
-from hfcount.repair.state import Proposal, State
+from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.storage import dtypes
 from hfcount.text import printable, shown
+from hfcount.verifier.findings import DIFFERING
 
 _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
 _TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
-_FILES = {"HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
-"""Findings that leave open what is stored."""
 
 
 def unpacked(state: State) -> Iterator[Proposal]:
@@ -36,7 +34,7 @@ def unpacked(state: State) -> Iterator[Proposal]:
 
 def sized(state: State) -> Iterator[Proposal]:
     """Values that are the only ones known to fit all that is stored."""
-    if not _FILES.isdisjoint(state.codes):
+    if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.findings:
         keys = [steps(key)[-1] for key in finding.changes]
@@ -44,9 +42,36 @@ def sized(state: State) -> Iterator[Proposal]:
             yield from _set(state, finding.codes, finding.changes)
 
 
+def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
+    """Values that somebody has chosen, where those of the config do not fit what is stored."""
+    codes = state.codes & {*DIFFERING, "HF103"}
+    if chosen and codes and BLINDING.isdisjoint(state.codes):
+        yield from _set(state, codes, chosen)
+
+
+def counted(state: State) -> Iterator[Proposal]:
+    """A list with an entry for each layer, and the number of layers, where each says another: either may be right."""
+    for finding in state.about("HF103") if state.run.blueprint is None else ():
+        path = tuple(steps(finding.key or ""))
+        around: Any = state.values
+        for step in path[:-1]:
+            around = get(around, step)
+        entries, count = get(around, path[-1]), finding.expected
+        if not isinstance(entries, list) or type(count) is not int or len(entries) == count:
+            continue
+        before = (finding.key or "")[: -len(str(path[-1]))]
+        for key, value in around.items():
+            if type(value) is int and value == count:
+                yield from _set(state, finding.codes, {f"{before}{key}": len(entries)})
+        alike = all(entry == entries[0] for entry in entries)
+        if count < len(entries) or alike:
+            fitted = entries[:count] + entries[:1] * (count - len(entries))
+            yield from _set(state, finding.codes, {f"{before}{path[-1]}": fitted})
+
+
 def tied(state: State) -> Iterator[Proposal]:
     """Whether the head shares the embedding, by whether it is stored and is the same."""
-    if not _FILES.isdisjoint(state.codes):
+    if not BLINDING.isdisjoint(state.codes):
         return
     for finding in state.about("HF201", "HF213"):
         share = finding.rule.code == "HF201"
@@ -67,12 +92,11 @@ def typed(state: State) -> Iterator[Proposal]:
 
 def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any]) -> Iterator[Proposal]:
     text, said = state.config, []
-    values = parse_object(Document(CONFIG, text.encode()), endless=True)
     for key, value in changes.items():
         path = [step for step in steps(key) if isinstance(step, str)]
         if len(path) != len(steps(key)):
             return  # within a list
-        before: Any = values
+        before: Any = state.values
         for step in path:
             before = get(before, step)
         try:
@@ -87,7 +111,7 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any]) -> Ite
 
 def _places(state: State, names: Sequence[str]) -> list[str]:
     """Where config.json, or a config nested in it, has one of these keys."""
-    found, level = list[str](), [("", parse_object(Document(CONFIG, state.config.encode()), endless=True))]
+    found, level = list[str](), [("", state.values)]
     while level:
         prefix, values = level.pop(0)
         found += [f"{prefix}{name}" for name in names if values.get(name) is not None]

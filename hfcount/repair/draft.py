@@ -33,9 +33,11 @@ class Draft:
     def changed(self, more: Mapping[str, Change]) -> "Draft":
         """The same with more changes, each in the place of an earlier one of that file."""
         merged = dict(self.changes)
-        for name, one in more.items():
-            before = merged.get(name)
-            merged[name] = Headed(before.old, one.new) if isinstance(one, Headed) and isinstance(before, Headed) else one
+        for name, change in more.items():
+            one, before = change, merged.get(name)
+            if isinstance(one, Headed) and isinstance(before, Headed):
+                one = Headed(before.old, one.new)
+            merged[name] = one
         return replace(self, changes=merged)
 
     def document(self, name: str) -> Document | None:

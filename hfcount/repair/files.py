@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import LENGTH_BYTES
 from hfcount.repair.draft import Change, Headed
 from hfcount.text import printable
@@ -16,8 +17,10 @@ STAGED = ".hfcount-fix"
 """What the names of new files end in until they take their place."""
 
 
-class Unrepaired(Exception):
-    """Nothing was changed, or what was begun is finished by the next run; the text says why."""
+class Unrepaired(HfcountError):
+    """Nothing was changed, or what was begun is finished by the next run."""
+
+    kind = "NotWritten"
 
 
 def staged(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Headers of weight files with other names, of the same length where that is possible, so that the data need not move."""
+"""Headers of weight files with other names, of the same length where that is possible."""
 
 from collections.abc import Mapping
 

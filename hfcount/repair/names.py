@@ -9,22 +9,48 @@ from hfcount.repair.headers import renamed
 from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
 from hfcount.text import plural
+from hfcount.verifier.names import Match
+from hfcount.verifier.wrappers import peel
 
 
 def unwrapped(state: State) -> Iterator[Proposal]:
     """Names that a wrapper has lengthened and whose tensors are the model's own, whole and by themselves."""
-    match = state.run.outcome.match
+    match = _match(state)
     wrapped = match.wrapped if match else None
-    if wrapped and wrapped.pairs and not wrapped.own and not wrapped.flat:
-        if all(wrapper.around for wrapper in wrapped.wrappers):
-            yield from _renaming(state, "HF211", dict(wrapped.pairs))
+    if not wrapped or not wrapped.pairs or wrapped.own or wrapped.flat:
+        return
+    if all(wrapper.around for wrapper in wrapped.wrappers):
+        stored = [name for shard in state.shards.values() if shard.header for name in shard.header.tensors]
+        # Those that the config does not describe have the same added to them.
+        _, bare = peel(stored) if wrapped.wrappers else (None, {})
+        rest = {name: bare.get(name, name).removeprefix(wrapped.outer) for name in stored}
+        rest |= dict(wrapped.pairs)
+        yield from _renaming(state, "HF211", {old: new for old, new in rest.items() if old != new})
+
+
+def doubled(state: State) -> Iterator[Proposal]:
+    """Names that begin twice with the base model's prefix, of which only some loaders drop one."""
+    match = _match(state)
+    if match and match.renamed and all(_twice(found, wanted) for found, wanted in match.renamed):
+        yield from _renaming(state, "HF209", dict(match.renamed))
 
 
 def respelled(state: State) -> Iterator[Proposal]:
-    """Names that only some loaders convert."""
-    match = state.run.outcome.match
+    """Names that only some loaders convert, whatever they are."""
+    match = _match(state)
     if match and match.renamed:
         yield from _renaming(state, "HF209", dict(match.renamed))
+
+
+def _match(state: State) -> Match | None:
+    """How the names agree with the config's."""
+    outcome = state.run.outcome
+    return outcome.packed.match if outcome.packed else outcome.match
+
+
+def _twice(found: str, wanted: str) -> bool:
+    prefix = found[: -len(wanted)]
+    return found == prefix + wanted and wanted.startswith(prefix)
 
 
 def _renaming(state: State, code: str, names: Mapping[str, str]) -> Iterator[Proposal]:

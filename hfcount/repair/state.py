@@ -4,9 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
+from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
 from hfcount.pipeline import look
 from hfcount.repair.draft import Change, Draft
@@ -14,6 +17,9 @@ from hfcount.report.build import compose
 from hfcount.report.inspection import Inspection, Options, unwatched
 from hfcount.report.model import Report
 from hfcount.verifier.findings import Finding
+
+BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
+"""Findings that leave open what is stored, so that others may come to light after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,24 @@ class State:
         except UnicodeDecodeError:
             return ""
 
+    @property
+    def sound(self) -> bool:
+        """Whether what is stored is known, and is what the config describes."""
+        return not {finding.rule.code for finding in self.findings if finding.severity == "error"} - {"HF401"}
+
     @cached_property
     def config(self) -> str:
         """config.json as text."""
         return self.text(CONFIG)
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """config.json as values; none if it cannot be read."""
+        document = self.draft.document(CONFIG)
+        try:
+            return parse_object(document, endless=True) if document else {}
+        except DocumentError:
+            return {}
 
     @cached_property
     def index(self) -> str:
@@ -99,18 +119,21 @@ class State:
 
     def worsens(self, other: "State") -> bool:
         """Whether the other state has something against it that this one has not."""
-        if self.run.blueprint is None:  # then nothing else could be seen
-            return any(finding.severity == "error" for finding in other.findings)
-        return bool(other._differing - self._differing)
+        seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
+        more = other._differing - self._differing
+        return any(seen or severity == "error" for _, severity in more)
 
     @property
     def _differing(self) -> Counter[tuple[str, str]]:
-        """How many tensors, at least one, differ in which way, and how badly."""
+        """In how many tensors something is wrong in which way, and which notes there are to be mended."""
         found: Counter[tuple[str, str]] = Counter()
         for whole in self.findings:
             for finding in (whole, *whole.joined):
-                if finding.severity == "error" or (finding.rule.mends and not finding.rule.neutral):
-                    found[finding.rule.code, finding.severity] += max(finding.count, 1)
+                key = finding.rule.code, finding.severity
+                if finding.severity == "error":
+                    found[key] += max(finding.count, 1)
+                elif finding.rule.mends and not finding.rule.neutral:
+                    found[key] = 1
         if self.run.unseen:
             found[self.run.unseen.kind, "error"] += 1
         return found
