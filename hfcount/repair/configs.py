@@ -13,6 +13,7 @@ from hfcount.verifier.findings import DIFFERING
 
 _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
+_LOST = " If what the config describes besides was lost, restore it instead."
 _TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
 
 
@@ -39,7 +40,7 @@ def sized(state: State) -> Iterator[Proposal]:
     for finding in state.findings:
         keys = [steps(key)[-1] for key in finding.changes]
         if finding.sole and finding.fix and keys and _TYPE not in keys:
-            yield from _set(state, finding.codes, finding.changes)
+            yield from _set(state, finding.codes, finding.changes, _LOST if finding.codes == {"HF201"} else "")
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
@@ -77,7 +78,7 @@ def tied(state: State) -> Iterator[Proposal]:
         share = finding.rule.code == "HF201"
         if not share or finding.facts.get("untied"):
             for key in _places(state, (_TIE,)) or [_TIE]:
-                yield from _set(state, finding.codes, {key: share})
+                yield from _set(state, finding.codes, {key: share}, _LOST if share else "")
 
 
 def typed(state: State) -> Iterator[Proposal]:
@@ -90,7 +91,7 @@ def typed(state: State) -> Iterator[Proposal]:
             yield from _set(state, finding.codes, dict.fromkeys(keys, name))
 
 
-def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any]) -> Iterator[Proposal]:
+def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], more: str = "") -> Iterator[Proposal]:
     text, said = state.config, []
     for key, value in changes.items():
         path = [step for step in steps(key) if isinstance(step, str)]
@@ -106,7 +107,7 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any]) -> Ite
         short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
         said.append(f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else ""))
     if said:
-        yield Proposal(codes, f"Set {'; '.join(said)}.", {CONFIG: text.encode()})
+        yield Proposal(codes, f"Set {'; '.join(said)}.{more}", {CONFIG: text.encode()})
 
 
 def _places(state: State, names: Sequence[str]) -> list[str]:

@@ -54,7 +54,7 @@ def dispensed(state: State) -> Iterator[Proposal]:
         if kept:
             raw = _dumped(state, old | {"weight_map": kept})
             gone: dict[str, None] = dict.fromkeys(broken)
-            says = f"Remove {named(broken)}, which nothing is needed of, and what the index says of it."
+            says = f"Remove {named(broken)}, of which nothing is needed, and what the index says of it."
             yield Proposal(frozenset({"HF003"}), says, {INDEX: raw, **gone})
 
 

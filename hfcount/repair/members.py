@@ -118,7 +118,11 @@ def _with_member(text: str, around: _Object, key: str, value: Any) -> str:
     begin, members = around
     said = json.dumps(key, ensure_ascii=False)
     if not members:
-        return f"{text[: begin + 1]}{said}: {json.dumps(value, ensure_ascii=False)}{text[begin + 1 :]}"
+        line = text[text.rfind("\n", 0, begin) + 1 : begin]
+        margin, step = line[: len(line) - len(line.lstrip())], step_of(text)
+        before, after = ("", "") if step is None else (f"\n{margin}{step}", f"\n{margin}")
+        said = f"{before}{said}: {json.dumps(value, ensure_ascii=False)}{after}"
+        return f"{text[: begin + 1]}{said}{text[_skip(text, begin + 1) :]}"
     first, last = members[0], members[-1]
     said += text[_DECODER.raw_decode(text, first.begin)[1] : first.value]  # the colon, with the space around it
     said += _written(text, first.begin, value, False)
