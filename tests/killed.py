@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hfcount.cli.commands import find
+from hfcount.repair import journal
+from hfcount.repair.plan import planned
 
 CALLS = ("open", "write", "fsync", "link", "rename", "replace", "unlink", "symlink", "copy_file_range", "fchmod")
 
@@ -22,8 +24,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def dying(number: int) -> None:
-    """Ends the process, as kill -9 does, at its n-th call."""
-    left = iter(range(number))
+    """Ends the process, as kill -9 does, at its n-th call from when it begins to write."""
+    left, write = iter(range(number)), journal.write
 
     def around(call: Callable[..., Any]) -> Callable[..., Any]:
         def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -33,8 +35,12 @@ def dying(number: int) -> None:
 
         return wrapped
 
-    for name in CALLS:
-        setattr(os, name, around(getattr(os, name)))
+    def begin(*args: Any) -> Any:
+        for name in CALLS:
+            setattr(os, name, around(getattr(os, name)))
+        return write(*args)
+
+    journal.write = begin
 
 
 def repair(folder: Path, number: int | None = None) -> int:
@@ -65,7 +71,7 @@ def wrong(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes])
 
 def main(folder: Path) -> None:
     spoiled, work = files(folder), folder.with_name("work")
-    find("fix")
+    planned(folder)  # so that no child has to import anything
     shutil.copytree(folder, work)
     assert repair(work) == 0
     whole = files(work)
