@@ -1,4 +1,4 @@
-"""The page about repairs: every command prints what the page shows; `python tests/test_fix_page.py` writes that anew."""
+"""The page about repairs: every command prints what it shows; `python tests/test_fix_page.py` writes that anew."""
 
 import os
 import re
