@@ -119,9 +119,7 @@ def cut_off(make: Callable[[], Checkpoint], name: str, content: bytes) -> Callab
     def made() -> Checkpoint:
         checkpoint = make()
         share = checkpoint.others[name][: single().data // 3 + 1_000]
-        for file in checkpoint.others:
-            if file != BIN_INDEX:
-                checkpoint.others[file] = share
+        checkpoint.others |= {file: share for file in checkpoint.others if file != BIN_INDEX}
         checkpoint.others[name] = content
         return checkpoint
 

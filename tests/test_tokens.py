@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from build import config, save_tiny
 from conftest import Run
-from loopback import Hub, write_checkpoint
+from loopback import Fault, Hub, write_checkpoint
 
 import hfcount
 from hfcount.fetcher import Request, tokens
@@ -137,6 +137,47 @@ def test_a_hub_is_asked_for_the_short_file_alone(hub: Hub, run: Run, tmp_path: P
     again = run(MODEL)  # from what was kept
     assert (replay.report, again.report) == (online.report | {"source": "fixtures"}, online.report)
     assert [path for path in hub.paths() if "/resolve/" in path] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        (["tokenizer.json", "tokenizer_config.json"], "tokenizer.json"),
+        (["tokenizer_config.json"], "tokenizer_config.json"),
+    ],
+)
+def test_a_hub_is_asked_for_one_file(hub: Hub, run: Run, tmp_path: Path, files: list[str], asked: str) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    for file in files:
+        (made / file).write_text(json.dumps(NAMED[file](a=50)))
+    hub.publish(MODEL, made)
+    online = run(MODEL, "--save", tmp_path / "saved")
+    assert sum("tokenizer" in path for path in hub.paths()) == 1
+    assert [(one["code"], one["file"]) for one in online.report["findings"]] == [("HF105", asked)]
+    assert run(MODEL, "--fixtures", tmp_path / "saved").report == online.report | {"source": "fixtures"}
+    hub.requests.clear()
+    assert run(MODEL).report == online.report
+    assert not [path for path in hub.paths() if "/resolve/" in path]
+
+
+def test_of_a_long_tokenizer_the_beginning_is_read(hub: Hub, run: Run, tmp_path: Path) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    many = {f"<{number}>": number for number in range(30, 12_000)}
+    (made / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](**many), indent=2))
+    assert (made / "tokenizer.json").stat().st_size > tokens.BEGINNING
+    hub.publish(MODEL, made)
+    (finding,) = run(MODEL).report["findings"]
+    assert finding["observed"] == 50
+    (asked,) = (one.headers["Range"] for one in hub.requests if one.path.endswith("tokenizer.json"))
+    assert asked == f"bytes=0-{tokens.BEGINNING - 1}"
+
+
+def test_a_tokenizer_that_cannot_be_had_is_left(hub: Hub, run: Run, tmp_path: Path) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    (made / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](a=50)))
+    hub.publish(MODEL, made)
+    hub.faults["tokenizer.json"] = [Fault(status=403)]
+    assert run(MODEL).report["verdict"] == "verified"
 
 
 def test_a_long_file_is_left(hub: Hub, run: Run, tmp_path: Path) -> None:

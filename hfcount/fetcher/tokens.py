@@ -13,6 +13,10 @@ from hfcount.formats.json import Document, parse_object
 from hfcount.text import printable
 
 _MOST = 4_000_000  # bytes that are read: thousands of added tokens, which come before the vocabulary
+BEGINNING = 524_288
+"""Bytes that are asked of a Hub: some 3,000 added tokens."""
+
+_DECODER = json.JSONDecoder()
 _KEYS = {"tokenizer_config.json": "added_tokens_decoder", "tokenizer.json": "added_tokens"}
 
 
@@ -27,13 +31,14 @@ def read(folder: Path, label: str | None) -> dict[str, Document]:
         path = folder / name
         with suppress(FetchError), files.opened(path, name) as file:
             raw = file.read(_MOST) if file else None
-            if raw and (part := _part(raw, _KEYS.get(name))):
+            if raw and (part := said(name, raw, len(raw) == _MOST)):
                 found[name] = Document((label and f"{label} {name}") or printable(str(path)), part)
     return found
 
 
-def _part(raw: bytes, key: str | None) -> bytes | None:
-    """The value of one key, in an object of its own; None if it is not there or not whole."""
+def said(name: str, raw: bytes, cut: bool) -> bytes | None:
+    """What a file, or its beginning, says of added tokens, in an object of its own; None if that is nothing."""
+    key = _KEYS.get(name)
     if key is None:
         return raw
     text = raw.decode("utf-8", "ignore")
@@ -43,10 +48,19 @@ def _part(raw: bytes, key: str | None) -> bytes | None:
     start += len(key) + 2
     start += len(text[start : start + 100]) - len(text[start : start + 100].lstrip(" \t\r\n:"))
     try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
+        value, _ = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
-        return None
+        value = list(_entries(text, start + 1)) if cut and text[start : start + 1] == "[" else None
     return json.dumps({key: value}).encode() if value else None
+
+
+def _entries(text: str, place: int) -> Iterator[Any]:
+    """The entries of a list that is cut off."""
+    with suppress(ValueError, RecursionError):
+        while True:
+            place += len(text[place : place + 100]) - len(text[place : place + 100].lstrip(" \t\r\n,"))
+            value, place = _DECODER.raw_decode(text, place)
+            yield value
 
 
 def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
