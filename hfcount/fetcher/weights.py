@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.fetcher.interface import SINGLE, Documents
+from hfcount.fetcher.interface import SHORT, SINGLE, TOKENIZER, TOKENS, Documents
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
 
@@ -72,6 +72,9 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
+    if documents.source != "folder" and documents.sizes and documents.companions.keys().isdisjoint(TOKENS):
+        long = (name for name in TOKENS if name != TOKENIZER and (documents.sizes.get(name) or 0) > SHORT)
+        apart |= dict.fromkeys(long, "longer than what is read of a tokenizer")
     return Weights(
         named,
         documents.shards.sizes([*named, *beside]),
