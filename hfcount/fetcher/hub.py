@@ -2,18 +2,22 @@
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence
+from hfcount.fetcher import evidence, tokens
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Client, Denied
+from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
+    SHORT,
+    TOKENIZER,
+    TOKENS,
     Documents,
     Progress,
     Request,
@@ -80,7 +84,7 @@ class _Repo:
         with ThreadPoolExecutor(2) as pool:
             wanted = self.sizes is None or INDEX in self.sizes
             indexed = pool.submit(self._document, INDEX) if wanted else None
-            others = {name: pool.submit(self._document, name) for name in companions(self.sizes or {})}
+            others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
             try:
                 config = config or self._document(CONFIG)
                 index = indexed.result() if indexed else None
@@ -199,6 +203,16 @@ class _Repo:
                 " again.",
             )
         return Document(f"{self.label} {name}", answer.body)
+
+    def _companion(self, name: str) -> Document | None:
+        """A further document; of a tokenizer what its beginning says of added tokens, if it can be had."""
+        if name not in TOKENS:
+            return self._document(name)
+        with suppress(FetchError, Denied, Empty):
+            end = tokens.BEGINNING if name == TOKENIZER else SHORT
+            raw, size = self.client.range(self.named(name), self.url(name), 0, end)
+            return Document(f"{self.label} {name}", tokens.said(name, raw, len(raw) < size) or b"{}")
+        return None
 
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):

@@ -23,7 +23,8 @@ ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
-TOKENS = ("added_tokens.json", "tokenizer_config.json", "tokenizer.json")
+TOKENIZER = "tokenizer.json"
+TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
 COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
@@ -31,7 +32,8 @@ COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
-_SHORT = 1_000_000  # bytes
+SHORT = 1_000_000
+"""Bytes of a short document."""
 
 LONGEST = 1_000_000
 """Seconds that a run may wait."""
@@ -174,9 +176,15 @@ def top_level(names: Iterable[str]) -> list[str]:
     return [name for name in names if "/" not in name]
 
 
+def _tokens(sizes: Mapping[str, int | None]) -> str | None:
+    """The file that says most of added tokens for its size; of TOKENIZER the beginning alone is read."""
+    short = [name for name, size in sizes.items() if size is not None and size <= SHORT]
+    wanted = (name for name in (TOKENS[0], TOKENIZER, TOKENS[1]) if name in (sizes if name == TOKENIZER else short))
+    return next(wanted, None)
+
+
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
-    """The further documents to read of a checkpoint with these files, of which a short list of tokens is one."""
+    """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
-    left = {*TOKENS[1:], *(() if pickled else (BIN_INDEX,))}
-    left |= {name for name in TOKENS[:1] if (sizes.get(name) or 0) > _SHORT}
+    left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]
