@@ -32,6 +32,7 @@ INNER = {
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
+        " total_bytes available_bytes fits largest_context tensor_parallel ranks ranks_why"
     ),
     "compute": "per_token per_position context at_context",
     "formula": "parts legend active layers active_layers keys",
@@ -156,6 +157,13 @@ def test_values(tmp_path: Path) -> None:
                 {"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None, "picked": None}
             ],
             "why": None,
+            "total_bytes": None,
+            "available_bytes": None,
+            "fits": None,
+            "largest_context": None,
+            "tensor_parallel": None,
+            "ranks": [],
+            "ranks_why": None,
         },
         "compute": {"per_token": 4056, "per_position": 72, "context": None, "at_context": None},
     }

@@ -18,8 +18,10 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.reporters import lines, markdown, table
+from hfcount.reporters.amounts import binary
+from hfcount.reporters.comparing import compared
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import binary, compared, inert, share, verdict
+from hfcount.reporters.words import inert, share, verdict
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
@@ -250,15 +252,16 @@ def _several(folder: Path) -> list[Report]:
 
 
 def test_models_side_by_side(tmp_path: Path) -> None:
-    head, rows = compared(_several(tmp_path))
+    head, rows, sizes = compared(_several(tmp_path))
+    assert sizes == 5
     assert head == [
-        *("model", "total", "active", "weights, GiB", "cache, KiB/token"),
+        *("model", "total", "active", "weights", "cache, per token"),
         *("embedding", "attention", "mlp", "experts", "router", "norm", "lm_head"),
     ]
     assert [row[:5] for row in rows] == [
-        [str(tmp_path / "org/dense"), "6,072", "6,072", "0.00", "0.14"],
-        [str(tmp_path / "org/sparse"), "12,840", "6,360", "0.00", "0.14"],
-        [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "0.00", "0.07"],
+        [str(tmp_path / "org/dense"), "6,072", "6,072", "11.86 KiB", "144 B"],
+        [str(tmp_path / "org/sparse"), "12,840", "6,360", "25.08 KiB", "144 B"],
+        [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "9.26 KiB", "72 B"],
     ]
     assert [row[7:10] for row in rows] == [["35.6 %", "", ""], ["", "67.3 %", "2.2 %"], ["45.6 %", "", ""]]
     out = io.StringIO()
@@ -271,7 +274,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
 
 def test_a_model_that_could_not_be_read_is_left_out_of_the_comparison(tmp_path: Path) -> None:
     reports = [*_several(tmp_path), failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))]
-    _, rows = compared(reports)
+    rows = compared(reports).rows
     assert len(rows) == 3
     assert "org/gone" not in markdown.comparison(reports)
 

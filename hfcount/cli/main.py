@@ -1,7 +1,7 @@
 """The command line: the only module that prints or exits."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
@@ -12,13 +12,14 @@ from hfcount.cli import files
 from hfcount.cli import options as read
 from hfcount.cli.help import EPILOG
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
+from hfcount.cli.serving import serving
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST
 from hfcount.fetcher.names import public, understood
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
+from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
@@ -101,11 +102,7 @@ if TYPE_CHECKING:
     callback=read.schemes,
     help="Also count what it would take quantised: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
 )
-@click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this context length.")
-@click.option("--batch", type=read.COUNT, default=1, metavar="N", help="Number of sequences of --context tokens.")
-@click.option(
-    "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="The dtype of cached keys and values (default: the config's)."
-)
+@serving
 @click.option(
     "--output",
     "outputs",
@@ -169,9 +166,7 @@ def main(
     tensors: bool,
     settings: "Sequence[Changes]",
     schemes: "Sequence[Changes]",
-    context: int | None,
-    batch: int,
-    kv_dtype: str | None,
+    load: "Mapping[str, Any]",
     outputs: "list[Wanted]",
     plot: "list[Wanted]",
     dark: bool,
@@ -205,8 +200,6 @@ def main(
 
             show(format, [failed(str(root), error)])
             return 3
-    if batch > 1 and context is None:
-        raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
     if schemes:
@@ -238,8 +231,7 @@ def main(
     whole: list[Report] = []
     reports: list[Report] = []
     with Bar(len(models)) as bar:
-        load = Workload(context, batch, kv_dtype)
-        options = Options(depth, Policy(allow, strict), save, extras, load, bar.files, derive_with)
+        options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
         for model, one in zip(models, requests, strict=True):
             bar.model(model)
             found = _look(public(model), one, options, settings)

@@ -174,7 +174,7 @@ def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> 
         from hfcount.report.storage import storage  # most checkpoints are not quantised
 
         stored = storage(run, blueprint)
-    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method, stored)
+    memory, compute = costs(blueprint, evidence, run.options.load, run.announced, stored)
     return {"storage": stored, "memory": memory, "compute": compute}
 
 

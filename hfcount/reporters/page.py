@@ -18,9 +18,10 @@ from markupsafe import Markup
 
 from hfcount.report.counts import ComponentCount, LayerKind
 from hfcount.report.model import Report
+from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.treemap import Box, squarify
-from hfcount.reporters.words import binary, looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.words import looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural, printable
 
 ROWS = 500

@@ -1,6 +1,6 @@
 """The report for a terminal, as rich renderables; plain text when piped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from rich.bar import Bar
@@ -11,9 +11,9 @@ from rich.text import Text
 
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
+from hfcount.reporters.comparing import compared
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import (
-    compared,
     formulas,
     inert,
     looked,
@@ -124,34 +124,40 @@ def summary(reports: Sequence[Report]) -> RenderableType:
 
 def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
     """Models side by side: their sizes, then the shares of their components, in tables that fit the width."""
-    head, rows = compared(reports)
-    label = min(max(len(row[0]) for row in rows), width // 3)
-    for columns in [range(1, 5), *_fitting(head, width - label)]:
-        yield Text()
-        table = _table()
-        table.add_column(f"\n{head[0]}" if 1 in columns else head[0], overflow="fold", min_width=min(label, 12))
-        for column in columns:
-            table.add_column(head[column].replace(", ", "\n"), justify="right", overflow="fold", vertical="bottom")
-        for row in rows:
-            table.add_row(Text(row[0]), *(row[column] for column in columns))
-        yield table
+    head, rows, sizes = compared(reports)
+    label = min(max(len(row[0]) for row in rows), max(width // 3, 12))
+    for group in (range(1, sizes), range(sizes, len(head))):
+        for columns in _fitting(head, rows, group, width - label - 2):
+            lines = max(head[column].count(", ") for column in columns)
+            yield Text()
+            table = _table()
+            table.add_column("\n" * lines + head[0], overflow="fold", min_width=min(label, 12))
+            for column in columns:
+                table.add_column(head[column].replace(", ", "\n"), justify="right", overflow="fold", vertical="bottom")
+            for row in rows:
+                table.add_row(Text(row[0]), *(row[column] for column in columns))
+            yield table
 
 
-def _fitting(head: Sequence[str], width: int) -> list[range]:
-    """The columns of components, in as few tables as the width allows, of about equal width."""
-    fewest = len(_split(head, width))
-    return next(found for room in range(width + 1) if len(found := _split(head, room)) == fewest)
+def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> list[range]:
+    """The columns of a group, in as few tables as the width allows, of about equal width."""
+    needed = {
+        column: max(*(len(row[column]) for row in rows), *map(len, head[column].split(", "))) + 2 for column in group
+    }
+    fewest = len(_split(needed, width))
+    return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
 
 
-def _split(head: Sequence[str], width: int) -> list[range]:
-    parts, first, taken = [], 5, 0
-    for column, name in enumerate(head[5:], 5):
-        needed = max(len(name), len("< 0.1 %")) + 2
-        if taken + needed > width and column > first:
-            parts.append(range(first, column))
-            first, taken = column, 0
-        taken += needed
-    return [*parts, range(first, len(head))]
+def _split(needed: Mapping[int, int], width: int) -> list[range]:
+    parts, taken = list[range](), 0
+    for column, own in needed.items():
+        if parts and taken + own <= width:
+            parts[-1] = range(parts[-1].start, column + 1)
+            taken += own
+        else:
+            parts.append(range(column, column + 1))
+            taken = own
+    return parts
 
 
 def _components(report: Report, bars: bool) -> RenderableType:
