@@ -20,8 +20,8 @@ def spec(c: Config) -> Spec:
     viewed = c.bool("use_fov_model", default=False)
     side = c.int("patch_size")
     parts = {name: _seeing(c, key, side) for name, key in _SEEN.items() if viewed or name != "fov"}
-    scaled = c.ints("scaled_images_feature_dims", default=(1024, 1024, 512))
-    between = c.ints("intermediate_feature_dims", default=(256, 256))
+    scaled = c.ints("scaled_images_feature_dims", default=(1024, 1024, 512), least=1)
+    between = c.ints("intermediate_feature_dims", default=(256, 256), least=1)
     counts = [c.length("scaled_images_ratios") or 3, c.length("intermediate_hook_ids") or 2]
     normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
     biased = c.bool("use_bias_in_fusion_residual", default=not normed)

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
         "codebook": keys.sized("d_c", c.int("embed_dim")),
         "latent": keys.sized("d_l", c.int("latent_channels")),
         "double": 2 if c.bool("double_latent", default=False) else 1,
-        "times": keys.worked(c, "N_t", int(log2(factor)), "{temporal_downsample_factor}, as a power of 2"),
+        "times": keys.worked(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2"),
     }
     for number, factor in enumerate(factors):
         traits[f"width.{number}"] = keys.sized(f"d{number + 1}", first * factor)
