@@ -104,6 +104,17 @@ def test_what_is_asked_for_besides(tmp_path: Path) -> None:
     assert counts == {"norm": 72, "attention": 1296, "mlp": 2160}
 
 
+def test_obsolete_buffers_are_listed_where_they_are_stored(tmp_path: Path) -> None:
+    """Rotary frequencies, which early versions saved."""
+    stored = index(TINY["llama"])
+    stored["weight_map"] |= {
+        f"model.layers.{layer}.self_attn.rotary_emb.inv_freq": "model.safetensors" for layer in range(3)
+    }
+    for listed, there in ((index(TINY["llama"]), 0), (stored, 1)):
+        report = _report(tmp_path, TINY["llama"], listed, extras=("tensors",))
+        assert sum("inv_freq" in row.name for row in report.tensors or ()) == there
+
+
 def test_values(tmp_path: Path) -> None:
     save(tmp_path / "org" / "name", TINY["llama"])
     (tmp_path / "org" / "name" / "headers.json").write_text(json.dumps({"revision": COMMIT}))

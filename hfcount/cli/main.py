@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("models", nargs=-1, metavar="MODEL...")
+@click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_file)
 @click.option("--revision", metavar="REV", help="Branch, tag or commit.")
 @click.option("--subfolder", metavar="DIR", help="A folder of the repo.")
 @click.option(
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     type=str,
     multiple=True,
     metavar="FILE",
+    shell_complete=read.some_file,
     callback=read.listed,
     help="Every model that a file names, one a line; - is standard input.",
 )
@@ -108,19 +109,34 @@ if TYPE_CHECKING:
     "outputs",
     multiple=True,
     metavar="FILE",
+    shell_complete=read.some_file,
     callback=files.outputs,
     help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(OUTPUTS)}.",
 )
 @click.option(
-    "--plot", metavar="FILE", callback=files.figure, help="Draw the components of all models: .svg, .png or .pdf."
+    "--plot",
+    metavar="FILE",
+    callback=files.figure,
+    shell_complete=read.some_file,
+    help="Draw the components of all models: .svg, .png or .pdf.",
 )
 @click.option("--dark", is_flag=True, help="Draw it on a dark background.")
 @click.option(
-    "--html", "page", metavar="FILE", callback=files.page, help="Write everything as one self-contained page."
+    "--html",
+    "page",
+    metavar="FILE",
+    callback=files.page,
+    shell_complete=read.some_file,
+    help="Write everything as one self-contained page.",
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
-    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Let an error through, and say so (repeatable)."
+    "--allow",
+    multiple=True,
+    metavar="CODE",
+    callback=read.codes,
+    shell_complete=read.some_rule,
+    help="Let an error through, and say so (repeatable).",
 )
 @click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
@@ -132,6 +148,7 @@ if TYPE_CHECKING:
     is_eager=True,
     expose_value=False,
     metavar="[TYPE]",
+    shell_complete=read.some_type,
     callback=read.families,
     help="List the architectures, or explain that of one model_type.",
 )
@@ -142,6 +159,7 @@ if TYPE_CHECKING:
     is_eager=True,
     expose_value=False,
     metavar="[CODE]",
+    shell_complete=read.some_rule,
     callback=read.rules,
     help="Explain every finding, or the one of a code.",
 )
