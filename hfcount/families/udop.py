@@ -10,7 +10,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
 
 MODEL_TYPES = ("udop",)  # transformers 5.23: modeling_udop.py
-IGNORED = ("relative_attention_max_distance", "is_decoder", "image_size")
+IGNORED = ("relative_attention_max_distance", "image_size")
 
 _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder")
 _KINDS = {"1d", "horizontal", "vertical"}
