@@ -11,7 +11,7 @@ from hfcount.fetcher.names import understood
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
 from hfcount.report.inspection import Options
 from hfcount.report.model import Extra, Report
 from hfcount.report.serving import Workload
@@ -37,6 +37,8 @@ def verify(
     context: int | None = None,
     batch: int = 1,
     kv_dtype: str | None = None,
+    tp: Collection[int] = (),
+    memory: int | str | None = None,
     formula: bool = False,
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
@@ -68,6 +70,9 @@ def verify(
         context: tokens of a sequence, for the cache that serving takes.
         batch: sequences of that length.
         kv_dtype: what keys and values are cached in; the config's dtype if None.
+        tp: numbers of ranks of tensor parallelism, such as `[2, 8]`: whether they can share the model (HF601 if
+            not), and what each holds.
+        memory: of each rank, in bytes or as `80GiB`: whether weights and cache fit, and the largest context that does.
         formula: whether the report has the closed form of the counts.
         tensors: whether it lists every tensor that the config describes, folded into rows.
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
@@ -88,7 +93,7 @@ def verify(
         _policy(allow, strict),
         None,
         [name for name, wanted in extras.items() if wanted],
-        _workload(context, batch, kv_dtype),
+        _workload(context, batch, kv_dtype, tp, memory),
         derive_with=derive_with,
     )
     return inspect(request, options)
@@ -108,6 +113,8 @@ def what_ifs(
     context: int | None = None,
     batch: int = 1,
     kv_dtype: str | None = None,
+    tp: Collection[int] = (),
+    memory: int | str | None = None,
 ) -> list[Report]:
     """Counts a model as published, then with each of `changes`; nothing is compared.
 
@@ -136,7 +143,7 @@ def what_ifs(
     if schemes:
         packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
         settings = [{**one, **scheme} for one, scheme in product(settings or [{}], packed)]
-    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype)), settings)
+    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype, tp, memory)), settings)
 
 
 def verify_tensors(
@@ -214,12 +221,17 @@ def _policy(allow: Collection[str], strict: bool) -> Policy:
     return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
 
 
-def _workload(context: int | None, batch: int, kv_dtype: str | None) -> Workload:
-    for name, one in (("context", context), ("batch", batch)):
+def _workload(
+    context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
+) -> Workload:
+    size = bytes_in(memory) if isinstance(memory, str) else memory
+    if memory is not None and size is None:
+        raise ValueError(f"memory is {memory!r}, and must be a number of bytes or an amount such as 80GiB.")
+    for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
         if one is not None and (type(one) is not int or one < 1):
             raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
     _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype)
+    return Workload(context, batch, kv_dtype, tuple(tp), size)
 
 
 def _check_choice(name: str, value: object, choices: Iterable[object]) -> None:

@@ -125,6 +125,8 @@ def _look(run: Inspection) -> None:
         _compare(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+        if run.options.load.ranks:
+            _share(run, run.blueprint)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -156,6 +158,14 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
         if known is None:
             raise
     return known
+
+
+def _share(run: Inspection, blueprint: Blueprint) -> None:
+    """Looks at whether the ranks that are asked for can share the model."""
+    from hfcount.sharding.obstacles import Sharing  # rarely asked for
+    from hfcount.verifier.divisible import check_ranks
+
+    check_ranks(Sharing(blueprint, run.announced), run.options.load.ranks, run.outcome)
 
 
 def _beside(documents: Documents) -> dict[str, dict[str, Any]]:

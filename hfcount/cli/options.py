@@ -6,11 +6,33 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hfcount.errors import BadSetting, UnknownArchitecture
 
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
+
+
+def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leaves it to the shell to complete the name of a file or folder."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The codes of findings that begin so, with their names; and their names that do."""
+    from hfcount.verifier.rules import RULES
+
+    codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]
+    names = [CompletionItem(rule.name, help=rule.code) for rule in RULES.values()] if incomplete else []
+    return [one for one in (*codes, *names) if one.value.lower().startswith(incomplete.lower())]
+
+
+def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The types of model that begin so."""
+    from hfcount.families import all_types
+
+    return [name for name in all_types() if name.startswith(incomplete)]
 
 
 def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callable[[Any], Any]:
