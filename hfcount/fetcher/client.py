@@ -15,6 +15,7 @@ from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
 from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
+from hfcount.fetcher.meter import Meter, OverQuota
 from hfcount.fetcher.retry import Deadline
 from hfcount.text import address, printable
 
@@ -72,10 +73,18 @@ class Client:
         headers: sent with every request.
         token: sent to the endpoint's own origin and nowhere else.
         deadline: the time for everything this client is asked.
+        meter: counts what the endpoint is asked, where that is limited.
     """
 
-    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: Deadline) -> None:
-        self.endpoint, self.deadline = endpoint, deadline
+    def __init__(
+        self,
+        endpoint: str,
+        headers: Mapping[str, str],
+        token: str | None,
+        deadline: Deadline,
+        meter: Meter | None = None,
+    ) -> None:
+        self.endpoint, self.deadline, self._meter = endpoint, deadline, meter
         self._origin, self._token = origin(endpoint), token
         self._session = requests.Session()
         self._session.headers.update(headers)
@@ -142,10 +151,15 @@ class Client:
         current, hops, attempts = url, 0, 0
         while hops < _REDIRECTS:
             self.deadline.check()
+            metered = self._meter if origin(current) == self._origin else None
+            if metered:
+                metered.spend()
             response = self._ask(what, current, headers)
             try:
                 self.deadline.check()  # headers that it cut short look like whole ones
-            except FetchError:
+                if metered:
+                    metered.hear(response.status_code, response.headers)
+            except (FetchError, OverQuota):
                 response.close()
                 raise
             status = response.status_code
