@@ -145,9 +145,7 @@ class Engine:
         elif batch.deaths + 1 < _DEATHS:
             self._suspects.appendleft(replace(batch, deaths=batch.deaths + 1))
         else:
-            error = future.exception() if future.done() and not future.cancelled() else None
-            name = type(error).__name__ if error else "no answer"
-            said = f"{_DEATHS} workers died of it, each alone with it ({name}): it crashes, hangs, or takes all memory"
+            said = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
             self._keep([rows.unread(batch.tasks[0], "WorkerDied", said)])
 
 

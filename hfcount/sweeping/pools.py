@@ -20,7 +20,7 @@ Given = Executor | Callable[[], Executor]
 def processes(workers: int) -> Callable[[], Executor]:
     """What makes a pool of so many processes, each with its share of the memory."""
     memory = min(_MOST, _memory() // (workers + 1))
-    return lambda: ProcessPoolExecutor(workers, get_context("spawn"), prepare, (memory,))
+    return lambda: ProcessPoolExecutor(workers, get_context("spawn"), prepare, (os.getpid(), memory))
 
 
 def _memory() -> int:

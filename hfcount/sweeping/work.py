@@ -96,10 +96,11 @@ def ready() -> int:
     return os.getpid()
 
 
-def prepare(memory: int | None) -> None:
-    """Readies a process that does nothing else: Ctrl-C is the driver's, and memory has a limit (bytes)."""
+def prepare(driver: int, memory: int) -> None:
+    """Readies a process that does nothing else: it ends with the driver, Ctrl-C is the driver's, memory has a limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if memory is not None and sys.platform == "linux":
+    _follow(driver)
+    if sys.platform == "linux":
         import resource
 
         with suppress(OSError, ValueError):
