@@ -64,11 +64,7 @@ def asking(seconds: float, meter: Meter | None = None) -> Client:
 
 
 def listed(client: Client, request: Request) -> Listing | None:
-    """What a repo holds; None where the endpoint does not say.
-
-    Raises:
-        FetchError: as `read` does.
-    """
+    """What a repo holds; None where the endpoint does not say; raises FetchError as `read` does."""
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
     return _Repo(client, hub.endpoint(), request).listing(sure=True)
@@ -78,7 +74,7 @@ class _Repo:
     def __init__(self, client: Client, place: hub.Endpoint, request: Request) -> None:
         self.client, self.place, self.model, self.subfolder = client, place, request.model, request.subfolder
         self.path, self.asked, self.request = request.path, request.revision or "main", request
-        self.commit: str | None = None
+        self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
 
     def documents(self) -> Documents:
@@ -100,8 +96,7 @@ class _Repo:
             others = {name: pool.submit(self._document, name) for name in companions(self.sizes or {})}
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
-                    for reading in (indexed, *others.values()):
-                        _ = reading and reading.result()
+                    _ = [reading.result() for reading in (indexed, *others.values()) if reading]
                 config = config or self._document(CONFIG)
                 index = indexed.result() if indexed else None
                 beside = {name: one for name, read in others.items() if (one := read.result())}
@@ -132,9 +127,8 @@ class _Repo:
 
     def listing(self, sure: bool = False) -> Listing | None:
         """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
-        if self.request.files is not None:
-            self.commit = self.asked
-            return Listing(self.asked, self.request.files)
+        if self.commit is not None and self.request.files is not None:
+            return Listing(self.commit, self.request.files)
         url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
         what = f"the listing of {self.label}"
         try:

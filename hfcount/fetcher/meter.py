@@ -58,6 +58,9 @@ class Meter:
                 raise OverQuota
             self.spent += 1
 
+    def lose(self) -> None:
+        """Takes note of a request without an answer."""
+
     def hear(self, status: int, headers: Mapping[str, str]) -> None:
         """Takes note of an answer.
 

@@ -19,7 +19,7 @@ from hfcount.sweeping.quota import Budget, Quota
 from hfcount.sweeping.rows import Task
 from hfcount.sweeping.work import Answer, Order
 
-LOCAL, ASKED = 32, 4
+LOCAL, ASKED = 8, 4
 """Checkpoints of a batch: on disk, and on the Hub, where each takes a share of the quota."""
 
 _DEATHS = 3  # alone: a worker can also die of something else

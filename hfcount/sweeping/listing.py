@@ -91,7 +91,7 @@ class Hub:
         try:
             found = hub.listed(self.client, request)
         except FetchError as error:
-            return replace(task, request=None, reason=error.kind, message=str(error))
+            return replace(task, request=None, verdict="unverified", reason=error.kind, message=str(error))
         if found is None:
             return replace(task, cost=64)
         request = replace(request, revision=found.commit, files=found.sizes)

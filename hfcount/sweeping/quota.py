@@ -25,7 +25,7 @@ class Budget:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock, self._lock = clock, Lock()
         self.kind, self.spent, self._leased = "", 0, 0
-        self._heard, self._limited = False, False
+        self._heard = self._limited = self._guessed = False
         self._left = self._quota = 0
         self._window, self._reset, self._until = _WINDOW, 0.0, 0.0
 
@@ -71,7 +71,7 @@ class Budget:
             if not self._quota:  # nobody has said of how many requests
                 self._limited = False
                 return 0.0
-            self._reset = now + self._window
+            self._reset, self._guessed = now + self._window + _LATER, True  # the first request begins it, not this
             self._left = self._quota - self._leased
         if cost <= self._left or (not self._leased and self._left >= self._quota):
             return 0.0
@@ -83,11 +83,13 @@ class Budget:
         self.kind, reset = said.kind, said.reset + _LATER
         self._quota = said.quota if said.quota is not None else max(self._quota, said.left)
         self._window = said.window or self._window
-        if not self._limited or reset > self._reset + 5 * _LATER:
-            self._left = self._quota - self._leased
-            self._reset, self._limited = reset, True
-        elif reset > self._clock():
-            self._reset = min(self._reset, reset)
+        if reset <= self._clock():  # of a window that is over
+            return
+        if not self._limited or reset > self._reset + self._window / 2:
+            self._left, self._limited = self._quota - self._leased, True
+            self._reset, self._guessed = reset, False
+        elif self._guessed or reset < self._reset:
+            self._reset, self._guessed = reset, False
         self._left = min(self._left, said.left)
 
 
@@ -122,6 +124,10 @@ class Gate(Meter):
         """Waits until a request may be made."""
         while pause := self._budget.lease(1):
             time.sleep(min(pause, _LATER))
+
+    def lose(self) -> None:
+        """Takes note of a request without an answer."""
+        self._budget.settle(1, 1)
 
     def hear(self, status: int, headers: Mapping[str, str]) -> None:
         """Takes note of an answer; the client itself waits where it is asked to."""

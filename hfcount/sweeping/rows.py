@@ -72,8 +72,9 @@ class Task:
         model: as its row calls it.
         revision: the commit, where it has one: with the model and hfcount's version the key of its row.
         modified: when it was last changed, where a listing says so.
-        request: how to read it; None where it is skipped.
-        reason, message: why it is skipped.
+        request: how to read it; None where it is not looked at.
+        verdict: where it is not looked at: `skipped`, or `unverified` where that cannot be.
+        reason, message: why it is not looked at.
         cost: requests of its files that it takes at most.
     """
 
@@ -81,6 +82,7 @@ class Task:
     revision: str | None
     request: Request | None
     modified: str | None = None
+    verdict: str = "skipped"
     reason: str | None = None
     message: str | None = None
     cost: int = 0
@@ -122,7 +124,7 @@ def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -
 
 def skipped(task: Task) -> bytes:
     """The row of a checkpoint that is not looked at."""
-    return unread(task, task.reason or "", task.message or "", "skipped")
+    return unread(task, task.reason or "", task.message or "", task.verdict)
 
 
 def encoded(row: Mapping[str, Any]) -> bytes:

@@ -2,12 +2,13 @@
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from hfcount.errors import SweepError
 from hfcount.sweeping import sources
 from hfcount.sweeping.asked import Collection, Listing
 from hfcount.sweeping.engine import Engine
@@ -20,6 +21,8 @@ from hfcount.version import __version__
 
 DEADLINE = 300.0
 """Seconds for one checkpoint."""
+
+_UNREACHED = 50  # checkpoints in a row
 
 Source = str | os.PathLike[str] | Listing | Collection | Iterable[str | os.PathLike[str]]
 
@@ -84,16 +87,18 @@ def many(
         store = stack.enter_context(closing(Store(Path(out), retry)))
         asked = _Asked(store.state)
         stack.callback(asked.close)
-        tasks = _fresh(store, chain.from_iterable(map(asked.tasks, given)))
+        keep = _Keep(store)
+        tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)))
         first = next(tasks, None)
         if first is not None:  # else workers would start in vain
             pool = Pool(executor or processes(count), count)
             try:
-                Engine(pool, deadline, asked.quota, store.add).run(chain([first], tasks))
+                Engine(pool, deadline, asked.quota, keep.add).run(chain([first], tasks))
             except BaseException:
                 pool.end()
                 raise
             pool.close()
+        keep.finish()
         asked.finish()
         store.seal()
         found = described(store.out)
@@ -141,12 +146,38 @@ class _Asked:
         return self._hub
 
 
-def _fresh(store: Store, tasks: Iterable[Task]) -> Iterator[Task]:
+class _Keep:
+    """Keeps rows, unless many after one another say that there is no way to the Hub: then the sweep ends instead."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._unreached: list[bytes] = []
+
+    def add(self, lines: Sequence[bytes]) -> None:
+        """Keeps rows, those that could not be read when there are others."""
+        reached = [line for line in lines if b'"reason":"NoNetwork"' not in line]
+        self._unreached += [line for line in lines if b'"reason":"NoNetwork"' in line]
+        if reached:
+            self.finish()
+            self._store.add(reached)
+        elif len(self._unreached) >= _UNREACHED:
+            raise SweepError(
+                f"the Hub could not be reached {_UNREACHED} times in a row. What was read before is kept: run it again"
+                " later."
+            )
+
+    def finish(self) -> None:
+        """Keeps what was held back."""
+        self._store.add(self._unreached)
+        self._unreached = []
+
+
+def _fresh(store: Store, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task]) -> Iterator[Task]:
     """Tasks that have no row yet; those that are skipped get theirs here."""
     for task in tasks:
         if not store.claim(task.model, task.revision, __version__):
             continue
         if task.request is None:
-            store.add([skipped(task)])
+            keep([skipped(task)])
         else:
             yield task

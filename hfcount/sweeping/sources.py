@@ -42,7 +42,7 @@ def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
             request = understood(Request(name, cache=False))
         except (HfcountError, ValueError) as error:
             kind = error.kind if isinstance(error, HfcountError) else "BadName"
-            yield Task(label(public(name)), None, None, reason=kind, message=str(error))
+            yield Task(label(public(name)), None, None, verdict="unverified", reason=kind, message=str(error))
             continue
         called = f"{request.model}/{request.subfolder}" if request.subfolder else request.model
         yield Task(label(called), request.revision, request)

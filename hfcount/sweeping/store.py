@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +26,10 @@ from hfcount.text import printable
 ROWS, SECONDS = 5_000, 300.0
 """A part is written for so many rows, or after so long."""
 
-AGAIN = ("NoNetwork", "HubError", "TimedOut", "WorkerDied", "OutOfMemory", "Crash")
+AGAIN = (
+    *("NoNetwork", "HubError", "NoSuchRepo", "NoSuchRevision", "GatedRepo"),
+    *("TimedOut", "WorkerDied", "OutOfMemory", "Crash"),
+)
 """Reasons of rows that another time may give others."""
 
 _PART = re.compile(r"part-(\d{6,})\.(parquet|jsonl)")
@@ -57,7 +60,7 @@ class Store:
             for row in read(out, ("model", "revision", "version")):
                 self.seen.add(*rows.key(row))
             self.before = len(self.seen)
-            self._journal, self._waiting = self._recovered()
+            self._journal, self._waiting = self._recovered(AGAIN if retry else ())
         except OSError as error:
             raise SweepError(f"{printable(str(out))} cannot be used: {error.strerror}.") from None
         self._since = time.monotonic()
@@ -106,12 +109,13 @@ class Store:
             elif len(kept) < len(found):
                 _write(path, BytesIO(b"".join(map(rows.encoded, kept))))
 
-    def _recovered(self) -> tuple[IO[bytes], int]:
+    def _recovered(self, again: Collection[str]) -> tuple[IO[bytes], int]:
         """The rows that a driver left in no part; of a row that it was writing when it was killed nothing."""
         path = self.state / "rows.jsonl"
         left = path.read_bytes() if path.exists() else b""
         whole = [line for line in left.splitlines(keepends=True) if line.endswith(b"\n")]
-        kept = [line for line in whole if self.seen.add(*rows.key(json.loads(line)))]
+        read = [(line, json.loads(line)) for line in whole]
+        kept = [line for line, row in read if row["reason"] not in again and self.seen.add(*rows.key(row))]
         temporary = path.with_name(".rows.tmp")
         temporary.write_bytes(b"".join(kept))
         os.replace(temporary, path)
