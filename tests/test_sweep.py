@@ -137,7 +137,7 @@ def test_every_engine_finds_the_same(kind: str, tree: Path, tmp_path: Path, dige
     else:
         pytest.importorskip("distributed", reason="no distributed; the extra `dask` brings it")
         done = _command(tmp_path / "out", "--tree", tree, "--engine", "dask", "--workers", "2")
-        assert (done.returncode, f"{COUNT} rows written" in done.stderr) == (0, True), done.stderr
+        assert (done.returncode, f"{COUNT} rows written" in done.stdout) == (0, True), done.stderr
         assert hfcount.sweep([], tmp_path / "out").digest == digest
 
 

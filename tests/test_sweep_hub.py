@@ -53,7 +53,7 @@ class Loopback:
         line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "2", *args]
         done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == code, done.stderr
-        return done.stderr
+        return done.stderr if code else done.stdout
 
     @property
     def rows(self) -> dict[str, tuple[str, str | None]]:

@@ -160,4 +160,4 @@ def _sweep(
     else:
         done = run.many(wanted, out, None, workers, deadline, retry)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
-    click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}", err=True)
+    click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
