@@ -165,8 +165,8 @@ class Blueprint:
         alone = leaves(self.tree if bare else self._tree_with("base"))
         whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
         prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
-        if (whole_name and not bare) or families.unprefixed(self.spec):
-            prefix = ""
+        if (whole_name and not bare) or families.unprefixed(self.spec) or prefix.count(".") > 1:
+            prefix = ""  # the reference adds and removes the name of one attribute
         nested = bool(self.spec.parts.keys() - {"mtp"})
         return replace(rules, prefix=prefix, bare=bare, nested=nested, merged=known.merged, transposed=known.transposed)
 

@@ -68,10 +68,25 @@ def _fixture(model_type: str, known: Json) -> Json:
             continue
         if other in known:
             return {"config": values, "judge": f"{known[other]['judge']}; recorded of {other}"}
+    for other, recorded in known.items():
+        for part in _parts(recorded["config"]):
+            if part.family == model_type:
+                return {"config": part.facts() | {"model_type": model_type}, "judge": f"within {other}"}
     from transformers import CONFIG_MAPPING
 
     values = json.loads(json.dumps(CONFIG_MAPPING[model_type]().to_dict(), default=str))
     return {"config": values | {"model_type": model_type}, "judge": "within the models that it is part of"}
+
+
+def _parts(values: Json) -> Iterator[Config]:
+    """The nested configs that a family reads, at any depth."""
+    config = Config(values)
+    build(config)
+    found = [*config.parts]
+    while found:
+        part = found.pop()
+        yield part
+        found += part.parts
 
 
 def _line(model_type: str, fixture: Json) -> Json:

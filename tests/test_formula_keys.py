@@ -27,7 +27,9 @@ RECORDED: dict[str, Json] = {
 
 KEY = re.compile(r"[A-Za-z_][\w.]*(\[\d+\][\w.]*)*")
 ARITHMETIC = re.compile(r"[\w.]+(\[\d+\][\w.]*)*|[()]| [·+/-] ")
-REMARKS = re.compile(r"|by default|fixed|rounded( to \w+)?|at least \w+")
+REMARKS = re.compile(r"|by default|fixed")
+RULES = re.compile(r"rounded( to \w+)?|at least \w+|as a power of 2|by its factors|in primes")
+NUMBER = re.compile(r"(?<![\w\[])\d+\b")
 LAYERS = re.compile(r"(all layers|layers? \d.*)")
 
 
@@ -69,7 +71,7 @@ def _sizes(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, int
 
 
 def _others(values: Json, key: str, number: int) -> Iterator[Json]:
-    """The config with another number under a key, and at every place of a list that has the same; none is twice in it."""
+    """The config with another number under a key, and wherever a list has the same; no two of a list are made alike."""
     name, bracket, _ = key.partition("[")
     listed = _value(values, name) if bracket else []
     for new in (2 * number, *((3 * number, 4 * number, 5 * number) if bracket else ()), number // 2):
@@ -84,13 +86,22 @@ def _outline(blueprint: Blueprint) -> list[object]:
     ]
 
 
+def _sources(formula: Formula) -> list[str]:
+    """What symbols are made of; a number that is the least of two keys may become the other one."""
+    return sorted(source for source in formula.keys.values() if ", " not in source and not LAYERS.fullmatch(source))
+
+
 def _legend(formula: Formula, config: Json, now: Formula) -> dict[str, int]:
     """The value of each symbol in a changed config; how many layers are of a kind is counted."""
-    found = {}
+    found, made = {}, [NUMBER.sub("#", source) for source in formula.keys.values()]
+    sources = {NUMBER.sub("#", source): symbol for symbol, source in now.keys.items()}
     for symbol, source in formula.keys.items():
+        whole = NUMBER.sub("#", source)
         source, _, remark = source.partition(", ")
-        if LAYERS.fullmatch(source) or remark.startswith(("rounded", "at least")):
+        if LAYERS.fullmatch(source):
             found[symbol] = now.legend[symbol]
+        elif RULES.fullmatch(remark):
+            found[symbol] = now.legend[sources[whole] if made.count(whole) == 1 else symbol]
         elif remark or _in_list(source, config):
             found[symbol] = formula.legend[symbol]
         else:
@@ -110,7 +121,7 @@ def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) 
         text, _, remark = source.partition(", ")
         if LAYERS.fullmatch(source):
             continue
-        assert REMARKS.fullmatch(remark), symbol
+        assert REMARKS.fullmatch(remark) or RULES.fullmatch(remark), symbol
         assert ARITHMETIC.sub("", text) == "", symbol
         if not (remark or _in_list(text, values)):
             assert _evaluated(text, values) == formula.legend[symbol], f"{symbol} is from {source}"
@@ -128,7 +139,8 @@ def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
                 other = build(Config(new))
             except HfcountError:
                 continue
-            if len(other.problems) <= len(blueprint.problems) and _outline(other) == outline:
+            same = _outline(other) == outline and _sources(other.formula()) == _sources(formula)
+            if same and len(other.problems) == len(blueprint.problems):
                 break
         else:
             continue

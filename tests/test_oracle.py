@@ -125,8 +125,9 @@ def config(family: str, head: str, facts: Json) -> Json:
 def class_of(values: Json) -> Any:
     """The class that a config.json names; not all are exported."""
     name, config = values["architectures"][0], transformers.CONFIG_MAPPING[values["model_type"]]
-    module = import_module(config.__module__.replace(".configuration_", ".modeling_"))
-    return getattr(transformers, name, None) or getattr(module, name)
+    if hasattr(transformers, name):  # a type may have no module of its own
+        return getattr(transformers, name)
+    return getattr(import_module(config.__module__.replace(".configuration_", ".modeling_")), name)
 
 
 def model_of(values: Json) -> Any:

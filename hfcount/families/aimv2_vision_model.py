@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
 
     places = None if s.positions is None else positions(s)
     encoder = block(layers=stack(s.layers, layer))
-    if s.vocab:
+    if s.family == "aimv2_text_model":
         table = block(token_embedding=embedding(s.vocab, d), position_embedding=places)
         return block(embeddings=table, encoder=encoder, rms_norm=rms_norm(d))
     into = Linear(d, d, bias)

@@ -19,6 +19,7 @@ SPELLINGS = {
     r"attention\.attention\.relative_position_bias\.": "relative_position_bias.",
     **VIT,
     r"^beit\.(embeddings|layers|shared_position_bias)\.": r"\1.",
+    r"(?<=\.)beit\.(embeddings|layers|shared_position_bias)\.": r"\1.",
     r"^fpn1\.0\.": "fpn.fpn1.conv_transpose1.",
     r"^fpn1\.1\.": "fpn.fpn1.normalization.",
     r"^fpn1\.3\.": "fpn.fpn1.conv_transpose2.",

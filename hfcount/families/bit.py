@@ -6,6 +6,7 @@ from hfcount.parts import layer_norm
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, led
 from hfcount.spec import Spec
+from hfcount.tree.dims import origin
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bit",)  # transformers 5.23: modeling_bit.py
@@ -21,7 +22,7 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "layer_type", observed=kind)
     factor = c.int("width_factor", default=1)
     widths = [
-        keys.worked(c, f"d{n}", keys.rounded(size * factor, 8), f"{size} · {{width_factor}}, rounded")
+        keys.worked(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")
         for n, size in enumerate(given, 1)
     ]
     narrow = [keys.worked(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)]

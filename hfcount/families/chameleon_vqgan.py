@@ -54,7 +54,7 @@ def blueprint(s: Spec) -> Block:
     levels, before = dict[str, Block](), of["first"]
     widths = [size for name, size in of.items() if name.startswith("width.")]
     for number, width in enumerate(widths):
-        first, later = Indices.below(min(1, count)), Indices.below(count).difference(Indices.below(1))
+        first, later = Indices.below(min(1, count)), Indices(range(1, max(1, count)), count - 1)
         blocks: Node = (Repeat(first, residual(before, width)), Repeat(later, residual(width, width)))
         end = number == len(widths) - 1
         levels[str(number)] = block(

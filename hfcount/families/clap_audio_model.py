@@ -17,7 +17,7 @@ _MAPPED = 4  # channels of a map where parts of a long recording are fused
 
 def spec(c: Config) -> Spec:
     first, bias = c.int("patch_embeds_hidden_size"), c.bool("qkv_bias", default=True)
-    heads, count = c.ints("num_attention_heads"), c.length("depths") or 0
+    heads, count = c.ints("num_attention_heads", least=1), c.length("depths") or 0
     widths = [first * 2 ** min(number, 32) for number in range(count)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias)
     fused = c.bool("enable_fusion", default=False)

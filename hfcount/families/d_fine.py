@@ -30,14 +30,14 @@ _BLOCKS = 3  # of a fusion of two levels, at a depth of 1
 def spec(c: Config) -> Spec:
     backbone = families.backbone(c)
     places = [2, 3, 4] if not c.given("backbone_config") else chosen(c.part("backbone_config"))
-    widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256))
+    widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
     depth, last = c.int("decoder_layers"), c.int("eval_idx", default=-1, minimum=-64)
     if (last if last >= 0 else depth + last) != depth - 1:
         raise UnknownArchitecture(f"{c.where}: layers behind the one that eval_idx names are not described.")
     levels = c.int("num_feature_levels", maximum=64)
-    points = c.ints("decoder_n_points", default=(4,), alone=True)
+    points = c.ints("decoder_n_points", default=(4,), alone=True, least=1)
     inside = c.int("encoder_hidden_dim")
-    fused = round(c.number("hidden_expansion", default=1.0) * int(inside) // 2)
+    fused = c.times("hidden_expansion", inside, default=1.0) // 2
     traits: dict[str, int] = {
         "num_queries": keys.sized("n_q", c.int("num_queries")),
         "learned": c.bool("learn_initial_query", default=False),

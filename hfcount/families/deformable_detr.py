@@ -13,7 +13,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 MODEL_TYPES = ("deformable_detr",)  # transformers 5.23: modeling_deformable_detr.py
-IGNORED = ("dilation", "two_stage_num_proposals", "max_position_embeddings", "return_intermediate")
+IGNORED = ("dilation", "two_stage_num_proposals", "return_intermediate")
 SPELLINGS = {
     r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder.",
     r"self_attn\.o_proj\.": "self_attn.out_proj.",

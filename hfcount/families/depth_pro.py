@@ -20,8 +20,8 @@ def spec(c: Config) -> Spec:
     viewed = c.bool("use_fov_model", default=False)
     side = c.int("patch_size")
     parts = {name: _seeing(c, key, side) for name, key in _SEEN.items() if viewed or name != "fov"}
-    scaled = c.ints("scaled_images_feature_dims", default=(1024, 1024, 512))
-    between = c.ints("intermediate_feature_dims", default=(256, 256))
+    scaled = c.ints("scaled_images_feature_dims", default=(1024, 1024, 512), least=1)
+    between = c.ints("intermediate_feature_dims", default=(256, 256), least=1)
     counts = [c.length("scaled_images_ratios") or 3, c.length("intermediate_hook_ids") or 2]
     normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
     biased = c.bool("use_bias_in_fusion_residual", default=not normed)
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec:
         "scaled": len(scaled),
         "between": len(between),
         "steps": steps,
-        "last": keys.sized("w_l", int((int(size) - 1) / 2 ** int(steps) + 1)),
+        "last": keys.sized("w_l", (size - 1) // 2 ** int(steps) + 1),
         **{f"scaled.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(scaled)},
         **{f"between.{place}": keys.sized(f"D{place + 1}", one) for place, one in enumerate(between)},
     }
@@ -48,7 +48,7 @@ def _seeing(c: Config, key: str, side: int) -> Spec:
     """A tower whose images are patches of this size, whatever its config says."""
     inner = c.part(key)
     return families.read(
-        inner.varied(key, {"image_size": int(side)}), inner.str("model_type", default="") or inner.kind
+        inner.varied(key, {"image_size": int(side)}, "patch_size"), inner.str("model_type", default="") or inner.kind
     )
 
 

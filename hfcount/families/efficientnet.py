@@ -23,11 +23,12 @@ def spec(c: Config) -> Spec:
     deeper, squeezed = c.number("depth_coefficient"), c.number("squeeze_expansion_ratio")
 
     def width(symbol: str, base: int) -> Dim:
-        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{base} · {{width_coefficient}}, rounded")
+        given = base.source if isinstance(base, Dim) else base
+        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_coefficient}}, rounded")
 
-    def narrow(symbol: str, size: int) -> Dim:
+    def narrow(symbol: str, size: Dim) -> Dim:
         made = max(least, int(size * squeezed))
-        return keys.worked(c, symbol, made, f"{size} · {{squeeze_expansion_ratio}}, rounded")
+        return keys.worked(c, symbol, made, f"{size.symbol} · {{squeeze_expansion_ratio}}, rounded")
 
     names = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
     lists = zip(*(keys.each(c, name, len(c.ints("in_channels"))) for name in names), strict=True)

@@ -22,6 +22,7 @@ def spec(c: Config) -> Spec:
     if not factors:
         raise c.error("channel_multiplier names no level.", "channel_multiplier")
     seen = c.ints("attn_resolutions")
+    factor = c.int("temporal_downsample_factor")
     traits: dict[str, int] = {
         "in_channels": keys.sized("C", c.int("in_channels")),
         "out_channels": keys.sized("C_o", c.int("out_channels")),
@@ -31,7 +32,7 @@ def spec(c: Config) -> Spec:
         "codebook": keys.sized("d_c", c.int("embed_dim")),
         "latent": keys.sized("d_l", c.int("latent_channels")),
         "double": 2 if c.bool("double_latent", default=False) else 1,
-        "times": int(log2(c.int("temporal_downsample_factor"))),
+        "times": keys.worked(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2"),
     }
     for number, factor in enumerate(factors):
         traits[f"width.{number}"] = keys.sized(f"d{number + 1}", first * factor)
@@ -64,7 +65,7 @@ def blueprint(s: Spec) -> Block:
     def level(number: int, before: int, coded: bool) -> Block:
         width, depth = widths[number], count + 1 if coded else count
         first, every = Indices.below(min(1, depth)), Indices.below(depth)
-        rest = Repeat(every.difference(first), residual(width, width, coded))
+        rest = Repeat(Indices(range(1, max(1, depth)), depth - 1), residual(width, width, coded))
         blocks: Node = (Repeat(first, residual(before, width, coded)), rest)
         resized = block(conv=conv(width, width, 3, bias=True))
         attends = of[f"attends.{number}"]

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
     frames = -(-c.int("sampling_rate") // hop)
     traits |= {
         "codebooks": Dim.named(
-            "n_q", int(1000 * rates[-1] // (int(frames) * max(1, ceil(log2(words))))), "target_bandwidths"
+            "n_q", int(1000 * rates[-1] // (int(frames) * max(1, ceil(log2(max(1, words)))))), "target_bandwidths"
         ),
         "codebook_size": keys.sized("|V|", words),
         "codebook_dim": keys.sized("d_q", c.int("codebook_dim", default=d)),

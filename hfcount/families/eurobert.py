@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("eurobert",)  # transformers 5.23: modeling_eurobert.py
-IGNORED = ("mask_token_id", "classifier_pooling")
+IGNORED = ("classifier_pooling",)
 
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 

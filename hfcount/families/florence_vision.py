@@ -10,7 +10,7 @@ from hfcount.tree.nodes import Block, Linear, Node, block
 MODEL_TYPES = ("florence_vision",)  # transformers 5.23: modeling_florence2.py
 IGNORED = (
     *("patch_stride", "patch_padding", "window_size", "num_groups"),
-    *("projection_dim", "max_temporal_embeddings", "max_position_embeddings"),
+    *("projection_dim", "max_temporal_embeddings"),
 )
 
 

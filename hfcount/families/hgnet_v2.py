@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         **{f"stem.{number}": width for number, width in enumerate(stem)},
         "affine": c.bool("use_learnable_affine_block", default=False),
     }
-    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 

@@ -16,9 +16,10 @@ IGNORED = ("hidden_size", "num_attention_heads")
 def spec(c: Config) -> Spec:
     steps, traits = scales(c), dict[str, int]()
     for place, (before, after) in enumerate(pairwise(steps)):
-        traits[f"joined.{place}"] = after.frames // before.frames * (after.side // before.side) ** 2
-        traits[f"inputs.{place}"] = channels(before, place)
-        traits[f"outputs.{place}"] = channels(after, place + 1)
+        joined = after.frames // before.frames * (after.side // before.side) ** 2
+        traits[f"joined.{place}"] = keys.worked(c, f"j{place + 1}", joined, "{patch_size}, by its factors")
+        traits[f"inputs.{place}"] = channels(c, before, place)
+        traits[f"outputs.{place}"] = channels(c, after, place + 1)
     traits["layers"] = len(steps) - 1
     return keys.encoding(c, (), hidden=c.int("text_hidden_size"), traits=traits)
 

@@ -23,7 +23,7 @@ MERGED = {f"wqkv.{end}": tuple(f"attn.{one}_proj.{end}" for one in "qkv") for en
 
 
 def spec(c: Config) -> Spec:
-    merge = c.ints("merge_kernel_size", default=(2, 2))
+    merge = c.ints("merge_kernel_size", default=(2, 2), least=1)
     traits = {
         "pos_emb_height": keys.sized("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
         "pos_emb_width": keys.sized("n_w", c.int("pos_emb_width", "init_pos_emb_width")),

@@ -17,7 +17,7 @@ _RATIO, _WIDER = 4, 2  # between stages: values to keys, network to layer
 
 
 def spec(c: Config) -> Spec:
-    depths, side = c.ints("depths"), c.int("image_size") // c.int("patch_size")
+    depths, side = c.ints("depths", least=1), c.int("image_size") // c.int("patch_size")
     count = len(depths)
     if count > _STAGES:
         raise c.error(f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec:
         layers.append(Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits=traits)))
         side = (side - 1) // 2 + 1
     of = {"num_channels": keys.sized("C", c.int("num_channels")), "kernel_size": keys.sized("w", c.int("kernel_size"))}
-    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, traits=of, uncounted=keys.COARSER)
 
 

@@ -7,6 +7,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, inverted, normed
 from hfcount.parts.segmentation import deeplab
 from hfcount.spec import Layer, Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -22,12 +23,17 @@ def spec(c: Config) -> Spec:
     depths, channels = keys.each(c, "n_attn_blocks", 3), c.int("num_channels")
 
     def scaled(symbol: str, base: int, step: int = 8) -> int:
-        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{base} · {{width_multiplier}}, rounded")
+        given = base.source if isinstance(base, Dim) else base
+        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_multiplier}}, rounded")
 
     units = keys.each(c, "base_attn_unit_dims", 3)
     widths = [scaled(f"d{number}", base) for number, base in enumerate(units, 1)]
     wide = c.int("ffn_multiplier")
-    layers = keys.stages(c, widths, lambda d: wide * d // 16 * 16, depths=depths)
+    networks = [
+        keys.worked(c, f"d_ff{n}", int(wide * d // 16 * 16), f"{{ffn_multiplier}} · d{n} / 16 · 16, rounded")
+        for n, d in enumerate(widths, 1)
+    ]
+    layers = keys.stages(c, widths, networks, depths=depths)
     traits: dict[str, int] = {
         "num_channels": keys.sized("C", channels),
         "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),

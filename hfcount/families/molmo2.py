@@ -7,7 +7,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("molmo2",)  # transformers 5.23: modeling_molmo2.py
-IGNORED = ("image_end_token_id", "image_high_res_id", "image_low_res_id", "image_patch_id", "use_frame_special_tokens")
+IGNORED = ("image_high_res_id", "image_low_res_id", "image_patch_id", "use_frame_special_tokens")
 SPELLINGS = MOLMO2
 REPLACES_PLACEHOLDERS = True
 

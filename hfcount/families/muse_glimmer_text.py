@@ -7,7 +7,6 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("muse_glimmer_text",)  # transformers 5.23: modeling_muse_glimmer.py
-IGNORED = ("layer_rope_theta",)
 
 
 def spec(c: Config) -> Spec:

@@ -8,7 +8,6 @@ from hfcount.spec import Dense, Layer, MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("muse_spark_text",)  # transformers 5.23: modeling_muse_spark.py
-IGNORED = ("layer_rope_theta",)
 
 
 def spec(c: Config) -> Spec:

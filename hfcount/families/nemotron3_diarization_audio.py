@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
     d, of = s.hidden, s.traits
     factor = of.get("upsampling_factor", 0)
     layers = stack(s.layers, lambda one: altered(clip_layer(d, one), self_attn=_attention(d, one.attention)))
-    first = None if factor else block("embedding", projection=Linear(of["stacked"], d))
+    first = block("embedding", projection=Linear(of["stacked"], d)) if "stacked" in of else None
     return block(
         upsampler=upsampling(d, d, factor, component="embedding") if factor else None,
         embedder=first,

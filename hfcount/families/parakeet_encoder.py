@@ -19,7 +19,8 @@ def spec(c: Config) -> Spec:
     alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
     mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
     stride, bins = c.int("subsampling_conv_stride"), c.int("num_mel_bins")
-    times, left = c.int("subsampling_factor").bit_length() - 1, bins
+    factor, left = c.int("subsampling_factor"), bins
+    times = keys.worked(c, "N_s", factor.bit_length() - 1, "{subsampling_factor}, as a power of 2")
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
@@ -54,7 +55,8 @@ def _numbered(s: Spec) -> Block:
 
 def _streamed(s: Spec) -> Block:
     first, each, point = _convolutions(s)
-    further = Indices.below(max(0, s.traits["shortened"] - 1))
+    times = s.traits["shortened"]
+    further = Indices.below(times - 1 if times > 1 else 0)
     layers = Repeat(further, block(depthwise_conv=each, pointwise_conv=point))
     return block("embedding", conv_in=first, layers=layers, linear=_flat(s))
 

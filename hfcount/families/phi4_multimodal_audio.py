@@ -10,7 +10,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("phi4_multimodal_audio",)  # transformers 5.23: modeling_phi4_multimodal.py
-IGNORED = ("chunk_size", "feature_layer", "left_chunk")
+IGNORED = ("feature_layer", "left_chunk")
 
 
 def spec(c: Config) -> Spec:

@@ -6,7 +6,6 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("pi0",)  # transformers 5.23: modeling_pi0.py
-IGNORED = ("chunk_size",)
 SPELLINGS = {
     r"^model\.": "",
     r"^(?=(?:state_proj|action_in_proj|action_time_mlp_(?:in|out))\.)": "embed_action_time.",

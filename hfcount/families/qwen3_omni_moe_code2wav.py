@@ -9,7 +9,6 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py
-IGNORED = ("sliding_window",)
 _DILATIONS = (1, 3, 9)
 
 

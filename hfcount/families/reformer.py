@@ -31,7 +31,8 @@ def spec(c: Config) -> Spec:
         for key, usual, letter in (("axial_pos_shape", (64, 64), "n"), ("axial_pos_embds_dim", (64, 192), "d")):
             sizes = c.ints(key, default=usual)
             traits |= {f"{key}.{place}": keys.sized(f"{letter}_{place + 1}", size) for place, size in enumerate(sizes)}
-            traits["axes"] = len(sizes)
+            if traits.setdefault("axes", len(sizes)) != len(sizes):
+                raise c.error(f"{key} has {len(sizes):,} entries, and axial_pos_shape {traits['axes']:,}.", key)
         if sum(c.ints("axial_pos_embds_dim", default=(64, 192))) != d:
             raise c.error(f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
     rows = None if traits else c.int("max_position_embeddings")

@@ -32,10 +32,10 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     of, before = s.traits, s.traits["embedding_size"]
 
-    def layer(inputs: int, d: int, shortened: bool) -> Block:
+    def layer(number: int, inputs: int, d: int, shortened: bool) -> Block:
         way = [normed(inputs, d, 1), normed(d, d, 3, groups=max(1, d // of["groups_width"]))]
         if of["squeezed"]:
-            narrow = Dim.named(f"r_{inputs}", round(inputs / 4), f"{inputs} / 4, rounded")
+            narrow = Dim.named(f"r{number}", round(inputs / 4), f"d{number} / 4, rounded")
             way.append(block(attention=Block({"0": conv(d, narrow, 1, bias=True), "2": conv(narrow, d, 1, bias=True)})))
         way.append(normed(d, d, 1))
         steps = Block({str(number): one for number, one in enumerate(way)})
@@ -45,7 +45,7 @@ def blueprint(s: Spec) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.traits["width"]
         shortened = before != d or bool(number or of["downsample_in_first_stage"])
-        layers = led(part.indices.count, layer(before, d, shortened), layer(d, d, False))
+        layers = led(part.indices.count, layer(number, before, d, shortened), layer(number + 1, d, d, False))
         stages[str(number)] = block(layers=layers)
         before = d
     stem = block(embedder=normed(of["num_channels"], of["embedding_size"], 3))

@@ -25,7 +25,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 def spec(c: Config) -> Spec:
     backbone = families.backbone(c)
     places = [2, 3, 4] if not c.given("backbone_config") else chosen(c.part("backbone_config"))
-    widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256))
+    widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
     traits: dict[str, int] = {
         "num_queries": keys.sized("n_q", c.int("num_queries")),
         "learned": c.bool("learn_initial_query", default=False),

@@ -14,7 +14,7 @@ from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffe
 # transformers 5.23: modeling_seamless_m4t.py, modeling_seamless_m4t_v2.py
 MODEL_TYPES = ("seamless_m4t", "seamless_m4t_v2")
 IGNORED = tuple(
-    "adaptor_stride max_position_embeddings max_source_positions max_new_tokens t2u_max_new_tokens num_adapter_layers"
+    "adaptor_stride max_source_positions max_new_tokens t2u_max_new_tokens num_adapter_layers"
     " t2u_max_position_embeddings rotary_embedding_base sampling_rate scale_embedding upsample_rates vocoder_offset"
     " num_conv_pos_embedding_groups num_conv_pos_embeddings speech_encoder_chunk_size speech_encoder_left_chunk_num"
     " left_max_position_embeddings right_max_position_embeddings".split()

@@ -18,6 +18,7 @@ SPELLINGS = {
     r"attention\.output\.dense\.": "attention.o_proj.",
     r"intermediate\.dense\.": "mlp.fc1.",
     r"output\.dense\.": "mlp.fc2.",
+    r"(?<=\.)swin\.(embeddings|encoder)\.": r"\1.",
 }
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")

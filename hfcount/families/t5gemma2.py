@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Tensor, Tied, block
 
 MODEL_TYPES = ("t5gemma2",)  # transformers 5.23: modeling_t5gemma2.py
-IGNORED = ("mm_tokens_per_image", "_sliding_window_pattern", "sliding_window_pattern")
+IGNORED = ("mm_tokens_per_image", "_sliding_window_pattern")
 SPELLINGS = {r"encoder\.text_model\.": "encoder."}
 REPLACES_PLACEHOLDERS = True
 

@@ -10,7 +10,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
 
 MODEL_TYPES = ("udop",)  # transformers 5.23: modeling_udop.py
-IGNORED = ("relative_attention_max_distance", "is_decoder", "image_size")
+IGNORED = ("relative_attention_max_distance", "image_size")
 
 _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder")
 _KINDS = {"1d", "horizontal", "vertical"}
@@ -36,6 +36,7 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "relative_bias_args")
     traits = {
         "gated": c.str("feed_forward_proj", default="relu").split("-")[0] == "gated",
+        "heads": heads,
         "places": keys.sized("n_2", c.int("max_2d_position_embeddings")),
         "buckets": buckets,
         "biases": len(kinds) if c.given("relative_bias_args") else len(_KINDS),
@@ -51,7 +52,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, of, heads = s.hidden, s.traits, s.layers[0].layer.attention.heads
+    d, of, heads = s.hidden, s.traits, s.traits["heads"]
     words, norm = Tied("shared.weight", (s.vocab, d)), layer_norm(d, bias=False)
     patch = block(proj=patch_convolution(s))
     bias = block("attention", relative_attention_bias=block(weight=Tensor((of["buckets"], heads))))

@@ -7,12 +7,14 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, normed
 from hfcount.spec import Spec
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("uvdoc", "uvdoc_backbone")  # transformers 5.23: modeling_uvdoc.py
 IGNORED = ("depths", "out_indices")
 
 _HEADS = {"uvdoc": keys.named(("Model",)), "uvdoc_backbone": keys.named(Backbone="backbone")}
+_LETTERS = {"resnet_head": "h", "resnet_configs": "r", "stage_configs": "s", "out_point_positions2D": "o"}
 _SMALL = 3  # the kernel between backbone and head
 
 
@@ -27,6 +29,8 @@ def spec(c: Config) -> Spec:
     seen = families.part(c, "backbone_config", "uvdoc_backbone").but(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     points = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
+    if points["out_point_positions2D.0.count"] < 2:
+        raise c.error("out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
     traits = {
         "kernel_size": side,
         "bridge": inputs,
@@ -38,7 +42,7 @@ def spec(c: Config) -> Spec:
 
 def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> dict[str, int]:
     """The traits KEY.GROUP.PLACE.NUMBER of what a key lists, and the counts KEY.count and KEY.GROUP.count."""
-    traits = {f"{key}.count": len(groups)}
+    traits, count, letter = {f"{key}.count": len(groups)}, 0, _LETTERS[key]
     for group, entries in enumerate(groups):
         if not isinstance(entries, list) or not entries or not all(_fits(one, length) for one in entries):
             raise c.error(f"{key} must name lists of {length} whole numbers or switches.", key, code="HF001")
@@ -46,9 +50,12 @@ def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> dict[str
         for place, one in enumerate(entries):
             if any(type(size) is not int or not 0 < size < 2**32 for size in one[:2]):
                 raise c.error(f"{key} must name channels above 0.", key)
+            count += 1
+            at = f"[{group}][{place}]" if groups is c.value(key) else f"[{place}]"
             for number, value in enumerate(one):
-                size = value if number > 1 else keys.sized(f"{key[0]}{group}_{place}{'ab'[number]}", value)
-                traits[f"{key}.{group}.{place}.{number}"] = int(value) if number > 1 else size
+                name, found = f"{letter}_{'ab'[number % 2]}{count}", c.source(key, f"{at}[{number}]")
+                size = Dim.named(name, value, found) if number < 2 else int(value)
+                traits[f"{key}.{group}.{place}.{number}"] = size
     return traits
 
 

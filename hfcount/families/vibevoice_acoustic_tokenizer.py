@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "depths", "Correct one of them.")
     traits: dict[str, int] = {key: keys.sized(letter, c.int(key)) for key, letter in _SIZES.items()}
     traits |= {"ratios": len(ratios), **{f"ratio.{number}": ratio for number, ratio in enumerate(ratios)}}
-    traits |= {f"depth.{number}": keys.sized(f"N{number}", depth) for number, depth in enumerate(depths)}
+    traits |= {f"depth.{number}": keys.sized(f"N_s{number}", depth) for number, depth in enumerate(depths)}
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
     return keys.encoding(c, [], known, hidden=c.int("hidden_size"), traits=traits)
 

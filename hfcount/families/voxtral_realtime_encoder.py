@@ -8,7 +8,7 @@ from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("voxtral_realtime_encoder",)  # transformers 5.23: modeling_voxtral_realtime.py
-IGNORED = ("vocab_size", "sliding_window")
+IGNORED = ("vocab_size",)
 
 
 def spec(c: Config) -> Spec:

@@ -31,7 +31,7 @@ def blueprint(s: Spec) -> Block:
     of, out, seen = s.traits, s.out or s.hidden, s.parts["vision"].hidden
     across = of["mit_hidden_size"]
     layer = Layer(ffn=Dense(width=of["mit_intermediate_size"], bias=True))
-    layers = Layers(indices=Indices.below(of["mit_num_hidden_layers"]), layer=layer)
+    layers = Layers(indices=Indices.below(of["mit_num_hidden_layers"]), layer=layer, letter="N_m")
     frames = Tensor((1, of["num_frames"], across))
     encoder = block(layers=stack((layers,), lambda one: clip_layer(across, one)))
     into = Linear(out, out)

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     if not rates or not isinstance(rates[-1], int | float):
         raise c.error("target_bandwidths must list numbers.", "target_bandwidths", code="HF001")
     hop = keys.product([heard.traits[f"ratio.{number}"] for number in range(heard.traits["ratios"])])
-    frames, bits = -(-c.int("sample_rate") // hop), max(1, ceil(log2(words)))
+    frames, bits = -(-c.int("sample_rate") // hop), max(1, ceil(log2(max(1, words))))
     d = heard.hidden + meant.hidden
     traits = keys.semantic(c, meant.hidden) | {
         "codebooks": Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),

@@ -1,6 +1,6 @@
 """The closed form of a model's parameters: in the literature's symbols, with numbers, and where each symbol is from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ class Formula:
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
         within = {
             atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
-            for name, one in spec.parts.items()
+            for name, one in _inside(spec)
             for part in one.layers
             if not has_key(part.indices.count)
             for atom in atoms(polynomial(part.indices.count))
@@ -95,6 +95,13 @@ class Formula:
 
     def __str__(self) -> str:
         return self.text(self.total)
+
+
+def _inside(spec: Spec) -> Iterator[tuple[str, Spec]]:
+    """The parts of a model and theirs, by name."""
+    for name, one in spec.parts.items():
+        yield name, one
+        yield from _inside(one)
 
 
 def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hfcount.keys.sizes import rounded
+from hfcount.keys.sizes import rounded, sized
 from hfcount.mapper import Config
 from hfcount.tree.dims import Dim
 
@@ -29,7 +29,7 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
     def written(*places: int) -> str:
         return c.path("block_configs") + "".join(f"[{number}]" for number in places)
 
-    traits = {"stages": len(stages)}
+    traits, count = {"stages": len(stages)}, 0
     for number, stage in enumerate(stages):
         blocks = stage if isinstance(stage, list) else []
         traits[f"depth.{number}"] = len(blocks)
@@ -37,9 +37,10 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
             if not (isinstance(one, list) and len(one) == 5 and all(_is_size(size) for size in one[:3])):
                 said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
                 raise c.error(said, "block_configs", code="HF001")
+            count += 1
             before, after = (
                 Dim.named(
-                    f"{name}{number}_{place}",
+                    f"{name}{count}",
                     rounded(one[side] * factor, step),
                     written(number, place, side) + (times or usually),
                 )
@@ -50,7 +51,7 @@ def spelled_out(c: Config, usual: Sequence[Sequence[Any]], scaled: bool = True) 
         if blocks:
             made = Dim.named(f"f{number}", blocks[-1][2], written(number, len(blocks) - 1, 2) + usually)
             # As the model around it takes them: not rounded to divisor.
-            traits[f"features.{number}"] = c.times("scale", made, default=1) if scaled else made
+            traits[f"features.{number}"] = sized(f"f{number}", c.times("scale", made, default=1)) if scaled else made
         else:
             raise c.error(f"block_configs names no block for stage {number}.", "block_configs")
     return traits

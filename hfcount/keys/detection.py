@@ -33,7 +33,8 @@ def channels(places: list[int], backbone: Spec) -> list[int]:
     if not any("width" in part.layer.traits for part in backbone.layers):
         return [backbone.hidden for _ in places]
     widths = [stem, *stages]
-    return [widths[place] for place in places if -len(widths) <= place < len(widths)]
+    found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
+    return found or [backbone.hidden]
 
 
 def detecting(

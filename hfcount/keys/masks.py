@@ -32,7 +32,7 @@ def masking(
     count = c.int("decoder_layers", maximum=MAX_LAYERS) - 1  # the last prediction needs no layer of its own
     own = {
         "num_queries": sized("n_q", c.int("num_queries")),
-        "finer": max(0, int(log2(min(steps)) - log2(common))),
+        "finer": max(0, int(log2(min(steps)) - log2(max(1, common)))),
         "levels": len(widths),
         **{f"level.{place}": one for place, one in enumerate(widths)},
     }

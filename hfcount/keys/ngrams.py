@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.keys.sizes import divides, layer_count, sized
+from hfcount.keys.sizes import divides, layer_count, sized, worked
 from hfcount.mapper import Config
 from hfcount.spec import Layers
-from hfcount.tree.dims import Dim, round_up
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices, intersection
 
 _MOST = 4_096  # tables, whose sizes are found one by one
@@ -40,7 +40,7 @@ def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
     primes, found = _primes(c.int("ngram_vocab_size_base")), list(layers)
     for number, place in enumerate(places):
         rows = round_up(sum(next(primes) for _ in range(heads)), c.int("make_ngram_vocab_size_divisible_by"))
-        known = Dim.named(f"|V_n{number + 1}|", int(rows), "primes from ngram_vocab_size_base")
+        known = worked(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
         found = _marked(found, Indices.of([place - 1]), {**common, "ple_rows": known})
     return found
 

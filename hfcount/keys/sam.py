@@ -45,7 +45,7 @@ def remembering(c: Config, latent: bool) -> dict[str, int]:
     rate = c.int("memory_attention_downsample_rate")
     return traits | {
         "latent": latent,
-        "mask_stages": int(log2(total) // log2(side)),
+        "mask_stages": int(log2(max(1, total)) // log2(side)),
         "memory_fuser_num_layers": sized("N_x", c.int("memory_fuser_num_layers", maximum=MAX_LAYERS)),
         "occluded": c.bool("enable_occlusion_spatial_embedding"),
         "pointed": c.bool("enable_temporal_pos_encoding_for_object_pointers"),

@@ -5,7 +5,7 @@ from math import log
 from operator import mul
 from typing import NamedTuple
 
-from hfcount.keys.sizes import sized
+from hfcount.keys.sizes import worked
 from hfcount.mapper import Config
 
 _MULTIPLE = 64
@@ -77,6 +77,6 @@ def _factors(number: int) -> list[int]:
     return sorted([*found, rest] if rest > 1 else found, reverse=True)
 
 
-def channels(scale: Scale, place: int) -> int:
+def channels(c: Config, scale: Scale, place: int) -> int:
     """The channels of a scale as a size with a symbol, by the number of the layer that gives it."""
-    return sized(f"C{place}", scale.channels)
+    return worked(c, f"C{place}", scale.channels, "{patch_size}, by its factors")

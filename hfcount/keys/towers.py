@@ -146,7 +146,7 @@ def stages(
     c: Config,
     widths: Sequence[int],
     wide: Callable[[int], int] | Sequence[int] | None = None,
-    heads: Sequence[int] = (),
+    heads: Sequence[int] | None = None,
     bias: bool = True,
     uneven: Uneven = "refused",
     depths: Sequence[int] | None = None,
@@ -164,8 +164,10 @@ def stages(
         traits: further sizes of each stage.
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
-    if not depths or len({len(depths), len(widths), len(heads or depths)}) > 1:
-        said = f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads):,} numbers of heads."
+    if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
+        said = (
+            f"depths has {len(depths):,} entries for {len(widths):,} widths and {len(heads or ()):,} numbers of heads."
+        )
         raise c.error(said, "depths", "Correct one of them.")
     if min(depths) < 0:
         raise c.error(f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")

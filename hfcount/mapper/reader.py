@@ -107,12 +107,17 @@ class Config(Tracked):
         value = self._find(names, None)[0] if parted else None
         return value.split(parted) if isinstance(value, str) else self._list(names, str, "texts")
 
-    def ints(self, *names: Str, default: Iterable[Int] | None = None, alone: Bool = False) -> list[Int]:
-        """A list of whole numbers, `default` if absent; with `alone` a single number becomes a list of one."""
+    def ints(self, *names: Str, default: Iterable[Int] | None = None, alone: Bool = False, least: Int = 0) -> list[Int]:
+        """A list of at least so many whole numbers, `default` if absent; with `alone` one number is a list of it."""
         value, name = self._find(names, UNSAID if default is None else None)
         if name is None:
-            return list(default or ())
-        numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
+            numbers = list(default or ())
+        else:
+            numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
+        if len(numbers) < least:
+            raise self.error(f"{names[0]} must name {least} and more whole numbers.", names[0])
+        if name is None:
+            return numbers
         places = {number: self.source(name, f"[{numbers.index(number)}]") for number in set(numbers)}
         alike = len(places) == 1
         return [Dim.named(name, number, self.source(name) if alike else places[number]) for number in numbers]

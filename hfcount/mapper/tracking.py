@@ -93,11 +93,15 @@ class Tracked:
         other.kind = self._declared().part(name, None).kind if name else self.kind
         return other
 
-    def varied(self, where: str, own: Mapping[str, Any]) -> Self:
-        """This config with `own` in place of its values, from the object at `where`; both track reads together."""
+    def varied(self, where: str, own: Mapping[str, Any], source: str = "") -> Self:
+        """This config with `own` in place of its values, from the object at `where`; both track reads together.
+
+        `source` is the full path of a key that the values are from instead.
+        """
         other = copy(self)
         other._values = {**self._values, **own}
-        other._sources = {name: f"{where}.{name}" for name in own}
+        other._assumed = self._assumed - own.keys()
+        other._sources = {name: source or f"{self._path}{where}.{name}" for name in own}
         return other
 
     @property
@@ -167,7 +171,7 @@ class Tracked:
 
     def path(self, name: str) -> str:
         """The full path of a key."""
-        return f"{self._path}{self._sources.get(name, name)}"
+        return self._sources.get(name) or f"{self._path}{name}"
 
     def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         """The value of the first of these names that is given, and that name; `default` and None if none is."""

@@ -3,6 +3,7 @@
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.norms import rms_norm
 from hfcount.spec import Layer
+from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 
@@ -30,12 +31,10 @@ def ngram_layer(d: int, one: Layer, streams: int) -> Block:
     """
     of, wide = one.traits, streams * d
     rows, width, heads, inputs = of["ple_rows"], of["ple_width"], of["ple_heads"], of["ple_embed_dim"]
-    each = -(-int(rows) // int(of["split_ngram_parts"]))
-    starts = range(0, int(rows), each)
-    shards = {
-        f"shard_{number}": block(weight=Tensor((min(each, int(rows) - start), width)))
-        for number, start in enumerate(starts)
-    }
+    each = round_up(rows, of["split_ngram_parts"]) // of["split_ngram_parts"]
+    last = (int(rows) - 1) // int(each)
+    shards = {f"shard_{number}": block(weight=Tensor((each, width))) for number in range(last)}
+    shards[f"shard_{last}"] = block(weight=Tensor((rows - last * each, width)))
     tables = block(
         "embedding",
         layer_multipliers=buffer(of["ngram_size"], whole=True),

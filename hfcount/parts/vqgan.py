@@ -60,7 +60,7 @@ def decoder(inputs: int, widths: Sequence[int], blocks: int, outputs: int) -> Bl
 
 
 def _stage(before: int, width: int, blocks: int, attends: bool) -> Block:
-    first, rest = Indices.of(range(min(1, blocks))), Indices.of(range(1, max(1, blocks)))
+    first, rest = Indices.below(min(1, blocks)), Indices(range(1, max(1, blocks)), blocks - 1)
     chain: tuple[Node, ...] = (Repeat(first, residual(before, width)), Repeat(rest, residual(width, width)))
     return block(block=chain, attn=Repeat(Indices.below(blocks), attending(width)) if attends else None)
 

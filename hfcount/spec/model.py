@@ -197,7 +197,8 @@ class Spec(Frozen):
     def __post_init__(self) -> None:
         Frozen.__post_init__(self)
         letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
-        object.__setattr__(self, "layers", _numbered(self.layers, letter))
+        if self.place or not any("_" in part.letter for part in self.layers):  # else they keep those of their place
+            object.__setattr__(self, "layers", _numbered(self.layers, letter))
         if any(part.place != name for name, part in self.parts.items()):
             known = keyed(replace(self, parts={})) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, cast
 
-from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, render
+from hfcount.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, remark, render
 
 
 class Dim(int):
@@ -56,7 +56,7 @@ class Dim(int):
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == len(monomial) == 1:
                 return monomial[0].source
-        return arithmetic(self.terms)
+        return arithmetic(self.terms) + remark(self.terms)
 
     def read(self) -> Iterator[tuple[str, int]]:
         """The sources of the number, and of each named size that it was computed from, with their values."""
@@ -121,6 +121,7 @@ def _quotient(above: int, below: int) -> Polynomial:
     under = f"({under})" if " " in under or "·" in under else under
     whole, part = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
     source = f"{grouped(whole) if len(polynomial(above)) > 1 else whole} / {part}"
+    source += remark(polynomial(above), polynomial(below))
     return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
 
 
@@ -148,7 +149,7 @@ def _scale(factor: float, size: int, _: int) -> int:
 
 def _scaled(factor: float, source: str, size: int, _: int) -> Polynomial:
     """One symbol, since the product is rounded."""
-    source = f"{source} · {grouped(arithmetic(polynomial(size)))}"
+    source = f"{source} · {grouped(arithmetic(polynomial(size)))}{remark(polynomial(size))}"
     return {(Atom(f"({source.replace(' ', '')})", int(factor * int(size)), source),): 1}
 
 

@@ -120,6 +120,12 @@ def arithmetic(terms: Polynomial) -> str:
     return _joined(written, " · ", "")
 
 
+def remark(*made: Polynomial) -> str:
+    """`, ` and the rule of an architecture by which a symbol is made, which arithmetic over it is then made by, too."""
+    said = (atom.source.partition(", ")[2] for terms in made for monomial in terms for atom in monomial)
+    return next((f", {one}" for one in said if one not in ("", "fixed", "by default")), "")
+
+
 def _joined(products: Iterable[tuple[list[str], int]], times: str, thousands: str) -> str:
     text = ""
     for factors, coefficient in products:

@@ -49,6 +49,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (ties.check_copies, {"names"}),
     (checks.check_buffers, {"names"}),
     (checks.check_auxiliary, {"names"}),
+    (checks.check_towers, {"names"}),
     (_check_modules, {"packed"}),
     (checks.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),

@@ -126,6 +126,25 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
             key=key,
             file=CONFIG if key else None,
             fix=f"Set {key} to 0, or copy the layers from the base model." if key else "",
+            announced="multi-token-prediction layers",
+            without="The model proper is complete without, but speculative decoding with them will not work.",
+        )
+
+
+def check_towers(c: Comparison, outcome: Outcome) -> None:
+    """HF207: towers that a tool leaves out which converts the language model alone."""
+    left = c.packed.left if c.packed and c.match.complete else []
+    if left:
+        outcome.report(
+            "HF207",
+            expected=sum(int(leaf.count) for leaf in left),
+            observed=0,
+            tensors=[leaf.name for leaf in left],
+            count=sum(int(leaf.count) for leaf in left),
+            parameters=sum(leaf.elements for leaf in left),
+            bytes=None,
+            announced="towers",
+            without=f"{c.packing.name} converts the language model alone, which is complete without them.",
         )
 
 

@@ -90,11 +90,10 @@ RULES = {
             "HF207",
             "auxiliary-absent",
             "note",
-            "The config announces multi-token-prediction layers that are not stored.",
-            "transformers drops them when a model is loaded and saved.",
-            "Announce none, or copy the layers from the base model.",
-            "the config announces multi-token-prediction layers, and none is stored: {tensors}. The model proper is"
-            " complete without, but speculative decoding with them will not work.",
+            "The config announces multi-token-prediction layers, or towers of a converted model, that are not stored.",
+            "transformers drops such layers when it loads and saves a model; mlx-lm converts the language model alone.",
+            "Announce none, or copy them from the base model.",
+            "the config announces {announced}, and none is stored: {tensors}. {without}",
         ),
         Rule(
             "HF208",
