@@ -22,25 +22,32 @@ if TYPE_CHECKING:
         FetchError,
         HfcountError,
         NotVerified,
+        SweepError,
         UnknownArchitecture,
     )
     from hfcount.plan import Blueprint, blueprint
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
+    from hfcount.sweeping.asked import Collection, Listing
+    from hfcount.sweeping.run import sweep
 
 _HOMES = {
     "BadSetting": "errors",
     "Blueprint": "plan",
+    "Collection": "sweeping.asked",
     "ConfigError": "errors",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
     "HfcountError": "errors",
+    "Listing": "sweeping.asked",
     "NotVerified": "errors",
     "Report": "report.model",
+    "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
     "blueprint": "plan",
+    "sweep": "sweeping.run",
     "verify": "api",
     "verify_tensors": "api",
     "what_ifs": "api",
@@ -49,17 +56,21 @@ _HOMES = {
 __all__ = [
     "BadSetting",
     "Blueprint",
+    "Collection",
     "ConfigError",
     "DocumentError",
     "FetchError",
     "Finding",
     "HfcountError",
+    "Listing",
     "NotVerified",
     "Report",
+    "SweepError",
     "UnknownArchitecture",
     "Verdict",
     "__version__",
     "blueprint",
+    "sweep",
     "verify",
     "verify_tensors",
     "what_ifs",

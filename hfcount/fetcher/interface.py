@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
@@ -12,6 +12,9 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
 from hfcount.storage.schemes import SIDE_FILES
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.fetcher.meter import Meter
 
 SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
@@ -54,6 +57,9 @@ class Request:
         offline: the cache only.
         timeout: seconds for all that is asked of the Hub, more than none and at most LONGEST.
         cache: whether what was read before is read again from disk, and what is read now is kept there.
+        files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
+            the commit, and nothing is listed.
+        meter: counts the requests to the Hub, where many runs share a quota.
     """
 
     model: str
@@ -63,6 +69,8 @@ class Request:
     offline: bool = False
     timeout: float = 300.0
     cache: bool = True
+    files: Mapping[str, int | None] | None = field(default=None, hash=False)
+    meter: "Meter | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
