@@ -25,6 +25,13 @@ from hfcount.plan import Blueprint
 BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
 """Commands that need the network, another tool or another repository begin so."""
 
+BY_OTHERS = {
+    "before-saving.md": "test_recipes.py",
+    "fix.md": "test_fix_page.py",
+    "sweep.md": "test_sweep_docs.py",
+}
+"""Pages whose examples need more than this, and the tests that run them."""
+
 MODELS = ("Qwen/Qwen3-8B", "Qwen/Qwen3-32B", "Qwen/Qwen3-235B-A22B")
 
 
@@ -37,7 +44,7 @@ def commands() -> Iterator[str]:
     """What the pages say to type, without remarks and what follows a pipe or `&&`."""
     for page in PAGES:
         for line in "\n".join(blocks(page, "sh")).splitlines():
-            if line and not line.startswith(BY_HAND):
+            if page.name not in BY_OTHERS and line and not line.startswith(BY_HAND):
                 words = shlex.split(line, comments=True)
                 ends = [words.index(one) for one in ("|", "&&") if one in words]
                 yield shlex.join(words[: min(ends, default=len(words))])
@@ -104,10 +111,13 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str)
 
 
 def test_every_python_example_is_run_by_a_test() -> None:
-    assert {page.name for page in PAGES if blocks(page, "python")} == {
-        *("README.md", "python.md"),
-        *("before-saving.md", "CONTRIBUTING.md"),  # by test_recipes.py and below
-    }
+    with_python = {page.name for page in PAGES if blocks(page, "python")}
+    assert with_python - BY_OTHERS.keys() == {"README.md", "python.md", "CONTRIBUTING.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in BY_OTHERS], ids=lambda page: page.name)
+def test_others_run_what_is_left_to_them(page: Path) -> None:
+    assert f'"{page.name}"' in (ROOT / "tests" / BY_OTHERS[page.name]).read_text()
 
 
 def test_the_family_step_by_step_is_one() -> None:
