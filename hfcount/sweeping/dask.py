@@ -17,7 +17,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[tuple[Executor
         SweepError: distributed is not installed, or there is no such scheduler.
     """
     if find_spec("distributed") is None:
-        raise SweepError("distributed is not installed, which this needs: pip install 'hfcount[dask]'.")
+        raise SweepError("distributed is not installed, which this needs: pip install distributed (extra dask).")
     distributed, dask = import_module("distributed"), import_module("dask")
     with ExitStack() as stack:
         # The first death of a worker fails its batch, and the driver finds out which checkpoint it was.

@@ -140,7 +140,7 @@ def kind_of(out: Path) -> str:
 
     there, able = {path.suffix[1:] for path in parts(out)}, find_spec("pyarrow") is not None
     if "parquet" in there and not able:
-        raise SweepError(f"{printable(str(out))} has Parquet files, which pyarrow reads: pip install 'hfcount[sweep]'.")
+        raise SweepError(f"{printable(str(out))} has Parquet files, which pyarrow reads: pip install pyarrow.")
     return next(iter(there)) if there else "parquet" if able else "jsonl"
 
 
