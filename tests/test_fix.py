@@ -235,8 +235,20 @@ OPEN: dict[str, Callable[[Path], Path]] = {
     "a file is cut off": lambda folder: write("truncated", folder),
     "one tensor in two files": lambda folder: write("a tensor in two files", folder),
     "scales are lost": lambda folder: write("FP8 in blocks, and all scales are lost", folder),
+    "pickled weights": lambda folder: without_shapes(folder),
     "nothing": lambda folder: sound(folder),
 }
+
+
+def without_shapes(folder: Path) -> Path:
+    """Pickled weights, of whose tensors only the names are known."""
+    made = spoiled(sound(folder, "llama"), says(num_hidden_layers=2))
+    index = (folder / INDEX).read_text().replace(".safetensors", ".bin")
+    (folder / "pytorch_model.bin.index.json").write_text(index)
+    (folder / INDEX).unlink()
+    for path in folder.glob("*.safetensors"):
+        path.rename(path.with_suffix(".bin"))
+    return made
 
 
 def spoiled(folder: Path, spoil: Spoil) -> Path:
