@@ -115,6 +115,10 @@ REPAIRED: dict[str, tuple[Json, Spoil]] = {
     "head_dim": ({}, says(head_dim=8)),
     "head_dim, where other keys would fit together": ({"family": "llama", "head_dim": 6}, says(head_dim=12)),
     "num_key_value_heads": ({}, says(num_key_value_heads=4)),
+    "num_key_value_heads that is not there": (
+        {"family": "llama", "head_dim": 6},
+        edit(CONFIG, lambda values: values.pop("num_key_value_heads")),
+    ),
     "num_experts": ({"family": "qwen3_moe"}, says(num_experts=4)),
     "tie_word_embeddings of a head that is stored": ({}, says(tie_word_embeddings=True)),
     "tie_word_embeddings of one that is not": ({"tie_word_embeddings": True}, says(tie_word_embeddings=False)),
