@@ -115,6 +115,10 @@ REPAIRED: dict[str, tuple[Json, Spoil]] = {
     "head_dim": ({}, says(head_dim=8)),
     "head_dim, where other keys would fit together": ({"family": "llama", "head_dim": 6}, says(head_dim=12)),
     "num_key_value_heads": ({}, says(num_key_value_heads=4)),
+    "num_key_value_heads that is not there": (
+        {"family": "llama", "head_dim": 6},
+        edit(CONFIG, lambda values: values.pop("num_key_value_heads")),
+    ),
     "num_experts": ({"family": "qwen3_moe"}, says(num_experts=4)),
     "tie_word_embeddings of a head that is stored": ({}, says(tie_word_embeddings=True)),
     "tie_word_embeddings of one that is not": ({"tie_word_embeddings": True}, says(tie_word_embeddings=False)),
@@ -235,8 +239,20 @@ OPEN: dict[str, Callable[[Path], Path]] = {
     "a file is cut off": lambda folder: write("truncated", folder),
     "one tensor in two files": lambda folder: write("a tensor in two files", folder),
     "scales are lost": lambda folder: write("FP8 in blocks, and all scales are lost", folder),
+    "pickled weights": lambda folder: without_shapes(folder),
     "nothing": lambda folder: sound(folder),
 }
+
+
+def without_shapes(folder: Path) -> Path:
+    """Pickled weights, of whose tensors only the names are known."""
+    made = spoiled(sound(folder, "llama"), says(num_hidden_layers=2))
+    index = (folder / INDEX).read_text().replace(".safetensors", ".bin")
+    (folder / "pytorch_model.bin.index.json").write_text(index)
+    (folder / INDEX).unlink()
+    for path in folder.glob("*.safetensors"):
+        path.rename(path.with_suffix(".bin"))
+    return made
 
 
 def spoiled(folder: Path, spoil: Spoil) -> Path:

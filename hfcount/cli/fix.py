@@ -106,7 +106,11 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
     yield f"{before.model}: {_verdict(before)}."
     state = plan.before
     for number, step in enumerate(plan.steps, 1):
-        yield f"\n{number}. {', '.join(sorted(step.codes & state.codes))}: {printable(step.says, None)}"
+        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
+        for place, one in enumerate(cured):
+            lead = "  " if place else f"\n{number}."
+            yield f"{lead} {one.rule.code} {one.severity}: {one.message}"
+        yield f"   Repair: {printable(step.says, None)}"
         yield from diff(state, step)
         state = state.with_changes(step.changes)
     if plan.steps:
@@ -115,10 +119,10 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
     left = [finding for finding in after.findings if finding.rule.mends or finding.severity == "error"]
     if left:
-        yield "Not repaired, since no cure is proven:"
+        yield "\nNot repaired, since no cure is proven:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
-    if any(finding.changes and finding.fix and not finding.sole for finding in plan.after.findings):
+    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
         yield "Where several values would fit, --set KEY=VALUE takes one of them."
 
 

@@ -1,6 +1,7 @@
 """Keys of config.json whose right value everything that is stored agrees on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
@@ -8,6 +9,7 @@ from hfcount.mapper.whatif import Changes, get, steps
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.storage import dtypes
+from hfcount.storage.schemes import KEYS
 from hfcount.text import printable, shown
 from hfcount.verifier.findings import DIFFERING
 
@@ -26,8 +28,9 @@ def unpacked(state: State) -> Iterator[Proposal]:
         changes: dict[str, bytes | None] = {one.file: None for one in announced if not one.key}
         if keys := [one.key for one in announced if one.key]:
             text = state.config
-            for key in keys:
-                text = without(text, key.split("."))
+            for path in [[*key.split(".")[:-1], name] for key in keys for name in KEYS]:
+                with suppress(KeyError):
+                    text = without(text, path)
             changes[CONFIG] = text.encode()
         what = " and ".join(printable(one.key or one.file, 60) for one in announced)
         yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)

@@ -89,7 +89,7 @@ def _appearing(path: Path, like: Path) -> Iterator[int]:
     path.unlink(missing_ok=True)
     handle, partial = _nameless(path)
     try:
-        with suppress(OSError):  # there may be none
+        with suppress(OSError, AttributeError):  # there may be no such file, or no such modes
             facts = like.stat()
             os.fchmod(handle, stat.S_IMODE(facts.st_mode))
             os.fchown(handle, facts.st_uid, facts.st_gid)

@@ -47,6 +47,7 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
             stage(folder / JOURNAL, json.dumps([one._asdict() for one in steps], indent=1).encode())
             os.rename(staged(folder / JOURNAL), folder / JOURNAL)
         except BaseException:
+            (folder / JOURNAL).unlink(missing_ok=True)
             _sweep(folder)
             raise
         settle(folder)

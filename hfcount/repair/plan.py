@@ -83,9 +83,11 @@ def _search(state: State, only: frozenset[str], chosen: Changes, most: int) -> t
 
 
 def _ends(proposal: Proposal, after: State) -> bool:
-    """Whether what a repair is to end is gone."""
+    """Whether what a repair is to end is gone, by the headers of all files."""
     try:
-        return after.run.blueprint is not None and proposal.codes.isdisjoint(after.codes)
+        run = after.run
+        seen = run.blueprint is not None and run.depth == "headers" and run.unseen is None
+        return seen and proposal.codes.isdisjoint(after.codes)
     except HfcountError:
         return False
 
