@@ -13,6 +13,7 @@ from readme import generated
 
 import hfcount
 from hfcount.plan import blueprint
+from hfcount.report.costs import costs
 from hfcount.report.fitting import Cache, fit
 from hfcount.report.serving import MixerCost, Workload, cost
 from hfcount.sharding.obstacles import Sharing
@@ -234,7 +235,7 @@ def test_what_no_engine_splits_is_unknown(name: str, tmp_path: Path) -> None:
     assert [one.works for one in report.memory.ranks] == [None]
 
 
-@pytest.mark.parametrize("path", ARCHITECTURES[::3], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ARCHITECTURES, ids=lambda path: path.stem)
 def test_ranks_together_hold_the_model(path: Path) -> None:
     """Together at least all of it, and none more; of each tensor one axis is split at most."""
     found = sharing(json.loads(path.read_text(encoding="utf-8"))["config"])
@@ -250,6 +251,20 @@ def test_ranks_together_hold_the_model(path: Path) -> None:
         assert len(split) <= 1, leaf.name
         assert ranks * own.size >= leaf.size or leaf.component == "embedding"
         assert own.size <= leaf.size or "vocab" in str([getattr(one, "source", "") for one in leaf.shape])
+
+
+@pytest.mark.parametrize("path", ARCHITECTURES, ids=lambda path: path.stem)
+def test_bytes_of_a_rank_are_between_a_share_and_all(path: Path) -> None:
+    """A vocabulary that is filled up may make all of it a little more."""
+    values = json.loads(path.read_text(encoding="utf-8"))["config"]
+    load = Workload(1000, 2, "bfloat16", (1, 2, 3, 4, 8), 80 << 30)
+    memory, _ = costs(blueprint(values), None, load, (), None)
+    whole = memory.ranks[0]
+    for one in memory.ranks[1:]:
+        if one.works and whole.weights_bytes is not None and one.weights_bytes is not None:
+            assert whole.weights_bytes / one.ranks <= one.weights_bytes <= 1.1 * whole.weights_bytes
+        if one.works and whole.kv_bytes is not None and one.kv_bytes is not None:
+            assert whole.kv_bytes / one.ranks <= one.kv_bytes <= whole.kv_bytes
 
 
 WHOLE = re.compile(r"vision_adapter|dt_proj")

@@ -6,21 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from hfcount.errors import BadSetting, UnknownArchitecture
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from hfcount.mapper.whatif import Changes
 
 
-def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Leaves it to the shell to complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(incomplete, type="file")]
 
 
-def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """The codes of findings that begin so, with their names; and their names that do."""
+    from click.shell_completion import CompletionItem
+
     from hfcount.verifier.rules import RULES
 
     codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]

@@ -50,7 +50,7 @@ def _share(leaf: Leaf, known: Values, plain: int | None, ranks: int) -> Leaf:
     if leaf.component in _WHOLE:
         return leaf
     shape = list(leaf.shape)
-    if leaf.component == "embedding" and any(_WORDS.search(atom.source) for atom in _atoms(shape[0])):
+    if leaf.component == "embedding" and any(_WORDS.search(atom.source) for one in shape[:1] for atom in _atoms(one)):
         shape[0] = padded(int(shape[0]), ranks) // ranks  # also of a second table of words
         return replace(leaf, shape=tuple(shape))
     place = next((place for place, extent in enumerate(shape) if _atoms(extent) & known.keys()), plain)
