@@ -137,6 +137,14 @@ def test_repos_by_name_are_asked_for_their_commit_alone_the_second_time(many: Lo
     assert many.hub.files.made == files
 
 
+def test_a_dry_run_lists_what_an_author_has_and_asks_for_nothing_else(many: Loopback) -> None:
+    said = many.sweep("--author", "org", "--dry-run", "--tier", "free").splitlines()
+    assert said[:2] == [f"{COUNT} checkpoints, {2 * COUNT // 5} to look at", "requests: 13 of the API, 48 of files"]
+    assert (many.hub.api.made, many.hub.files.made) == (4, 0)
+    many.sweep("--author", "org")
+    assert (many.hub.api.made, many.hub.files.made) == (4 + 4 + 12, 48)
+
+
 def test_an_endpoint_that_lists_nothing_ends_the_sweep(many: Loopback) -> None:
     assert "Error: " in many.sweep("--collection", "org/none", code=3)
 

@@ -63,9 +63,13 @@ class Hub:
 
     def tasks(self, source: Listing | Collection) -> Iterator[Task]:
         """The repos of a listing or of a collection, screened by what the listing says of them."""
+        return self.resolved(self.screened(source))
+
+    def screened(self, source: Listing | Collection) -> Iterator[Task]:
+        """The same before their files are known: `cost` is set where these are yet to be asked for."""
         if isinstance(source, Collection):
-            return self.named(Task(name, None, Request(name, cache=False)) for name in self._collected(source))
-        return self.resolved(self._entry(one) for one in self._listed(source))
+            return (Task(label(name), None, Request(name, cache=False), cost=1) for name in self._collected(source))
+        return (self._entry(one) for one in self._listed(source))
 
     def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """The same tasks, those of repos with the commit and files that these have now."""
