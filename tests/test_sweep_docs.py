@@ -32,7 +32,7 @@ def _shell(command: str, here: Path) -> str:
     script = f'hfcount() {{ "{sys.executable}" -m hfcount "$@"; }}\n{command}'
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(["bash", "-c", script], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, ""), command
+    assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
 

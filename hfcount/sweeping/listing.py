@@ -25,6 +25,7 @@ from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companion
 from hfcount.fetcher.listing import COMMIT, next_page
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
 from hfcount.sweeping.screen import screened
@@ -39,11 +40,13 @@ class Hub:
 
     Args:
         state: where pages are kept.
+        done: keys of the rows that there are.
     """
 
-    def __init__(self, quota: Quota, state: Path | None = None) -> None:
+    def __init__(self, quota: Quota, state: Path | None = None, done: Keys | None = None) -> None:
         self.place = endpoint.endpoint()
         self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
+        self._done = Keys() if done is None else done
         self._client: Client | None = None
         self._kept: list[_Kept] = []
 
@@ -66,7 +69,9 @@ class Hub:
 
     def tasks(self, source: Listing | Collection) -> Iterator[Task]:
         """The repos of a listing or of a collection, screened by what the listing says of them."""
-        return self.resolved(self.screened(source))
+        return self.resolved(
+            task for task in self.screened(source) if (task.model, task.revision, __version__) not in self._done
+        )
 
     def screened(self, source: Listing | Collection) -> Iterator[Task]:
         """The same before their files are known: `cost` is set where these are yet to be asked for."""
