@@ -9,8 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from hfcount.cli.commands import COMMANDS, find
+from hfcount.fetcher.endpoint import is_repo_id
 from hfcount.sweeping.rows import COLUMNS, FINDING
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +32,7 @@ def _shell(command: str, here: Path) -> str:
     script = f'hfcount() {{ "{sys.executable}" -m hfcount "$@"; }}\n{command}'
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(["bash", "-c", script], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, ""), command
+    assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
 
@@ -78,3 +80,31 @@ def test_every_column_is_there() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_help(name: str) -> None:
     assert [one.name for one in find(name).params if isinstance(one, click.Option) and not one.help] == []
+
+
+# The weekly sweep
+
+WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "sweep.yml").read_text())
+WELL_KNOWN = [line for line in (ROOT / ".github" / "well-known.txt").read_text().splitlines() if line[0] != "#"]
+
+
+def test_about_a_hundred_repos_are_well_known() -> None:
+    assert len(set(WELL_KNOWN)) == len(WELL_KNOWN)
+    assert 100 <= len(WELL_KNOWN) <= 120
+    assert [name for name in WELL_KNOWN if not is_repo_id(name) or "/" not in name] == []
+
+
+def test_the_weekly_sweep_fails_on_a_formula_that_a_checkpoint_contradicts(here: Path) -> None:
+    steps = [step["run"] for step in WORKFLOW["jobs"]["sweep"]["steps"] if "hfcount" in step.get("run", "")]
+    swept, said, checked = [step for step in steps if step.startswith("hfcount")]
+    assert ".github/well-known.txt" in swept
+    (here / "names.txt").write_text("fixtures/Qwen/Qwen3-8B\n")  # whose weights are not there
+    _shell(swept.replace("sweep rows", "sweep weekly").replace(".github/well-known.txt", "names.txt"), here)
+    summed = _shell(said.replace("sweep rows", "sweep weekly").partition(" >>")[0], here)
+    assert "| mismatch | 1 | 10.0 % |" in summed
+    line = [sys.executable, "-m", *shlex.split(checked.replace("sweep rows", "sweep weekly"))]
+    done = subprocess.run(line, cwd=here, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.startswith("fixtures/Qwen/Qwen3-8B: HF005 ")) == (1, True)
+    line = [sys.executable, "-m", *shlex.split(checked)]
+    done = subprocess.run(line, cwd=here, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")

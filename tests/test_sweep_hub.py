@@ -19,7 +19,7 @@ from hfcount.sweeping.quota import Budget
 from hfcount.sweeping.store import read
 
 COUNT = 60
-_API, _FILES, _WINDOW = 25, 90, 2.0
+_API, _FILES, _WINDOW = 12, 64, 4.0
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_a_repo_that_vanishes_after_it_was_listed_is_a_row(many: Loopback) -> No
 
 
 def test_somebody_else_spends_of_the_same_quota(many: Loopback) -> None:
-    many.hub.files.quota, many.hub.files.stolen = 40, 30
+    many.hub.files.stolen = 30
     many.sweep("--hub", "--limit", "20")
     assert len(many.rows) == 20
     assert {verdict for verdict, _ in many.rows.values()} == {"verified", "skipped"}
@@ -135,6 +135,21 @@ def test_repos_by_name_are_asked_for_their_commit_alone_the_second_time(many: Lo
     files = many.hub.files.made
     assert "0 rows written" in many.sweep(*names)
     assert many.hub.files.made == files
+
+
+def test_what_has_a_row_is_not_asked_for_again_in_another_listing(many: Loopback) -> None:
+    many.sweep("--hub", "--limit", "30")
+    api, files = many.hub.api.made, many.hub.files.made
+    assert "0 rows written" in many.sweep("--hub", "--limit", "30", "--sort", "downloads")
+    assert (many.hub.api.made - api, many.hub.files.made - files) == (2, 0)
+
+
+def test_a_dry_run_lists_what_an_author_has_and_asks_for_nothing_else(many: Loopback) -> None:
+    said = many.sweep("--author", "org", "--dry-run", "--tier", "free").splitlines()
+    assert said[:2] == [f"{COUNT} checkpoints, {2 * COUNT // 5} to look at", "requests: 13 of the API, 48 of files"]
+    assert (many.hub.api.made, many.hub.files.made) == (4, 0)
+    many.sweep("--author", "org")
+    assert (many.hub.api.made, many.hub.files.made) == (4 + 4 + 12, 48)
 
 
 def test_an_endpoint_that_lists_nothing_ends_the_sweep(many: Loopback) -> None:

@@ -19,6 +19,10 @@ Examples:
   hfcount A B --memory 80GiB --tp 2 --tp 8     does it fit, and on how many?
 
 \b
+Commands, each with a --help of its own:
+  hfcount sweep OUT [MODEL]...                 many checkpoints, a row each, resumable
+
+\b
 Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3
 unverified or could not look. With several models the worst decides: 1, 3, 0.
 

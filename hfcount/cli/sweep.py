@@ -28,7 +28,7 @@ Examples:
 
 \b
 A sweep that was stopped goes on where it was when the same command is run
-again. Exit codes: 0 done, 2 wrong usage, 3 it could not go on.
+again. Exit codes: 0 done, 1 with --check, 2 wrong usage, 3 it could not go on.
 """
 
 
@@ -80,6 +80,7 @@ again. Exit codes: 0 done, 2 wrong usage, 3 it could not go on.
 @click.option("--dry-run", is_flag=True, help="Say how many requests, hours and bytes it would take.")
 @click.option("--tier", type=click.Choice(list(TIERS)), help="With --dry-run: whose limits (default: all).")
 @click.option("--summary", is_flag=True, help="Print what the rows say, and write it beside them as pages and charts.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a checkpoint in OUT contradicts its config, and name it.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 def command(
     out: Path,
@@ -101,6 +102,7 @@ def command(
     dry_run: bool,
     tier: str | None,
     summary: bool,
+    check: bool,
     debug: bool,
 ) -> int:
     """Verify many checkpoints, and keep one row of each in the folder OUT.
@@ -124,7 +126,7 @@ def command(
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
-    if not wanted and not summary:
+    if not wanted and not (summary or check):
         raise click.UsageError("Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.")
     if dry_run:
         from hfcount.sweeping.plan import planned
@@ -138,6 +140,13 @@ def command(
         from hfcount.sweeping.summary import write
 
         click.echo(write(out, written))
+    if check:
+        from hfcount.sweeping.summary import contradicted
+
+        wrong = [*contradicted(out)]
+        for line in wrong:
+            click.echo(line)
+        return 1 if wrong else 0
     return 0
 
 

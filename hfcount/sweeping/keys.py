@@ -15,13 +15,20 @@ class Keys:
 
     def add(self, *parts: str | None) -> bool:
         """Adds a key; whether it is new."""
+        bucket, place, number, there = self._place(parts)
+        if not there:
+            bucket.insert(place, number)
+        return not there
+
+    def __contains__(self, parts: tuple[str | None, ...]) -> bool:
+        return self._place(parts)[-1]
+
+    def _place(self, parts: tuple[str | None, ...]) -> "tuple[array[int], int, int, bool]":
+        """Where a key belongs, its number, and whether it is there."""
         number = int.from_bytes(blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).digest())
         bucket = self._buckets[number >> (64 - _BITS)]
         place = bisect_left(bucket, number)
-        if place < len(bucket) and bucket[place] == number:
-            return False
-        bucket.insert(place, number)
-        return True
+        return bucket, place, number, place < len(bucket) and bucket[place] == number
 
     def __len__(self) -> int:
         return sum(map(len, self._buckets))

@@ -6,9 +6,12 @@ has come to its end, the time of the latest change in it is kept: the next one a
 
 import gzip
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha1
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companion
 from hfcount.fetcher.listing import COMMIT, next_page
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.keys import Keys
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
 from hfcount.sweeping.screen import screened
@@ -36,13 +40,15 @@ class Hub:
 
     Args:
         state: where pages are kept.
+        done: keys of the rows that there are.
     """
 
-    def __init__(self, quota: Quota, state: Path | None = None) -> None:
+    def __init__(self, quota: Quota, state: Path | None = None, done: Keys | None = None) -> None:
         self.place = endpoint.endpoint()
         self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
+        self._done = Keys() if done is None else done
         self._client: Client | None = None
-        self._kept: _Kept | None = None
+        self._kept: list[_Kept] = []
 
     @property
     def client(self) -> Client:
@@ -52,9 +58,9 @@ class Hub:
         return self._client
 
     def finish(self) -> None:
-        """Forgets the pages of a listing, all of whose repos now have a row."""
-        if self._kept is not None:
-            self._kept.finish()
+        """Forgets the pages of listings, all of whose repos now have a row."""
+        for kept in self._kept:
+            kept.finish()
 
     def close(self) -> None:
         """Ends all connections."""
@@ -63,9 +69,15 @@ class Hub:
 
     def tasks(self, source: Listing | Collection) -> Iterator[Task]:
         """The repos of a listing or of a collection, screened by what the listing says of them."""
+        return self.resolved(
+            task for task in self.screened(source) if (task.model, task.revision, __version__) not in self._done
+        )
+
+    def screened(self, source: Listing | Collection) -> Iterator[Task]:
+        """The same before their files are known: `cost` is set where these are yet to be asked for."""
         if isinstance(source, Collection):
-            return self.named(Task(name, None, Request(name, cache=False)) for name in self._collected(source))
-        return self.resolved(self._entry(one) for one in self._listed(source))
+            return (Task(label(name), None, Request(name, cache=False), cost=1) for name in self._collected(source))
+        return (self._entry(one) for one in self._listed(source))
 
     def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """The same tasks, those of repos with the commit and files that these have now."""
@@ -76,12 +88,14 @@ class Hub:
 
     def resolved(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """Tasks whose files are known, in order; a few are asked for at once."""
-        with ThreadPoolExecutor(_AHEAD) as pool:
-            source = iter(tasks)
-            waiting = [pool.submit(self._resolve, task) for task in islice(source, 2 * _AHEAD)]
+        pool, source = ThreadPoolExecutor(_AHEAD), iter(tasks)
+        try:
+            waiting = deque(pool.submit(self._resolve, task) for task in islice(source, 2 * _AHEAD))
             while waiting:
-                yield waiting.pop(0).result()
-                waiting += [pool.submit(self._resolve, task) for task in islice(source, 1)]
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(self._resolve, task) for task in islice(source, 1))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # some may be waiting for the quota
 
     def _resolve(self, task: Task) -> Task:
         """A task with its files; where `cost` is set they are asked for."""
@@ -115,7 +129,8 @@ class Hub:
         return islice(found, source.limit) if source.limit is not None else found
 
     def _pages(self, source: Listing) -> Iterator[Mapping[str, Any]]:
-        kept = self._kept = _Kept(self.state, source) if self.state else None
+        kept = _Kept(self.state, source) if self.state else None
+        self._kept += [kept] if kept else []
         mark = kept.mark if kept else None
         start = f"{self.place.url}/api/models?{source.query(source.sort or ('lastModified' if mark else 'createdAt'))}"
         following: str | None = start
@@ -136,7 +151,7 @@ class Hub:
                 kept.keep({"entries": entries, "latest": changed, "next": following})
             yield from entries
         if kept:
-            kept.ended = latest
+            kept.ended = latest or ""
 
     def _page(self, url: str) -> tuple[list[dict[str, Any]], str | None]:
         """What a page says of its repos, and where the next one is."""
@@ -183,20 +198,14 @@ class _Kept:
     """The pages of a listing that is under way, and when the last one that came to its end was."""
 
     def __init__(self, state: Path, source: Listing) -> None:
-        self._folder, self._file = state / "pages", state / "listing.json"
-        self._folder.mkdir(exist_ok=True)
-        self.ended: str | None = None
         about = [__version__, endpoint.endpoint().url, *(getattr(source, name) for name in source.__slots__)]
-        try:
-            before = json.loads(self._file.read_bytes())
-        except (OSError, ValueError):
-            before = {}
-        if before.get("about") != about:
-            self._forget()
-            before = {"about": about, "mark": None}
-            write(self._file, json.dumps(before).encode())
-        self._about, self._source = about, source
-        self.mark: str | None = before.get("mark") if source.whole else None
+        self._folder = state / f"listing-{sha1(json.dumps(about).encode()).hexdigest()[:16]}"
+        self._folder.mkdir(exist_ok=True)
+        self._mark, self.ended = self._folder / "mark.json", ""
+        self.mark: str | None = None
+        if source.whole:
+            with suppress(OSError, ValueError):
+                self.mark = json.loads(self._mark.read_bytes())
 
     def pages(self) -> Iterator[dict[str, Any]]:
         """Those that were read before."""
@@ -208,14 +217,12 @@ class _Kept:
         number = sum(1 for _ in self._folder.glob("*.json.gz"))
         write(self._folder / f"{number:06}.json.gz", gzip.compress(json.dumps(page).encode(), 1))
 
-    def _forget(self) -> None:
-        for path in self._folder.glob("*.json.gz"):
-            path.unlink()
-
     def finish(self) -> None:
         """Forgets the pages of a listing all of whose repos have a row."""
-        write(self._file, json.dumps({"about": self._about, "mark": self.ended}).encode())
-        self._forget()
+        if self.ended:
+            write(self._mark, json.dumps(self.ended).encode())
+        for path in self._folder.glob("*.json.gz"):
+            path.unlink()
 
 
 def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:

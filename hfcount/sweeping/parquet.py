@@ -20,7 +20,7 @@ def write(path: Path, lines: IO[bytes]) -> None:
             source = arrow.BufferReader(b"".join(block))
             longest = max(map(len, block))
             read = reader.ReadOptions(use_threads=False, block_size=max(_BLOCK, 2 * longest))
-            writer.write_table(reader.read_json(source, read, options, pool).select(list(COLUMNS)).cast(schema))
+            writer.write_table(reader.read_json(source, read, options, pool).select(list(COLUMNS)))
 
 
 def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,13 @@
 """What a sweep would take, before anything of it is done: requests, hours and bytes."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hfcount.fetcher.interface import companions, top_level
 from hfcount.fetcher.ranges import PREFETCH
 from hfcount.sweeping import sources
 from hfcount.sweeping.asked import PAGE, Collection, Listing
@@ -70,7 +71,10 @@ def assumed(repos: int, listed: bool = True) -> Plan:
 
 
 def planned(wanted: "Iterable[Source]", tier: str | None) -> Iterator[str]:
-    """The plan of sources as lines of text; nothing is asked of the Hub."""
+    """The plan of sources as lines of text.
+
+    What an author or a collection has is listed for that; nothing else is asked of the Hub.
+    """
     plan = Plan()
     for source in wanted:
         plan += _plan(source)
@@ -88,12 +92,35 @@ def _plan(source: "Source") -> Plan:
     if isinstance(source, str | os.PathLike):
         count = sum(1 for _ in sources.tree(Path(source)))
         return Plan(count, count)
+    if isinstance(source, Collection) or (isinstance(source, Listing) and source.author):
+        return _listed(source)
     if isinstance(source, Listing):
         return assumed(source.limit or REPOS)
-    if isinstance(source, Collection):
-        return replace(assumed(1, listed=False))
     tasks: Sequence[bool] = [sources.is_local(task) for task in sources.models(source)]
     return Plan(sum(tasks), sum(tasks)) + assumed(len(tasks) - sum(tasks), listed=False)
+
+
+def _listed(source: Listing | Collection) -> Plan:
+    """The plan for what the Hub lists."""
+    from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
+    from hfcount.sweeping.quota import Quota
+
+    plan, hub = Plan(), Hub(Quota())
+    try:
+        for task in hub.screened(source):
+            plan += Plan(1, bytes=_ENTRY)
+            if task.request is not None:
+                plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
+    finally:
+        hub.close()
+    return plan + Plan(api=ceil(plan.repos / PAGE) or 1)
+
+
+def _known(files: Mapping[str, int | None]) -> Plan:
+    """The plan for a repo without an index."""
+    shards = sum(name.endswith(".safetensors") for name in top_level(files))
+    documents = 1 + len(companions(files))
+    return Plan(0, 1, 0, documents + shards, documents * _CONFIG + shards * PREFETCH)
 
 
 def _size(count: float) -> str:

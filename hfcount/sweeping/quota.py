@@ -86,7 +86,7 @@ class Budget:
         if reset <= self._clock():  # of a window that is over
             return
         if not self._limited or reset > self._reset + self._window / 2:
-            self._left, self._limited = self._quota - self._leased, True
+            self._left, self._limited = min(self._quota, said.left) - self._leased, True
             self._reset, self._guessed = reset, False
         elif self._guessed or reset < self._reset:
             self._reset, self._guessed = reset, False

@@ -85,7 +85,7 @@ def many(
     count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), retry)))
-        asked = _Asked(store.state)
+        asked = _Asked(store)
         stack.callback(asked.close)
         keep = _Keep(store)
         tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)))
@@ -108,8 +108,8 @@ def many(
 class _Asked:
     """The tasks of sources, and the Hub where one of them needs it."""
 
-    def __init__(self, state: Path) -> None:
-        self.quota, self._state = Quota(), state
+    def __init__(self, store: Store) -> None:
+        self.quota, self._store = Quota(), store
         self._hub: sources.Online | None = None
 
     def tasks(self, source: Source) -> Iterator[Task]:
@@ -142,7 +142,7 @@ class _Asked:
         if self._hub is None:
             from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
 
-            self._hub = Hub(self.quota, self._state)
+            self._hub = Hub(self.quota, self._store.state, self._store.seen)
         return self._hub
 
 

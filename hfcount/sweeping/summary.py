@@ -124,6 +124,14 @@ def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> st
     return text.rstrip("\n")
 
 
+def contradicted(out: Path) -> Iterator[str]:
+    """The checkpoints that contradict their config, by this version of hfcount, with the errors."""
+    for row in read(out, ("model", "version", "verdict", "findings")):
+        if row["verdict"] == "mismatch" and row["version"] == __version__:
+            errors = [f"{one['code']} {one['message']}" for one in row["findings"] if one["severity"] == "error"]
+            yield f"{row['model']}: {' '.join(errors)}"
+
+
 def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, str, str]]) -> None:
     verdict, codes = row["verdict"], [one["code"] for one in row["findings"] or ()]
     found.total += 1

@@ -22,7 +22,7 @@ from hfcount.sweeping import rows
 from hfcount.sweeping.rows import Task
 from hfcount.text import printable
 
-_GRACE = 5.0  # seconds that a checkpoint has to be stopped in before its process ends
+_GRACE = 2.0  # seconds that a checkpoint has to be stopped in before its process ends
 _POLL = 0.5
 
 
