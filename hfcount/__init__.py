@@ -1,10 +1,9 @@
 """hfcount derives every tensor a Hugging Face checkpoint must hold from its config, and verifies what was published.
 
 >>> import hfcount
->>> hfcount.verify("Qwen/Qwen3-32B").verdict
-'verified'
->>> hfcount.blueprint({"model_type": "qwen3", ...}).total
-32762123264
+>>> report = hfcount.verify("Qwen/Qwen3-32B", fixtures="fixtures")  # without fixtures, on the Hub
+>>> report.verdict, report.parameters.total
+('verified', 32762123264)
 """
 
 from __future__ import annotations
@@ -23,25 +22,32 @@ if TYPE_CHECKING:
         FetchError,
         HfcountError,
         NotVerified,
+        SweepError,
         UnknownArchitecture,
     )
     from hfcount.plan import Blueprint, blueprint
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
+    from hfcount.sweeping.asked import Collection, Listing
+    from hfcount.sweeping.run import sweep
 
 _HOMES = {
     "BadSetting": "errors",
     "Blueprint": "plan",
+    "Collection": "sweeping.asked",
     "ConfigError": "errors",
     "DocumentError": "errors",
     "FetchError": "errors",
     "Finding": "report.model",
     "HfcountError": "errors",
+    "Listing": "sweeping.asked",
     "NotVerified": "errors",
     "Report": "report.model",
+    "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
     "blueprint": "plan",
+    "sweep": "sweeping.run",
     "verify": "api",
     "verify_tensors": "api",
     "what_ifs": "api",
@@ -50,17 +56,21 @@ _HOMES = {
 __all__ = [
     "BadSetting",
     "Blueprint",
+    "Collection",
     "ConfigError",
     "DocumentError",
     "FetchError",
     "Finding",
     "HfcountError",
+    "Listing",
     "NotVerified",
     "Report",
+    "SweepError",
     "UnknownArchitecture",
     "Verdict",
     "__version__",
     "blueprint",
+    "sweep",
     "verify",
     "verify_tensors",
     "what_ifs",

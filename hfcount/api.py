@@ -11,7 +11,7 @@ from hfcount.fetcher.names import understood
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
+from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
 from hfcount.report.inspection import Options
 from hfcount.report.model import Extra, Report
 from hfcount.report.serving import Workload
@@ -37,11 +37,21 @@ def verify(
     context: int | None = None,
     batch: int = 1,
     kv_dtype: str | None = None,
+    tp: Collection[int] = (),
+    memory: int | str | None = None,
     formula: bool = False,
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
+
+    >>> report = verify(".github/examples/two-new-tokens")
+    >>> report.ok, [finding.code for finding in report.findings]
+    (False, ['HF301'])
+    >>> report.findings[0].fix
+    'Set vocab_size to 98.'
+    >>> verify("Qwen/Qwen3-32B", fixtures="fixtures", context=32768).memory.kv_bytes
+    8589934592
 
     Args:
         model: a local folder, a weight file in one or a config's own .json file if there is one, else a repo id, alone
@@ -60,6 +70,9 @@ def verify(
         context: tokens of a sequence, for the cache that serving takes.
         batch: sequences of that length.
         kv_dtype: what keys and values are cached in; the config's dtype if None.
+        tp: numbers of ranks of tensor parallelism, such as `[2, 8]`: whether they can share the model (HF601 if
+            not), and what each holds.
+        memory: of each rank, in bytes or as `80GiB`: whether weights and cache fit, and the largest context that does.
         formula: whether the report has the closed form of the counts.
         tensors: whether it lists every tensor that the config describes, folded into rows.
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
@@ -80,7 +93,7 @@ def verify(
         _policy(allow, strict),
         None,
         [name for name, wanted in extras.items() if wanted],
-        _workload(context, batch, kv_dtype),
+        _workload(context, batch, kv_dtype, tp, memory),
         derive_with=derive_with,
     )
     return inspect(request, options)
@@ -100,8 +113,17 @@ def what_ifs(
     context: int | None = None,
     batch: int = 1,
     kv_dtype: str | None = None,
+    tp: Collection[int] = (),
+    memory: int | str | None = None,
 ) -> list[Report]:
     """Counts a model as published, then with each of `changes`; nothing is compared.
+
+    >>> reports = what_ifs("Qwen/Qwen3-32B", [{"num_key_value_heads": 1}], fixtures="fixtures")
+    >>> [report.parameters.total for report in reports]
+    [32762123264, 32174920704]
+    >>> _, packed = what_ifs("Qwen/Qwen3-32B", quantize=["awq"], fixtures="fixtures")
+    >>> packed.memory.weights_bytes
+    19325298688
 
     Args:
         changes: values by config key, such as `{"num_key_value_heads": 1}`; a dotted key leads into a nested config.
@@ -121,7 +143,7 @@ def what_ifs(
     if schemes:
         packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
         settings = [{**one, **scheme} for one, scheme in product(settings or [{}], packed)]
-    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype)), settings)
+    return _what_ifs(request, Options(load=_workload(context, batch, kv_dtype, tp, memory)), settings)
 
 
 def verify_tensors(
@@ -133,6 +155,16 @@ def verify_tensors(
     derive_with: DerivedWith | None = None,
 ) -> Report:
     """Verifies tensors that are not saved yet, such as those of a state dict, against a config.
+
+    >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
+    ...           "num_hidden_layers": 1, "num_attention_heads": 2, "tie_word_embeddings": True, "dtype": "bfloat16"}
+    >>> tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(config).tensors()}
+    >>> verify_tensors(config, tensors).ok
+    True
+    >>> tensors["model.embed_tokens.weight"] = (52, 8), "BF16"
+    >>> verify_tensors(config, tensors).raise_for_verdict()
+    Traceback (most recent call last):
+    hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs)
 
     Args:
         config: what config.json is to hold.
@@ -189,12 +221,17 @@ def _policy(allow: Collection[str], strict: bool) -> Policy:
     return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
 
 
-def _workload(context: int | None, batch: int, kv_dtype: str | None) -> Workload:
-    for name, one in (("context", context), ("batch", batch)):
+def _workload(
+    context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
+) -> Workload:
+    size = bytes_in(memory) if isinstance(memory, str) else memory
+    if memory is not None and size is None:
+        raise ValueError(f"memory is {memory!r}, and must be a number of bytes or an amount such as 80GiB.")
+    for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
         if one is not None and (type(one) is not int or one < 1):
             raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
     _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype)
+    return Workload(context, batch, kv_dtype, tuple(tp), size)
 
 
 def _check_choice(name: str, value: object, choices: Iterable[object]) -> None:

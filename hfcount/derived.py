@@ -23,7 +23,7 @@ from hfcount.tree.leaves import is_index
 from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied
 from hfcount.tree.spellings import Spellings, compiled
 
-NEEDED = "transformers, which could, is not installed: pip install 'hfcount[transformers]'"
+NEEDED = "transformers, which could, is not installed: pip install transformers torch (extra transformers)"
 
 MOST_MODULES = 2_000_000
 """A config that asks for more modules is refused: each is built, unlike the layers that a family folds."""

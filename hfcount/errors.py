@@ -6,6 +6,7 @@
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
     ├── NotVerified           only raised by Report.raise_for_verdict
+    ├── SweepError            a sweep cannot go on: its folder, its workers or its listing cannot be used
     └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
 
 A run that cannot look raises an exception; one that looks and finds a difference reports a finding.
@@ -106,6 +107,12 @@ class NotVerified(HfcountError):
     def __init__(self, message: str, report: Any = None) -> None:
         super().__init__(message)
         self.report = report
+
+
+class SweepError(HfcountError):
+    """A sweep cannot begin or go on; what it has written stays, and the next run goes on from there."""
+
+    kind = "SweepError"
 
 
 class BadSetting(HfcountError):

@@ -10,11 +10,11 @@ from typing import Any
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
-from hfcount.fetcher.interface import CONFIG, INDEX, Documents
-from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare
+from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents
+from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.weights import Weights, recorded_sizes, weights
 from hfcount.formats.index import read_index
-from hfcount.formats.json import parse_object
+from hfcount.formats.json import Document, parse_object
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
@@ -54,10 +54,15 @@ def inspect(request: Request, options: Options | None = None) -> Report:
 
 def examine(documents: Documents, options: Options) -> Report:
     """The report of documents that are at hand; raises as `inspect` does, but for FetchError."""
+    return compose(look(documents, options))
+
+
+def look(documents: Documents, options: Options) -> Inspection:
+    """All that is found in documents that are at hand; raises as `examine` does."""
     run = Inspection(documents, options)
     with _no_collection():
         _look(run)
-    return compose(run)
+    return run
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -120,6 +125,8 @@ def _look(run: Inspection) -> None:
         _compare(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+        if run.options.load.ranks:
+            _share(run, run.blueprint)
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
@@ -153,6 +160,14 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     return known
 
 
+def _share(run: Inspection, blueprint: Blueprint) -> None:
+    """Looks at whether the ranks that are asked for can share the model."""
+    from hfcount.sharding.obstacles import Sharing  # rarely asked for
+    from hfcount.verifier.divisible import check_ranks
+
+    check_ranks(Sharing(blueprint, run.announced), run.options.load.ranks, run.outcome)
+
+
 def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
     """The objects in files beside the config that may announce a quantisation; one that is malformed announces none."""
     found = {}
@@ -172,6 +187,9 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         return
     if asked == "config":
         return
+    if documents.index is None and BIN_INDEX in documents.companions:
+        _compare_pickled(run, blueprint, documents.companions[BIN_INDEX])
+        return
     if documents.index is not None:
         run.index, run.depth = read_index(documents.index), "index"
     run.weights = found = weights(documents, run.index)
@@ -186,6 +204,20 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         run.unseen = Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.")
     if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
         run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
+
+
+def _compare_pickled(run: Inspection, blueprint: Blueprint, document: Document) -> None:
+    """Compares the blueprint with the index of weights in Python's own format, which is not read."""
+    try:
+        run.index, run.depth = read_index(document, ".bin"), "index"
+    except DocumentError as error:
+        error.file = BIN_INDEX
+        raise
+    run.weights = weights(run.documents, run.index)
+    run.outcome = compare(blueprint, run.index, announced=run.announced, weights=run.weights)
+    found = run.outcome.findings
+    run.outcome.findings = [replace(one, file=BIN_INDEX) if one.file == INDEX else one for one in found]
+    run.unseen = Failure(kind="NoHeaders", message=pickled(run.documents))
 
 
 def _need_of_headers(run: Inspection, found: Weights) -> str | None:

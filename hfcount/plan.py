@@ -231,6 +231,18 @@ def _forms(name: str) -> list[str]:
 def blueprint(config: Mapping[str, Any]) -> Blueprint:
     """The blueprint of a config.json, given as a dict.
 
+    >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
+    ...           "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": True}
+    >>> found = blueprint(config)
+    >>> found.total, found.by_component["mlp"]
+    (1720, Measure(total=768, active=768))
+    >>> next(row for row in found.rows() if "q_proj" in row.name).name
+    'model.layers.{0-1}.self_attn.q_proj.weight'
+    >>> str(found.formula())
+    'N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(|V| + 1)'
+    >>> sum(one.kind == "parameter" for one in found.tensors())
+    20
+
     Raises:
         UnknownArchitecture: no family describes it.
         ConfigError: it lacks a key, or contradicts itself so that no model can be built; what can be built and not

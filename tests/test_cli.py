@@ -494,7 +494,7 @@ def test_an_extra_that_is_not_installed_is_named(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = command(alone, option, file)
-    assert (result.code, f"{module} is not installed" in result.err, "pip install 'hfcount[" in result.err) == (
+    assert (result.code, f"{module} is not installed" in result.err, f"pip install {module}" in result.err) == (
         2,
         True,
         True,
@@ -542,3 +542,29 @@ def test_weights_that_are_quantised_are_not_guessed(command: Command, tmp_path: 
     memory = command("packed.json", "--format", "json").reports[0]["memory"]
     assert (memory["weights_bytes"], memory["weights"], "vptq" in memory["weights_why"]) == (None, None, True)
     assert memory["kv_bytes_per_token"] == 72
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["./fix"], "file,./fix"),
+        (["--output", "json:a"], "file,json:a"),
+        (["--list", "mod"], "file,mod"),
+        (["--allow", "HF60"], "plain,HF601"),
+        (["--allow", "not-div"], "plain,not-divisible"),
+        (["--rules", "hf601"], "plain,HF601"),
+        (["--families", "qwen3_ne"], "plain,qwen3_next"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_completion_offers_files_codes_and_types(words: list[str], offered: str) -> None:
+    shell = {
+        "_HFCOUNT_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["hfcount", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    program = "from hfcount.cli.main import main; main(prog_name='hfcount')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | shell, capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert done.stdout.splitlines() == [offered]

@@ -48,6 +48,7 @@ OTHER = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 FOUR = tuple(f"model-0000{number}-of-00004.safetensors" for number in (1, 2, 3, 4))
 FROM_0 = tuple(f"model-0000{number}-of-00004.safetensors" for number in range(4))
 BIN = "pytorch_model-0000{}-of-00003.bin"
+BIN_INDEX = "pytorch_model.bin.index.json"
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,38 @@ def pickled(*numbers: int, listed: bool = True) -> Callable[[], Checkpoint]:
         checkpoint = single()
         names = list(checkpoint.tensors)
         weight_map = {name: BIN.format(place % 3 + 1) for place, name in enumerate(names)}
+        whole, index = bytes(checkpoint.data), {"metadata": {"total_size": checkpoint.data}, "weight_map": weight_map}
         checkpoint.shards = {}
-        checkpoint.others = {BIN.format(number): b"PK" for number in numbers}
+        checkpoint.others = {BIN.format(number): whole for number in numbers}
         if listed:
-            checkpoint.others["pytorch_model.bin.index.json"] = json.dumps({"weight_map": weight_map}).encode()
+            checkpoint.others[BIN_INDEX] = json.dumps(index).encode()
         return checkpoint
 
     return make
+
+
+def bin_index(change: Callable[[Json], object]) -> Callable[[Checkpoint], None]:
+    """Another index of pickled weights."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        index = json.loads(checkpoint.others[BIN_INDEX])
+        change(index)
+        checkpoint.others[BIN_INDEX] = json.dumps(index).encode()
+
+    return spoil
+
+
+def cut_off(make: Callable[[], Checkpoint], name: str, content: bytes) -> Callable[[], Checkpoint]:
+    """As `make` makes it, and each file no larger than its tensors, but for one."""
+
+    def made() -> Checkpoint:
+        checkpoint = make()
+        share = checkpoint.others[name][: single().data // 3 + 1_000]
+        checkpoint.others |= {file: share for file in checkpoint.others if file != BIN_INDEX}
+        checkpoint.others[name] = content
+        return checkpoint
+
+    return made
 
 
 def other_sharding(*kept: str) -> Callable[[Checkpoint], None]:
@@ -337,7 +363,38 @@ CASES: dict[str, Case] = {
         "mismatch", "HF001", ("must hold a list",), asked=2, make=single, spoil=also("modules.json")
     ),
     # Pickled weights
-    "pickled": Case("unverified", says=("only pickled weights",), make=pickled(1, 2, 3)),
+    "pickled": Case("unverified", says=("contents are not read",), make=pickled(1, 2, 3)),
+    "pickled, without an index": Case("unverified", "", ("only pickled weights",), 0, pickled(1, 2, 3, listed=False)),
+    "pickled, and a tensor is not listed": Case(
+        "mismatch",
+        "HF201",
+        (HEAD,),
+        make=pickled(1, 2, 3),
+        spoil=bin_index(lambda index: index["weight_map"].pop(HEAD)),
+    ),
+    "pickled, and a sum is wrong": Case(
+        "mismatch",
+        "HF401",
+        ("1,000 bytes",),
+        make=pickled(1, 2, 3),
+        spoil=bin_index(lambda index: index["metadata"].update(total_size=1_000)),
+    ),
+    "pickled, and no sum": Case(
+        "unverified", "HF402", make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.pop("metadata"))
+    ),
+    "pickled, and a file is cut off": Case(
+        "mismatch", "HF004", (BIN.format(2),), make=cut_off(pickled(1, 2, 3), BIN.format(2), bytes(100))
+    ),
+    "pickled, and the index names a file outside": Case(
+        "mismatch",
+        "HF002",
+        ("plain .bin name",),
+        make=pickled(1, 2, 3),
+        spoil=bin_index(lambda index: index["weight_map"].update({HEAD: "../x.bin"})),
+    ),
+    "pickled, and the index is empty": Case(
+        "mismatch", "HF001", ("no weight_map",), make=pickled(1, 2, 3), spoil=bin_index(lambda index: index.clear())
+    ),
     "pickled, one of three absent": Case("mismatch", "HF005", (BIN.format(2),), make=pickled(1, 3)),
     "pickled, all absent": Case("mismatch", "HF005", ("3 of them",), make=pickled()),
     "pickled, one of three absent and no index": Case(

@@ -48,6 +48,29 @@ def test_junit_has_a_case_for_each_check_and_finding(reports: list[Report]) -> N
     assert whole.get("tests") == str(sum(1 for _ in whole.iter("testcase")))
 
 
+JUNIT = {
+    "testsuites": ({"name", "tests", "failures", "errors", "time"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname", "id", "package", "file"},
+        {"testcase", "properties", "system-out", "system-err"},
+    ),
+    "testcase": ({"name", "classname", "time"}, {"skipped", "error", "failure", "system-out", "system-err"}),
+    **dict.fromkeys(("failure", "error", "skipped"), ({"type", "message"}, set[str]())),
+    **dict.fromkeys(("system-out", "system-err"), (set[str](), set[str]())),
+}
+"""Attributes and children by element, of those that the schema of Jenkins allows (xunit-plugin, junit-10.xsd)."""
+
+
+def test_junit_is_what_the_schema_of_jenkins_says(reports: list[Report]) -> None:
+    whole = ElementTree.fromstring(junit.render(reports))
+    for element in whole.iter():
+        attributes, children = JUNIT[element.tag]
+        assert {*element.keys()} <= attributes
+        assert {child.tag for child in element} <= children
+    for suite in whole:
+        assert {"name", "tests", "failures", "errors"} <= {*suite.keys()}
+
+
 def test_sarif_is_what_its_schema_says(reports: list[Report]) -> None:
     text = sarif.render(reports)
     Sarif.model_validate_json(text)

@@ -24,7 +24,7 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.fixtures import all_fixtures
-from hfcount.pipeline import Options, failed, inspect
+from hfcount.pipeline import Options, failed, inspect, what_ifs
 from hfcount.report.counts import TensorRow
 from hfcount.report.model import Extra
 from hfcount.reporters.colours import COLOURS
@@ -367,25 +367,64 @@ def test_the_page_shows_what_the_json_says(browser: Browser, pages: Pages) -> No
     browser.show(pages["all"])
     for report, shown in zip(pages["all"], browser.run(_READ), strict=True):
         for row in shown["components"]:
-            del row[1]  # where a component is, is in words
-        assert shown.pop("outcome") == verdict(report)
+            row[0] = row[0].partition(" ")[0]  # where a component is, is in words
+        assert shown.pop("outcome") == verdict(report).replace("unverified: counted", "counted")
         assert shown == _expected(json.loads(report.to_json())), report.model
 
 
 def test_the_summary_leads_to_every_model(browser: Browser, pages: Pages) -> None:
     browser.show(pages["all"])
     rows = browser.run(
-        "return [...document.querySelectorAll('.summary tbody tr')].map(row => [row.querySelector('a').hash,"
+        "return [...document.querySelectorAll('.sizes tbody tr')].map(row => [row.querySelector('a').hash,"
         " ...[...row.children].map(cell => cell.textContent.trim())])"
     )
     assert [(row[0], row[1], row[2]) for row in rows] == [
-        (f"#m{place}", report.label, report.verdict) for place, report in enumerate(pages["all"], 1)
+        (
+            f"#m{place}",
+            report.label,
+            "counted" if report.depth == "config" and report.exit_code == 0 else report.verdict,
+        )
+        for place, report in enumerate(pages["all"], 1)
     ]
     for report, row in zip(pages["all"], rows, strict=True):
         counts = report.parameters
         assert row[3:5] == ([_number(counts.total), _number(counts.active)] if counts else ["", ""])
+    shown = browser.run(
+        "return [...document.querySelectorAll('.shares tbody tr')].map(row =>"
+        " [...row.children].map(cell => cell.textContent.trim()))"
+    )
+    for report, row in zip([report for report in pages["all"] if report.components], shown, strict=True):
         shares = [share(part.total, sum(part.total for part in report.components)) for part in report.components]
-        assert sorted(filter(None, row[8:])) == sorted(shares)
+        assert (row[0], sorted(filter(None, row[2:]))) == (report.label, sorted(shares))
+
+
+def test_a_what_if_is_headed_as_one() -> None:
+    reports = what_ifs(Request(DENSE, fixtures=FIXTURES), Options(extras=EXTRAS), [{"num_key_value_heads": 1}])
+    page = render(reports)
+    assert f"<h1>What if? {DENSE}</h1>" in page
+    assert "As published, and 1 what-if: counted, not compared with anything." in page
+    assert re.findall(r'<td><b class="verdict counted">([a-z-]+)</b>', page) == ["counted", "what-if"]
+    assert "unverified" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+
+
+def test_a_map_shows_what_layers_are_made_of(browser: Browser, pages: Pages) -> None:
+    browser.show(pages[DENSE])
+    names = browser.run("return [...document.querySelectorAll('.tile b:first-child')].map(b => b.textContent)")
+    assert {"gate_proj", "up_proj", "down_proj", "q_proj", "k_proj", "v_proj", "o_proj"} <= set(names)
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_nothing_is_cut_off_on_a_desktop(browser: Browser, pages: Pages, width: int) -> None:
+    browser.show(pages["all"], width)
+    cut = "return [...document.querySelectorAll('.summary')].map(t => t.offsetWidth - t.parentNode.clientWidth)"
+    assert [beyond for beyond in browser.run(cut) if beyond > 0] == []
+
+
+def test_a_phone_is_told_to_tap(browser: Browser, pages: Pages) -> None:
+    browser.show(pages[DENSE], 360)
+    assert [one.text for one in browser.driver.find_elements("css selector", ".hint")] == [
+        "Tap a tile for its exact numbers."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -510,9 +549,9 @@ def test_all_is_there_without_scripts(browser: Browser, pages: Pages) -> None:
             sum(part.total for part in report.components)
         )
         tile = browser.driver.find_element("css selector", ".tile")
-        assert (tile.rect["width"] > 900, tile.rect["height"] > 400) == (True, True)
+        assert (tile.rect["width"] > 300, tile.rect["height"] > 400) == (True, True)
         browser.point(tile.rect["x"] + 50, tile.rect["y"] + 50)
-        assert "227,096,395,776 parameters" in browser.driver.find_element("css selector", ".detail").text
+        assert "75,698,798,592 parameters" in browser.driver.find_element("css selector", ".detail").text
         browser.driver.find_element("css selector", "input.active").click()
         assert not tile.is_displayed()
     finally:

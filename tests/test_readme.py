@@ -1,39 +1,49 @@
-"""README.md tells the truth: generated parts are current, commands parse, and every rule and option is there."""
+"""README.md and the pages tell the truth: generated parts are current, links lead somewhere, everything is there."""
 
+import json
 import re
-import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import click
 import pytest
-from readme import PICTURES, README, generated, picture
+import yaml
+from blocks import ROOT
+from readme import DOCS, PAGES, PICTURES, README, generated, picture
 
 from hfcount.cli.main import main
 from hfcount.verifier.rules import RULES
 
 TEXT = README.read_text()
-COMMANDS = re.findall(r"^(?:python3 .*/)?hfcount (.+)$", TEXT, re.MULTILINE)
+PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def test_generated_parts_are_current() -> None:
-    assert generated(TEXT) == TEXT, "run `python tests/readme.py`"
+@PAGE
+def test_generated_parts_are_current(page: Path) -> None:
+    text = page.read_text()
+    assert generated(text) == text, "run `python tests/readme.py`"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_parses(command: str) -> None:
-    given = main.make_context("hfcount", shlex.split(command)).params
-    assert given["models"] or given["recursive"]
+def test_the_readme_is_short_and_shows_a_failure_first() -> None:
+    assert len(TEXT.split()) <= 1300
+    screen = TEXT.splitlines()[:40]
+    assert [line for line in screen if line.startswith("error HF")]
+    assert [line for line in screen if line.startswith("verified: ")]
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_every_rule_is_there(code: str) -> None:
-    assert f"| {code} | {RULES[code].name} |" in TEXT
+def test_every_rule_has_a_section(code: str) -> None:
+    text = (DOCS / "findings.md").read_text()
+    section = text.partition(f"## {code} {RULES[code].name}\n")[2].partition("\n## ")[0]
+    assert [part for part in ("**What**", "**Why**", "**Example**", "\n> ", "**Cure**") if part not in section] == []
 
 
 @pytest.mark.parametrize("option", [option for option in main.params if isinstance(option, click.Option)])
 def test_every_option_has_help(option: click.Option) -> None:
     assert option.help
-    assert option.opts[-1] in TEXT
+    assert option.opts[-1] in (DOCS / "command.md").read_text()
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
@@ -41,7 +51,7 @@ def test_pictures_show_what_is_counted(path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot]'")
     shown, drawn = (re.findall(r"<text[^>]*>(.*?)</text>", text) for text in (path.read_text(), _drawn(path)))
     assert shown == drawn, "run `python tests/readme.py`"
-    assert path.relative_to(README.parent).as_posix() in TEXT
+    assert f'"../{path.name}"' in (DOCS / "formulas.md").read_text()
 
 
 def _drawn(path: Path) -> str:
@@ -65,6 +75,72 @@ def test_both_commands_are_one_line_and_set_up_all_they_need() -> None:
         *("34,359,738,368", "66,343,272,448"),
     ],
 )
-def test_the_commands_of_the_guide_show_what_it_is_about(number: str) -> None:
-    shown = "\n".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL))
-    assert number in shown
+def test_the_commands_of_the_pages_show_what_they_are_about(number: str) -> None:
+    consoles = [re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL) for page in PAGES]
+    assert [shown for found in consoles for shown in found if number in shown]
+
+
+# Links
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives headings."""
+    heads = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def _links(page: Path) -> list[str]:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    return [*re.findall(r"\]\(([^)\s]+)\)", text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
+
+
+@PAGE
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in _links(page):
+        if re.match(r"https?://", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in _anchors(target), link
+
+
+def test_every_page_is_linked() -> None:
+    linked = {(page.parent / link.partition("#")[0]).resolve() for page in PAGES for link in _links(page)}
+    assert set(PAGES) - linked == {README} - linked
+
+
+@PAGE
+def test_nothing_is_left_to_fill_in(page: Path) -> None:
+    assert re.findall(r"OWNER|TODO|YOUR_|<org>/hf", page.read_text()) == []
+
+
+# What lies beside the pages
+
+
+def test_the_extension_is_called_as_hf_calls_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"]["hf-count"] == project["scripts"]["hfcount"]
+    manifest = json.loads((ROOT / ".github" / "extension" / "manifest.json").read_text())
+    assert isinstance(manifest["description"], str)
+    assert not (ROOT / "hf-count").exists()  # hf would take it for a program
+
+
+def test_issue_templates_are_forms() -> None:
+    folder = ROOT / ".github" / "ISSUE_TEMPLATE"
+    forms = [yaml.safe_load(path.read_text()) for path in folder.glob("*.yml") if path.stem != "config"]
+    assert forms
+    for form in forms:
+        assert form.keys() >= {"name", "description", "body"}
+        assert {field["type"] for field in form["body"]} <= {"input", "textarea", "checkboxes", "markdown", "dropdown"}
+        assert len({field["id"] for field in form["body"]}) == len(form["body"])
+
+
+def test_links_lead_from_the_package_index_too(tmp_path: Path) -> None:
+    copy, base = tmp_path / "README.md", "https://example.org/o/r/blob/v1"
+    copy.write_text(TEXT)
+    subprocess.run([sys.executable, ROOT / ".ci" / "absolute.py", base, copy], check=True)
+    links = _links(README)
+    absolute = [link if re.match("https?:|#", link) else f"{base}/{link}" for link in links]
+    assert _links(copy) == absolute != links
+    assert copy.read_text().replace(f"{base}/", "") == TEXT

@@ -32,6 +32,7 @@ INNER = {
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
+        " total_bytes available_bytes fits largest_context tensor_parallel ranks ranks_why"
     ),
     "compute": "per_token per_position context at_context",
     "formula": "parts legend active layers active_layers keys",
@@ -103,6 +104,17 @@ def test_what_is_asked_for_besides(tmp_path: Path) -> None:
     assert counts == {"norm": 72, "attention": 1296, "mlp": 2160}
 
 
+def test_obsolete_buffers_are_listed_where_they_are_stored(tmp_path: Path) -> None:
+    """Rotary frequencies, which early versions saved."""
+    stored = index(TINY["llama"])
+    stored["weight_map"] |= {
+        f"model.layers.{layer}.self_attn.rotary_emb.inv_freq": "model.safetensors" for layer in range(3)
+    }
+    for listed, there in ((index(TINY["llama"]), 0), (stored, 1)):
+        report = _report(tmp_path, TINY["llama"], listed, extras=("tensors",))
+        assert sum("inv_freq" in row.name for row in report.tensors or ()) == there
+
+
 def test_values(tmp_path: Path) -> None:
     save(tmp_path / "org" / "name", TINY["llama"])
     (tmp_path / "org" / "name" / "headers.json").write_text(json.dumps({"revision": COMMIT}))
@@ -156,6 +168,13 @@ def test_values(tmp_path: Path) -> None:
                 {"kind": "GQA", "layers": 3, "bytes_per_token": 24, "state_bytes": 0, "window": None, "picked": None}
             ],
             "why": None,
+            "total_bytes": None,
+            "available_bytes": None,
+            "fits": None,
+            "largest_context": None,
+            "tensor_parallel": None,
+            "ranks": [],
+            "ranks_why": None,
         },
         "compute": {"per_token": 4056, "per_position": 72, "context": None, "at_context": None},
     }

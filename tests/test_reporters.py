@@ -17,9 +17,12 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
+from hfcount.report.serving import Workload
 from hfcount.reporters import lines, markdown, table
+from hfcount.reporters.amounts import binary
+from hfcount.reporters.comparing import compared
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import binary, compared, inert, share, verdict
+from hfcount.reporters.words import inert, share, verdict
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
@@ -62,8 +65,8 @@ def _table(report: Report, colour: bool = False) -> str:
     return out.getvalue()
 
 
-def _wide(text: str) -> list[str]:
-    return [line for line in text.splitlines() if len(line) > 80]
+def _wide(text: str, width: int = 80) -> list[str]:
+    return [line for line in text.splitlines() if len(line) > width]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -250,15 +253,16 @@ def _several(folder: Path) -> list[Report]:
 
 
 def test_models_side_by_side(tmp_path: Path) -> None:
-    head, rows = compared(_several(tmp_path))
+    head, rows, sizes = compared(_several(tmp_path))
+    assert sizes == 5
     assert head == [
-        *("model", "total", "active", "weights, GiB", "cache, KiB/token"),
+        *("model", "total", "active", "weights", "cache, per token"),
         *("embedding", "attention", "mlp", "experts", "router", "norm", "lm_head"),
     ]
     assert [row[:5] for row in rows] == [
-        [str(tmp_path / "org/dense"), "6,072", "6,072", "0.00", "0.14"],
-        [str(tmp_path / "org/sparse"), "12,840", "6,360", "0.00", "0.14"],
-        [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "0.00", "0.07"],
+        [str(tmp_path / "org/dense"), "6,072", "6,072", "11.86 KiB", "144 B"],
+        [str(tmp_path / "org/sparse"), "12,840", "6,360", "25.08 KiB", "144 B"],
+        [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "9.26 KiB", "72 B"],
     ]
     assert [row[7:10] for row in rows] == [["35.6 %", "", ""], ["", "67.3 %", "2.2 %"], ["45.6 %", "", ""]]
     out = io.StringIO()
@@ -271,7 +275,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
 
 def test_a_model_that_could_not_be_read_is_left_out_of_the_comparison(tmp_path: Path) -> None:
     reports = [*_several(tmp_path), failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))]
-    _, rows = compared(reports)
+    rows = compared(reports).rows
     assert len(rows) == 3
     assert "org/gone" not in markdown.comparison(reports)
 
@@ -354,3 +358,49 @@ def test_a_report_has_nothing_live(tmp_path: Path) -> None:
         shown = [one.content for one in _inline(text) if one.type != "code_inline"]
         assert [part for part in shown if re.search(r"@|://|www\.|#\d|GH-\d", part)] == []
         assert "octocat" in text
+
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+LARGE = ("Qwen/Qwen3-235B-A22B", "Qwen/Qwen3-32B")
+
+
+@pytest.fixture(scope="module")
+def large() -> list[Report]:
+    options = Options(load=Workload(32768, 2, None, (8, 6), 80 << 30), extras=("tensors",))
+    return [inspect(Request(name, fixtures=FIXTURES), options) for name in LARGE]
+
+
+@pytest.mark.parametrize("width", [*range(40, 72, 3), 79, 80, 100, 120, 160, 200])
+def test_no_number_breaks_at_any_width(monkeypatch: pytest.MonkeyPatch, large: list[Report], width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = table.render(large)
+    assert _wide(text, width) == []
+    for report in large:
+        assert report.parameters is not None
+        assert report.memory is not None
+        numbers = [report.parameters.total, report.parameters.active, report.memory.weights_bytes]
+        numbers += [report.memory.total_bytes, report.memory.ranks[0].weights_bytes]
+        numbers += [part.total for part in report.components] + [row.elements for row in report.tensors or ()]
+        assert [number for number in numbers if f"{number:,}" not in text] == []
+
+
+def test_a_comparison_has_verdicts_and_what_is_asked_for(large: list[Report]) -> None:
+    head, rows, sizes = compared(large)
+    assert head[:sizes] == [
+        *("model", "verdict", "total", "active", "weights", "cache, per token", "cache, 2 × 32,768"),
+        *("weights, + cache", "2 × tokens, in 80 GiB", "weights, 1 of 8 ranks", "+ cache, 1 of 8 ranks"),
+        *("2 × tokens, in 80 GiB, 1 of 8 ranks", "weights, 1 of 6 ranks", "+ cache, 1 of 6 ranks"),
+        "2 × tokens, in 80 GiB, 1 of 6 ranks",
+    ]
+    assert [row[1:sizes] for row in rows] == [
+        [
+            *("mismatch", "235,093,634,560", "22,190,763,520", "437.90 GiB", "188 KiB", "11.75 GiB", "449.65 GiB"),
+            *("none", "54.91 GiB", "57.85 GiB", "279,875", "impossible", "unknown", "unknown"),
+        ],
+        [
+            *("mismatch", "32,762,123,264", "32,762,123,264", "61.02 GiB", "256 KiB", "16 GiB", "77.02 GiB"),
+            *("38,862", "7.63 GiB", "9.63 GiB", "1,185,724", "impossible", "unknown", "unknown"),
+        ],
+    ]
+    for text in (table.render(large), markdown.render(large)):
+        assert "449.65 GiB" in text

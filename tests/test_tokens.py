@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from build import config, save_tiny
 from conftest import Run
-from loopback import Hub, write_checkpoint
+from loopback import Fault, Hub, write_checkpoint
 
 import hfcount
 from hfcount.fetcher import Request, tokens
@@ -26,7 +26,7 @@ NAMED: dict[str, Any] = {
     "tokenizer.json": lambda **ids: {
         "version": "1.0",
         "added_tokens": [{"id": number, "content": token} for token, number in ids.items()],
-        "model": {"vocab": {"x": 10**6}},
+        "model": {"vocab": {"x": 0, "y": 1}, "merges": []},
     },
 }
 
@@ -39,7 +39,28 @@ def found(folder: Path) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("file", NAMED)
 def test_tokens_of_each_file(tmp_path: Path, file: str, indent: int | None) -> None:
     (tmp_path / file).write_text(json.dumps(NAMED[file](a=3, b=70), indent=indent))
-    assert found(tmp_path) == [(file, "a", 3), (file, "b", 70)]
+    last = [(file, "y", 1)] if file == "tokenizer.json" else []
+    assert found(tmp_path) == [(file, "a", 3), (file, "b", 70), *last]
+
+
+VOCABULARIES: dict[str, tuple[Any, int | None]] = {
+    "BPE": ({"type": "BPE", "vocab": {"a": 0, 'b"}': 60}, "merges": ["a b"]}, 60),
+    "words": ({"type": "WordPiece", "max_input_chars_per_word": 100, "vocab": {"a": 0, "##é": 60}}, 60),
+    "places in a list": ({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]], "byte_fallback": False}, None),
+    "none": ({}, None),
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2], ids=["dense", "indented"])
+@pytest.mark.parametrize(("model", "highest"), VOCABULARIES.values(), ids=VOCABULARIES)
+def test_the_last_token_of_a_vocabulary_needs_a_row(
+    tmp_path: Path, model: Any, highest: int | None, indent: int | None
+) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    tokenizer = {"added_tokens": [{"id": 0, "content": "merges"}], "model": model}
+    (made / "tokenizer.json").write_text(json.dumps(tokenizer, indent=indent, ensure_ascii=False))
+    found = [(one.code, one.severity, one.observed) for one in hfcount.verify(made).findings]
+    assert found == ([("HF105", "error", highest)] if highest else [])
 
 
 @pytest.mark.parametrize("file", NAMED)
@@ -62,12 +83,12 @@ def test_a_file_of_another_form_says_nothing(tmp_path: Path, file: str, text: st
     assert [one for one in found(tmp_path) if one[2] != 3] == []
 
 
-def test_what_comes_after_is_not_read(tmp_path: Path) -> None:
+def test_what_comes_after_is_not_kept(tmp_path: Path) -> None:
     whole = json.dumps(NAMED["tokenizer.json"](a=3))
     (tmp_path / "tokenizer.json").write_text(whole[:-1] + ', "rest": "' + "é" * 4_000_000 + '"}')
-    assert found(tmp_path) == [("tokenizer.json", "a", 3)]
+    assert found(tmp_path) == [("tokenizer.json", "a", 3), ("tokenizer.json", "y", 1)]
     (document,) = tokens.read(tmp_path, "org/name").values()
-    assert (document.where, len(document.raw) < 100) == ("org/name tokenizer.json", True)
+    assert (document.where, len(document.raw) < 150) == ("org/name tokenizer.json", True)
 
 
 def test_a_folder_of_that_name_says_nothing(tmp_path: Path) -> None:
@@ -139,11 +160,54 @@ def test_a_hub_is_asked_for_the_short_file_alone(hub: Hub, run: Run, tmp_path: P
     assert [path for path in hub.paths() if "/resolve/" in path] == []
 
 
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        (["tokenizer.json", "tokenizer_config.json"], "tokenizer.json"),
+        (["tokenizer_config.json"], "tokenizer_config.json"),
+    ],
+)
+def test_a_hub_is_asked_for_one_file(hub: Hub, run: Run, tmp_path: Path, files: list[str], asked: str) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    for file in files:
+        (made / file).write_text(json.dumps(NAMED[file](a=50)))
+    hub.publish(MODEL, made)
+    online = run(MODEL, "--save", tmp_path / "saved")
+    assert sum("tokenizer" in path for path in hub.paths()) == 1
+    assert [(one["code"], one["file"]) for one in online.report["findings"]] == [("HF105", asked)]
+    assert run(MODEL, "--fixtures", tmp_path / "saved").report == online.report | {"source": "fixtures"}
+    hub.requests.clear()
+    assert run(MODEL).report == online.report
+    assert not [path for path in hub.paths() if "/resolve/" in path]
+
+
+def test_of_a_long_tokenizer_the_beginning_is_read(hub: Hub, run: Run, tmp_path: Path) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    many = {f"<{number}>": number for number in range(30, 12_000)}
+    (made / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](**many), indent=2))
+    assert (made / "tokenizer.json").stat().st_size > tokens.BEGINNING
+    hub.publish(MODEL, made)
+    (finding,) = run(MODEL).report["findings"]
+    assert finding["observed"] == 50
+    (asked,) = (one.headers["Range"] for one in hub.requests if one.path.endswith("tokenizer.json"))
+    assert asked == f"bytes=0-{tokens.BEGINNING - 1}"
+
+
+def test_a_tokenizer_that_cannot_be_had_is_left(hub: Hub, run: Run, tmp_path: Path) -> None:
+    made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
+    (made / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](a=50)))
+    hub.publish(MODEL, made)
+    hub.faults["tokenizer.json"] = [Fault(status=403)]
+    assert run(MODEL).report["verdict"] == "verified"
+
+
 def test_a_long_file_is_left(hub: Hub, run: Run, tmp_path: Path) -> None:
     made = write_checkpoint(tmp_path / "m", config("llama", head_dim=6))
     (made / "added_tokens.json").write_text(json.dumps({"a": 50}) + " " * 1_000_000)
     hub.publish(MODEL, made)
-    assert run(MODEL).report["verdict"] == "verified"
+    report = run(MODEL).report
+    assert report["verdict"] == "verified"
+    assert report["evidence"]["files"]["apart"] == {"added_tokens.json": "longer than what is read of a tokenizer"}
 
 
 def test_a_folder_and_its_recording_say_the_same(tmp_path: Path) -> None:
@@ -155,4 +219,4 @@ def test_a_folder_and_its_recording_say_the_same(tmp_path: Path) -> None:
     assert [(one.code, one.file) for one in online.findings] == [("HF105", "added_tokens.json")]
     assert [one.message for one in replay.findings] == [one.message for one in online.findings]
     kept = json.loads((tmp_path / "saved" / "m" / "tokenizer.json").read_text())
-    assert kept == {"added_tokens": [{"id": 50, "content": "a"}]}
+    assert kept == {"added_tokens": [{"id": 50, "content": "a"}, {"id": 1, "content": "y"}]}

@@ -54,7 +54,8 @@ def _output(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> Wanted:
         raise click.BadParameter(f"{path} must end in {ends}: the suffix says what to write.")
     needs = OUTPUTS[kind].needs
     if needs and util.find_spec(needs[0]) is None:
-        raise click.BadParameter(f"{needs[0]} is not installed, which this needs: pip install 'hfcount[{needs[1]}]'")
+        module, extra = needs
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
     if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):

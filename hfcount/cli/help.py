@@ -16,6 +16,11 @@ Examples:
   hfcount A --output a.json --output a.sarif   several formats in one run
   hfcount A --set num_key_value_heads=1        what if?
   hfcount A --context 32k --batch 4            what serving it takes
+  hfcount A B --memory 80GiB --tp 2 --tp 8     does it fit, and on how many?
+
+\b
+Commands, each with a --help of its own:
+  hfcount sweep OUT [MODEL]...                 many checkpoints, a row each, resumable
 
 \b
 Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3

@@ -1,7 +1,7 @@
 """The command line: the only module that prints or exits."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
@@ -12,13 +12,14 @@ from hfcount.cli import files
 from hfcount.cli import options as read
 from hfcount.cli.help import EPILOG
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
+from hfcount.cli.serving import serving
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST
 from hfcount.fetcher.names import public, understood
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith
+from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("models", nargs=-1, metavar="MODEL...")
+@click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_file)
 @click.option("--revision", metavar="REV", help="Branch, tag or commit.")
 @click.option("--subfolder", metavar="DIR", help="A folder of the repo.")
 @click.option(
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     type=str,
     multiple=True,
     metavar="FILE",
+    shell_complete=read.some_file,
     callback=read.listed,
     help="Every model that a file names, one a line; - is standard input.",
 )
@@ -101,29 +103,40 @@ if TYPE_CHECKING:
     callback=read.schemes,
     help="Also count what it would take quantised: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
 )
-@click.option("--context", type=read.COUNT, metavar="TOKENS", help="Cache and multiply-adds at this context length.")
-@click.option("--batch", type=read.COUNT, default=1, metavar="N", help="Number of sequences of --context tokens.")
-@click.option(
-    "--kv-dtype", type=click.Choice(CACHE_DTYPES), help="The dtype of cached keys and values (default: the config's)."
-)
+@serving
 @click.option(
     "--output",
     "outputs",
     multiple=True,
     metavar="FILE",
+    shell_complete=read.some_file,
     callback=files.outputs,
     help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(OUTPUTS)}.",
 )
 @click.option(
-    "--plot", metavar="FILE", callback=files.figure, help="Draw the components of all models: .svg, .png or .pdf."
+    "--plot",
+    metavar="FILE",
+    callback=files.figure,
+    shell_complete=read.some_file,
+    help="Draw the components of all models: .svg, .png or .pdf.",
 )
 @click.option("--dark", is_flag=True, help="Draw it on a dark background.")
 @click.option(
-    "--html", "page", metavar="FILE", callback=files.page, help="Write everything as one self-contained page."
+    "--html",
+    "page",
+    metavar="FILE",
+    callback=files.page,
+    shell_complete=read.some_file,
+    help="Write everything as one self-contained page.",
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what was read, for --fixtures.")
 @click.option(
-    "--allow", multiple=True, metavar="CODE", callback=read.codes, help="Let an error through, and say so (repeatable)."
+    "--allow",
+    multiple=True,
+    metavar="CODE",
+    callback=read.codes,
+    shell_complete=read.some_rule,
+    help="Let an error through, and say so (repeatable).",
 )
 @click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
@@ -135,6 +148,7 @@ if TYPE_CHECKING:
     is_eager=True,
     expose_value=False,
     metavar="[TYPE]",
+    shell_complete=read.some_type,
     callback=read.families,
     help="List the architectures, or explain that of one model_type.",
 )
@@ -145,6 +159,7 @@ if TYPE_CHECKING:
     is_eager=True,
     expose_value=False,
     metavar="[CODE]",
+    shell_complete=read.some_rule,
     callback=read.rules,
     help="Explain every finding, or the one of a code.",
 )
@@ -169,9 +184,7 @@ def main(
     tensors: bool,
     settings: "Sequence[Changes]",
     schemes: "Sequence[Changes]",
-    context: int | None,
-    batch: int,
-    kv_dtype: str | None,
+    load: "Mapping[str, Any]",
     outputs: "list[Wanted]",
     plot: "list[Wanted]",
     dark: bool,
@@ -205,8 +218,6 @@ def main(
 
             show(format, [failed(str(root), error)])
             return 3
-    if batch > 1 and context is None:
-        raise click.UsageError("--batch goes with --context: that many sequences of how many tokens?")
     if dark and not plot:
         raise click.UsageError("--dark goes with --plot.")
     if schemes:
@@ -238,8 +249,7 @@ def main(
     whole: list[Report] = []
     reports: list[Report] = []
     with Bar(len(models)) as bar:
-        load = Workload(context, batch, kv_dtype)
-        options = Options(depth, Policy(allow, strict), save, extras, load, bar.files, derive_with)
+        options = Options(depth, Policy(allow, strict), save, extras, Workload(**load), bar.files, derive_with)
         for model, one in zip(models, requests, strict=True):
             bar.model(model)
             found = _look(public(model), one, options, settings)

@@ -10,7 +10,34 @@ import click
 from hfcount.errors import BadSetting, UnknownArchitecture
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from hfcount.mapper.whatif import Changes
+
+
+def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Leaves it to the shell to complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """The codes of findings that begin so, with their names; and their names that do."""
+    from click.shell_completion import CompletionItem
+
+    from hfcount.verifier.rules import RULES
+
+    codes = [CompletionItem(rule.code, help=rule.name) for rule in RULES.values()]
+    names = [CompletionItem(rule.name, help=rule.code) for rule in RULES.values()] if incomplete else []
+    return [one for one in (*codes, *names) if one.value.lower().startswith(incomplete.lower())]
+
+
+def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The types of model that begin so."""
+    from hfcount.families import all_types
+
+    return [name for name in all_types() if name.startswith(incomplete)]
 
 
 def printing(name: str, lines: Callable[[], Iterator[str]], help: str) -> Callable[[Any], Any]:
@@ -111,7 +138,7 @@ def _needs(module: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        raise click.BadParameter(f"{module} is not installed, which this needs: pip install 'hfcount[{extra}]'")
+        raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
 
 
 def installed(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:

@@ -1,7 +1,5 @@
 """One HTTP session for all that a run reads from a Hub: bounded in time and bytes, and no token for another host."""
 
-import re
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
@@ -13,8 +11,10 @@ from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
+from hfcount.fetcher.bodies import claimed_length, content_range, too_long, unpacker
 from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
+from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.retry import Deadline
 from hfcount.text import address, printable
 
@@ -72,10 +72,18 @@ class Client:
         headers: sent with every request.
         token: sent to the endpoint's own origin and nowhere else.
         deadline: the time for everything this client is asked.
+        meter: counts what the endpoint is asked, where that is limited.
     """
 
-    def __init__(self, endpoint: str, headers: Mapping[str, str], token: str | None, deadline: Deadline) -> None:
-        self.endpoint, self.deadline = endpoint, deadline
+    def __init__(
+        self,
+        endpoint: str,
+        headers: Mapping[str, str],
+        token: str | None,
+        deadline: Deadline,
+        meter: Meter | None = None,
+    ) -> None:
+        self.endpoint, self.deadline, self._meter = endpoint, deadline, meter
         self._origin, self._token = origin(endpoint), token
         self._session = requests.Session()
         self._session.headers.update(headers)
@@ -100,14 +108,14 @@ class Client:
         """
 
         def read(response: requests.Response) -> Answer:
-            claimed, encoding = _length(response), response.headers.get("Content-Encoding")
+            claimed, encoding = claimed_length(response), response.headers.get("Content-Encoding")
             if claimed is not None and claimed > cap:
-                raise _too_long(what, f"{claimed:,} bytes", cap)
-            body, unpack = BytesIO(), _unpacker(what, encoding or "identity")  # gives its bytes without a copy
+                raise too_long(what, f"{claimed:,} bytes", cap)
+            body, unpack = BytesIO(), unpacker(what, encoding or "identity")  # gives its bytes without a copy
             for piece in self._pieces(response.raw):
                 body.write(unpack(piece, cap + 1 - body.tell()))
                 if body.tell() > cap:
-                    raise _too_long(what, "more bytes", cap)
+                    raise too_long(what, "more bytes", cap)
             if encoding is None and claimed is not None and body.tell() < claimed:
                 raise BrokenOff(f"the answer broke off after {body.tell():,} of {claimed:,} bytes")
             return Answer(response.headers, body.getvalue())
@@ -142,7 +150,7 @@ class Client:
         current, hops, attempts = url, 0, 0
         while hops < _REDIRECTS:
             self.deadline.check()
-            response = self._ask(what, current, headers)
+            response = self._metered(what, current, headers)
             try:
                 self.deadline.check()  # headers that it cut short look like whole ones
             except FetchError:
@@ -170,6 +178,24 @@ class Client:
                 code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
                 raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
+
+    def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
+        """One request, counted where the endpoint's quota is shared."""
+        meter = self._meter if self._meter and origin(url) == self._origin else None
+        if meter is None:
+            return self._ask(what, url, headers)
+        meter.spend()
+        try:
+            response = self._ask(what, url, headers)
+        except BaseException:
+            meter.lose()
+            raise
+        try:
+            meter.hear(response.status_code, response.headers)
+        except BaseException:
+            response.close()
+            raise
+        return response
 
     def _ask(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
@@ -207,9 +233,9 @@ class Client:
             raise FetchError("HubError", f"{what}: the server compresses ranges, which cannot be read as such.")
         skip = 0
         if response.status_code == 206:
-            size = _content_range(what, response.headers.get("Content-Range", ""), begin, end)
+            size = content_range(what, response.headers.get("Content-Range", ""), begin, end)
         else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
-            length = _length(response)
+            length = claimed_length(response)
             if length is None:
                 raise FetchError("HubError", f"{what}: the server ignores Range and gives no Content-Length.")
             if begin > _SKIPPED:
@@ -232,47 +258,6 @@ class BrokenOff(Exception):
 
 class _Refused(BrokenOff):
     """An answer of another host that the Hub's own address should not have led to."""
-
-
-def _length(response: requests.Response) -> int | None:
-    """The length of the body that an answer claims; None where it claims none that a body could have."""
-    claimed = response.headers.get("Content-Length", "")
-    return int(claimed) if re.fullmatch(r"[0-9]{1,18}", claimed) else None
-
-
-def _too_long(what: str, found: str, cap: int) -> FetchError:
-    return FetchError("UnreadableFile", f"{what} has {found}; at most {cap:,} are read.")
-
-
-def _unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
-    """What turns pieces of a body into what they stand for, at most so many bytes of it."""
-    if encoding in ("", "identity"):
-        return lambda piece, most: piece
-    if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError("HubError", f"{what} comes as {printable(encoding, 40)}, which was not asked for.")
-    inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
-
-    def unpack(piece: bytes, most: int) -> bytes:
-        try:
-            return inflate.decompress(piece, most)
-        except zlib.error:
-            raise FetchError("HubError", f"{what} is said to be {encoding}, and is not.") from None
-
-    return unpack
-
-
-def _content_range(what: str, value: str, begin: int, end: int) -> int:
-    """The size of the whole file, once the range is the one that was asked for."""
-    parts = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})", value)
-    if parts:
-        first, last, size = map(int, parts.groups())
-        if first == begin and last == min(end, size) - 1:
-            return size
-    raise FetchError(
-        "HubError",
-        f"{what}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
-        f" {printable(value or 'missing', 60)}.",
-    )
 
 
 def _cause(error: BaseException) -> str:

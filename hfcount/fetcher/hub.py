@@ -2,18 +2,22 @@
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
-from hfcount.fetcher import evidence
+from hfcount.fetcher import evidence, tokens
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Client, Denied
+from hfcount.fetcher.client import Client, Denied, Empty
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
+    SHORT,
+    TOKENIZER,
+    TOKENS,
     Documents,
     Progress,
     Request,
@@ -22,6 +26,7 @@ from hfcount.fetcher.interface import (
     top_level,
 )
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
+from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.ranges import read_headers, read_pieces
 from hfcount.fetcher.retry import Deadline
@@ -49,7 +54,7 @@ def read(request: Request) -> Documents:
     place = hub.endpoint()
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
-    client = Client(place.url, hub.headers(), hub.token(), Deadline(request.timeout))
+    client = asking(request.timeout, request.meter)
     try:
         return _Repo(client, place, request).documents()
     except BaseException:
@@ -57,16 +62,28 @@ def read(request: Request) -> Documents:
         raise
 
 
+def asking(seconds: float, meter: Meter | None = None) -> Client:
+    """A client of the Hub that the environment names; raises FetchError where that is none."""
+    return Client(hub.endpoint().url, hub.headers(), hub.token(), Deadline(seconds), meter)
+
+
+def listed(client: Client, request: Request) -> Listing | None:
+    """What a repo holds; None where the endpoint does not say; raises FetchError as `read` does."""
+    if not hub.is_repo_id(request.model):
+        raise FetchError("BadName", not_a_repo_id(request.model))
+    return _Repo(client, hub.endpoint(), request).listing(sure=True)
+
+
 class _Repo:
     def __init__(self, client: Client, place: hub.Endpoint, request: Request) -> None:
         self.client, self.place, self.model, self.subfolder = client, place, request.model, request.subfolder
         self.path, self.asked, self.request = request.path, request.revision or "main", request
-        self.commit: str | None = None
+        self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
 
     def documents(self) -> Documents:
         """What was kept of the commit, or else what is read now."""
-        listing, config = self._listing(), None
+        listing, config = self.listing(), None
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
@@ -80,8 +97,10 @@ class _Repo:
         with ThreadPoolExecutor(2) as pool:
             wanted = self.sizes is None or INDEX in self.sizes
             indexed = pool.submit(self._document, INDEX) if wanted else None
-            others = {name: pool.submit(self._document, name) for name in companions(self.sizes or {})}
+            others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
             try:
+                if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
+                    _ = [reading.result() for reading in (indexed, *others.values()) if reading]
                 config = config or self._document(CONFIG)
                 index = indexed.result() if indexed else None
                 beside = {name: one for name, read in others.items() if (one := read.result())}
@@ -110,14 +129,17 @@ class _Repo:
         """The repo as messages call it."""
         return label(self.path, self.commit or self.asked)
 
-    def _listing(self) -> Listing | None:
-        """What the repo holds; None where the endpoint does not say."""
+    def listing(self, sure: bool = False) -> Listing | None:
+        """What the repo holds; None where the endpoint does not say, or not for `sure` that there is no such repo."""
+        if self.commit is not None and self.request.files is not None:
+            return Listing(self.commit, self.request.files)
         url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
         what = f"the listing of {self.label}"
         try:
             first, rest = self._pages(what, url)
         except Denied as denied:
-            if denied.status in (404, 405, 410, 501) and denied.code != "RevisionNotFound":
+            said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
+            if denied.status in (404, 405, 410, 501) and not said:
                 return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
             raise self.refused(denied, what) from None
         try:
@@ -199,6 +221,16 @@ class _Repo:
                 " again.",
             )
         return Document(f"{self.label} {name}", answer.body)
+
+    def _companion(self, name: str) -> Document | None:
+        """A further document; of a tokenizer what its beginning says of added tokens, if it can be had."""
+        if name not in TOKENS:
+            return self._document(name)
+        with suppress(FetchError, Denied, Empty):
+            end = tokens.BEGINNING if name == TOKENIZER else SHORT
+            raw, size = self.client.range(self.named(name), self.url(name), 0, end)
+            return Document(f"{self.label} {name}", tokens.said(name, raw, len(raw) < size) or b"{}")
+        return None
 
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.formats.json import Document
@@ -12,6 +12,9 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
 from hfcount.storage.schemes import SIDE_FILES
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.fetcher.meter import Meter
 
 SourceName = Literal["hub", "cache", "folder", "fixtures", "memory"]
 
@@ -23,7 +26,8 @@ ADAPTER = "adapter_config.json"
 MODULES = "modules.json"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
-TOKENS = ("added_tokens.json", "tokenizer_config.json", "tokenizer.json")
+TOKENIZER = "tokenizer.json"
+TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
 
 COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
 """Further documents, which are read where they bear on the verdict."""
@@ -31,7 +35,8 @@ COMPANIONS = (MODULES, BIN_INDEX, *SIDE_FILES, *TOKENS)
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}
 """Bytes: a longer document is not read. The largest real index known is 60 MB; its headers are 100 MB."""
 
-_SHORT = 1_000_000  # bytes
+SHORT = 1_000_000
+"""Bytes of a short document."""
 
 LONGEST = 1_000_000
 """Seconds that a run may wait."""
@@ -52,6 +57,9 @@ class Request:
         offline: the cache only.
         timeout: seconds for all that is asked of the Hub, more than none and at most LONGEST.
         cache: whether what was read before is read again from disk, and what is read now is kept there.
+        files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
+            the commit, and nothing is listed.
+        meter: counts the requests to the Hub, where many runs share a quota.
     """
 
     model: str
@@ -61,6 +69,8 @@ class Request:
     offline: bool = False
     timeout: float = 300.0
     cache: bool = True
+    files: Mapping[str, int | None] | None = field(default=None, hash=False)
+    meter: "Meter | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -174,9 +184,15 @@ def top_level(names: Iterable[str]) -> list[str]:
     return [name for name in names if "/" not in name]
 
 
+def _tokens(sizes: Mapping[str, int | None]) -> str | None:
+    """The file that says most of added tokens for its size; of TOKENIZER the beginning alone is read."""
+    short = [name for name, size in sizes.items() if size is not None and size <= SHORT]
+    wanted = (name for name in (TOKENS[0], TOKENIZER, TOKENS[1]) if name in (sizes if name == TOKENIZER else short))
+    return next(wanted, None)
+
+
 def companions(sizes: Mapping[str, int | None]) -> list[str]:
-    """The further documents to read of a checkpoint with these files, of which a short list of tokens is one."""
+    """The further documents to read of a checkpoint with these files; one at most is of a tokenizer."""
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes))
-    left = {*TOKENS[1:], *(() if pickled else (BIN_INDEX,))}
-    left |= {name for name in TOKENS[:1] if (sizes.get(name) or 0) > _SHORT}
+    left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

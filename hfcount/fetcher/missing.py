@@ -45,6 +45,14 @@ def config_alone(documents: Documents) -> str:
     )
 
 
+def pickled(documents: Documents) -> str:
+    """Why an index of pickled weights does not settle it."""
+    return (
+        f"the weights of {label(documents.model, documents.revision)} are pickled (.bin): names, sums and files were"
+        " compared by their index, and contents are not read. Save them as safetensors to have all compared."
+    )
+
+
 def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     """Why there is nothing to compare the config with, where there is no index and no header was read."""
     files, where = documents.files, label(documents.model, documents.revision)

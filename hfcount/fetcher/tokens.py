@@ -1,6 +1,7 @@
-"""What a tokenizer's files say of added tokens: of each file only that part, so that a recording stays small."""
+"""What a tokenizer's files say of its highest ids: of each file only that part, so that a recording stays small."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -8,11 +9,18 @@ from typing import Any
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.interface import TOKENS
+from hfcount.fetcher.interface import TOKENIZER, TOKENS
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import printable
 
 _MOST = 4_000_000  # bytes that are read: thousands of added tokens, which come before the vocabulary
+BEGINNING = 524_288
+"""Bytes that are asked of a Hub: some 3,000 added tokens."""
+
+_WHOLE = 64_000_000  # bytes of which the last of the vocabulary is looked for
+_NEAR = 2_000  # bytes before the end of the vocabulary
+_LAST = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*(\d{1,9})\s*\}[\s,}]*$')
+_DECODER = json.JSONDecoder()
 _KEYS = {"tokenizer_config.json": "added_tokens_decoder", "tokenizer.json": "added_tokens"}
 
 
@@ -26,27 +34,61 @@ def read(folder: Path, label: str | None) -> dict[str, Document]:
     for name in TOKENS:
         path = folder / name
         with suppress(FetchError), files.opened(path, name) as file:
-            raw = file.read(_MOST) if file else None
-            if raw and (part := _part(raw, _KEYS.get(name))):
+            most = _WHOLE if name == TOKENIZER else _MOST
+            raw = file.read(most) if file else None
+            if raw and (part := said(name, raw, len(raw) == most)):
                 found[name] = Document((label and f"{label} {name}") or printable(str(path)), part)
     return found
 
 
-def _part(raw: bytes, key: str | None) -> bytes | None:
-    """The value of one key, in an object of its own; None if it is not there or not whole."""
+def said(name: str, raw: bytes, cut: bool) -> bytes | None:
+    """What a file says of added tokens and of the last of its vocabulary, as a file of its own; None if nothing.
+
+    Args:
+        cut: whether it is only the beginning of the file.
+    """
+    key = _KEYS.get(name)
     if key is None:
         return raw
-    text = raw.decode("utf-8", "ignore")
+    value = _value(raw[:_MOST].decode("utf-8", "ignore"), key, cut or len(raw) > _MOST)
+    if name == TOKENIZER and not cut and isinstance(value, list | None) and (last := _last(raw)):
+        value = [*(value or ()), last]
+    return json.dumps({key: value}).encode() if value else None
+
+
+def _value(text: str, key: str, cut: bool) -> Any:
+    """The value of a key; None if it is not there or not whole, but of a list that is cut off what is there."""
     start = text.find(f'"{key}"')
     if start < 0:
         return None
     start += len(key) + 2
     start += len(text[start : start + 100]) - len(text[start : start + 100].lstrip(" \t\r\n:"))
     try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)[0]
     except (ValueError, RecursionError):
+        return list(_entries(text, start + 1)) if cut and text[start : start + 1] == "[" else None
+
+
+def _last(raw: bytes) -> dict[str, Any] | None:
+    """The last token of a vocabulary that gives ids, which is mostly that of the highest; None if it does not."""
+    end = raw.find(b'"merges":')  # which follow the vocabulary, if there are any
+    end = len(raw) if end < 0 else end
+    found = _LAST.search(raw[max(end - _NEAR, 0) : end])
+    if found is None:
         return None
-    return json.dumps({key: value}).encode() if value else None
+    try:
+        return {"id": int(found[2]), "content": json.loads(found[1])}
+    except ValueError:
+        return None
+
+
+def _entries(text: str, place: int) -> Iterator[Any]:
+    """The entries of a list that is cut off."""
+    with suppress(ValueError, RecursionError):
+        while True:
+            place += len(text[place : place + 100]) - len(text[place : place + 100].lstrip(" \t\r\n,"))
+            value, place = _DECODER.raw_decode(text, place)
+            yield value
 
 
 def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hfcount.fetcher.interface import SINGLE, Documents
+from hfcount.fetcher.interface import SHORT, SINGLE, TOKENIZER, TOKENS, Documents
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
 
@@ -72,6 +72,9 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
+    if documents.source != "folder" and documents.sizes and documents.companions.keys().isdisjoint(TOKENS):
+        long = (name for name in TOKENS if name != TOKENIZER and (documents.sizes.get(name) or 0) > SHORT)
+        apart |= dict.fromkeys(long, "longer than what is read of a tokenizer")
     return Weights(
         named,
         documents.shards.sizes([*named, *beside]),
@@ -106,19 +109,30 @@ class Lost(NamedTuple):
 
 def lost(names: Iterable[str]) -> list[Lost]:
     """What is lost of sets of files that number themselves, such as `model-00002-of-00002` where the first is there."""
-    sets: dict[tuple[str, ...], set[str]] = {}
-    for name in names:
-        if found := _PART.fullmatch(name):
-            start, number, *rest = found.groups()
-            sets.setdefault((start, *rest), set()).add(number)
     incomplete = []
-    for (start, between, of, end), numbers in sets.items():
+    for (start, between, of, end), numbers in _parts(names).items():
         there, width, total = set(map(int, numbers)), len(next(iter(numbers))), int(of)
         first = 0 if 0 in there else 1
         gone = [number for number in range(first, first + min(total, MAX_SHARDS)) if number not in there]
         if gone and max(there) < first + total:
             incomplete.append(Lost([f"{start}{number:0{width}}{between}{of}{end}" for number in gone], gone, total))
     return incomplete
+
+
+def numbered(names: Iterable[str]) -> list[set[str]]:
+    """Sets of files that number themselves."""
+    sets = _parts(names).items()
+    return [{f"{start}{number}{between}{of}{end}" for number in numbers} for (start, between, of, end), numbers in sets]
+
+
+def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
+    """The numbers of files that number themselves, by what stands before, between and after them."""
+    sets: dict[tuple[str, str, str, str], set[str]] = {}
+    for name in names:
+        if found := _PART.fullmatch(name):
+            start, number, between, of, end = found.groups()
+            sets.setdefault((start, between, of, end), set()).add(number)
+    return sets
 
 
 def _apart(name: str) -> str | None:

@@ -13,21 +13,25 @@ MAX_SHARDS = 10_000
 MAX_NAME = 1_000  # characters of a tensor's name
 
 _CLAIM = 2**63
-_SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*\.safetensors")
+_SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """model.safetensors.index.json: the shard of each tensor, and two claims, in bytes and elements."""
+    """The shard of each tensor, and two claims, in bytes and elements; `pickled` where the shards are .bin."""
 
     weight_map: Mapping[str, str]
     shards: frozenset[str]
     total_size: int | None
     total_parameters: int | None
+    pickled: bool = False
 
 
-def read_index(document: Document) -> Index:
+def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     """The index of a checkpoint.
+
+    Args:
+        suffix: what the names of its shards end in: `.bin` where they are pickled.
 
     Raises:
         DocumentError: HF001, it is malformed; HF002, it names a file outside the repo.
@@ -59,9 +63,9 @@ def read_index(document: Document) -> Index:
     if len(shards) > MAX_SHARDS:
         raise DocumentError(f"{where} names {plural(len(shards), 'shard')}; at most {MAX_SHARDS:,} are read.")
     for shard in sorted(shards):
-        if not is_safe(shard):
+        if not is_safe(shard, suffix):
             raise DocumentError(
-                f'{where}: weight_map names the file "{printable(shard, 80)}", which is not a plain .safetensors name'
+                f'{where}: weight_map names the file "{printable(shard, 80)}", which is not a plain {suffix} name'
                 " inside the repo. Nothing was requested for it.",
                 "HF002",
                 key="weight_map",
@@ -76,27 +80,17 @@ def read_index(document: Document) -> Index:
         shards,
         _claim(where, metadata, "total_size", "bytes"),
         _claim(where, metadata, "total_parameters", "elements"),
+        suffix == ".bin",
     )
 
 
-def bin_shards(document: Document) -> frozenset[str]:
-    """The files that pytorch_model.bin.index.json names.
-
-    Raises:
-        DocumentError: HF001, it is malformed.
-    """
-    weight_map = parse_object(document).get("weight_map")
-    files = weight_map.values() if isinstance(weight_map, dict) else ()
-    if not files or not all(isinstance(file, str) for file in files):
-        raise DocumentError(f"{document.where} has no weight_map of file names.", key="weight_map")
-    return frozenset(files)
-
-
-def is_safe(shard: str) -> bool:
+def is_safe(shard: str, suffix: str = ".safetensors") -> bool:
     """Whether a shard's name refers to a file inside the repo, on every system and in every URL."""
     return (
         len(shard) <= 255
         and shard.isprintable()
+        and shard.endswith(suffix)
+        and len(shard.rpartition("/")[2]) > len(suffix)
         and _SHARD.fullmatch(shard) is not None
         and not any(segment in ("", ".", "..") for segment in shard.split("/"))
     )

@@ -1,7 +1,7 @@
 """Builds the report of an inspection."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
@@ -99,10 +99,18 @@ def _counts(run: Inspection, blueprint: Blueprint) -> dict[str, Any]:
         ),
         "auxiliary": {"mtp": blueprint.mtp if spec.announces("mtp") or stored else 0},
         "asides": dict(blueprint.reasons) or None,
-        "tensors": tuple(map(_row, blueprint.rows())) if "tensors" in extras else None,
+        "tensors": tuple(_rows(run, blueprint)) if "tensors" in extras else None,
         **(formulas(blueprint, extras) if known else {}),
         "derived_with": blueprint.derived_with or None,
     }
+
+
+def _rows(run: Inspection, blueprint: Blueprint) -> Iterator[TensorRow]:
+    """All tensors, but obsolete buffers only where they are stored."""
+    packed = run.outcome.packed
+    match = packed.match if packed else run.outcome.match
+    there = {leaf.name for leaf, count in match.listed if count} if match else set()
+    return (_row(row) for row in blueprint.rows() if row.kind != "legacy" or row.name in there)
 
 
 def _row(row: Row) -> TensorRow:
@@ -174,7 +182,7 @@ def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> 
         from hfcount.report.storage import storage  # most checkpoints are not quantised
 
         stored = storage(run, blueprint)
-    memory, compute = costs(blueprint, evidence, run.options.load, run.quant_method, stored)
+    memory, compute = costs(blueprint, evidence, run.options.load, run.announced, stored)
     return {"storage": stored, "memory": memory, "compute": compute}
 
 

@@ -1,10 +1,15 @@
 """Memory and compute of the report, in bytes and multiply-adds."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from hfcount.plan import Blueprint
 from hfcount.report.counts import CachePart, Compute, Memory, Storage
+from hfcount.report.fitting import Cache, fit
 from hfcount.report.model import Evidence
 from hfcount.report.serving import Cost, Workload, cache_width, cost
 from hfcount.storage.dtypes import BITS, code, width
+from hfcount.storage.schemes import Announcement
 from hfcount.text import printable
 
 
@@ -12,18 +17,30 @@ def costs(
     blueprint: Blueprint,
     evidence: Evidence | None,
     load: Workload,
-    quant_method: str | None,
+    announced: Sequence[Announcement],
     storage: Storage | None,
 ) -> tuple[Memory, Compute]:
     """Memory and compute that serving a model takes.
 
     Args:
-        quant_method: the scheme of quantised weights, or None.
+        announced: what announces that weights are quantised.
         storage: how they are stored, if that is known.
     """
     found = cost(blueprint)
-    weights = _weights(blueprint, evidence, quant_method, storage)
-    return _memory(blueprint, found, load, weights), _compute(found, load.context)
+    weights = _weights(blueprint, evidence, announced[0].name if announced else None, storage)
+    memory = _memory(blueprint, found, load, weights)
+    if load.ranks:
+        from hfcount.report.ranks import per_rank  # rarely asked for
+        from hfcount.sharding.obstacles import Sharing
+
+        sharing = Sharing(blueprint, announced)
+        memory = replace(
+            memory,
+            tensor_parallel=None if sharing.why else sharing.working,
+            ranks=per_rank(sharing, memory.weights_bytes, found, cache_width(load.dtype or blueprint.spec.dtype), load),
+            ranks_why=sharing.why or None,
+        )
+    return memory, _compute(found, load.context)
 
 
 _Weights = tuple[int | None, dict[str, int] | None, str | None]
@@ -41,8 +58,6 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
         """Bytes of cached elements; None if something is cached and its dtype is unknown."""
         return None if found.unknown or (keeps and cell is None) else elements * (cell or 0)
 
-    context = load.context
-    held = None if context is None else size(load.batch * sum(part.elements(context) for part in found.kept))
     no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
     return Memory(
         weights_bytes=weights,
@@ -51,9 +66,10 @@ def _memory(blueprint: Blueprint, found: Cost, load: Workload, found_weights: _W
         kv_dtype=printable(dtype) if dtype else None,
         kv_bytes_per_token=size(sum(part.layers * part.per_token for part in found.kept)),
         state_bytes=size(sum(part.layers * part.state for part in found.kept)),
-        context=context,
+        context=load.context,
         batch=load.batch,
-        kv_bytes=held,
+        available_bytes=load.memory,
+        **fit(weights, None if found.unknown else Cache(found.kept, cell), load),
         parts=tuple(
             CachePart(
                 kind=part.name,

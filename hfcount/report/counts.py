@@ -107,13 +107,38 @@ class CachePart(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankMemory(Part):
+    """Memory of each of `ranks` ranks that share a model, in bytes; the fields are those of Memory.
+
+    `works` is whether an engine can share the model so; if none can, or how is unknown, the numbers are null. A rank
+    has its share of what is split, and all of what is not: norms, routers, latent keys and values, towers, copies of
+    key/value heads. Tied copies and other tensors beside the model's own are taken to be shared as these are.
+    """
+
+    ranks: int
+    works: bool | None
+    weights_bytes: int | None = None
+    kv_bytes_per_token: int | None = None
+    state_bytes: int | None = None
+    kv_bytes: int | None = None
+    total_bytes: int | None = None
+    fits: bool | None = None
+    largest_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Part):
     """Memory for serving, in bytes.
 
     `weights_bytes` is the weights as stored, `weights` the same by dtype. `kv_bytes_per_token` is what one token adds
     to the cache in all layers, until windows are full; `state_bytes` is the states of one sequence, which do not grow.
-    `kv_bytes` is cache and states of `batch` sequences of `context` tokens. Unknown values are null, and `weights_why`
-    and `why` say why.
+    `kv_bytes` is cache and states of `batch` sequences of `context` tokens, `total_bytes` the same with the weights.
+    Unknown values are null, and `weights_why` and `why` say why.
+
+    Of `available_bytes`, `fits` is whether `total_bytes` does (one token each, if no context was asked for), and
+    `largest_context` the most tokens that `batch` sequences can have: 0 for none, null for any number where it fits.
+    `ranks` has what each rank holds, `tensor_parallel` every number of ranks up to 128 that can share the model, and
+    `ranks_why` says why they are unknown.
     """
 
     weights_bytes: int | None = None
@@ -127,6 +152,13 @@ class Memory(Part):
     kv_bytes: int | None = None
     parts: tuple[CachePart, ...] = ()
     why: str | None = None
+    total_bytes: int | None = None
+    available_bytes: int | None = None
+    fits: bool | None = None
+    largest_context: int | None = None
+    tensor_parallel: tuple[int, ...] | None = None
+    ranks: tuple[RankMemory, ...] = ()
+    ranks_why: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

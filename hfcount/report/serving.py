@@ -19,11 +19,16 @@ from hfcount.tree.leaves import Leaf
 
 
 class Workload(NamedTuple):
-    """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's)."""
+    """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's).
+
+    `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has.
+    """
 
     context: int | None = None
     batch: int = 1
     dtype: str | None = None
+    ranks: tuple[int, ...] = ()
+    memory: int | None = None
 
 
 class MixerCost(NamedTuple):
@@ -85,7 +90,12 @@ def cost(blueprint: Blueprint) -> Cost:
     unknown = _unknown(blueprint)
     if unknown:
         return Cost(unknown=unknown)
-    return Cost(_merged(_mixers(blueprint.spec)), matrices=int(sum(_multiplied(blueprint))))
+    return Cost(kept(blueprint.spec), matrices=int(sum(_multiplied(blueprint))))
+
+
+def kept(spec: Spec) -> list[MixerCost]:
+    """What the mixers of a model cache and compute, by kind."""
+    return _merged(_mixers(spec))
 
 
 def cache_width(name: str | None) -> int | None:
@@ -110,8 +120,8 @@ def _mixers(spec: Spec) -> Iterator[MixerCost]:
         for mixer in [one for one in (part.layer.mixer, part.layer.parallel_mixer) if one]:
             for layers, window in _spans(part, mixer, spec):
                 for one in _kept(mixer, spec.hidden):
-                    kept = one if keeps else one._replace(per_token=0, state=0)
-                    yield kept._replace(layers=layers * part.layer.repeats, window=window)
+                    own = one if keeps else one._replace(per_token=0, state=0)
+                    yield own._replace(layers=layers * part.layer.repeats, window=window)
 
 
 def _passed(spec: Spec) -> tuple[Layers, ...]:

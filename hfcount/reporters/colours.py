@@ -31,3 +31,15 @@ COLOURS: Mapping[str, Colour] = {
 }
 """In the order in which components are stacked. The fills are from Okabe and Ito's and Paul Tol's palettes: all differ
 for colour-blind readers, and neighbours differ in lightness, for print without colour."""
+
+VERDICTS: Mapping[str, Colour] = {
+    "verified": Colour("#228833", "#ffffff"),
+    "explained": Colour("#bbcc33", "#000000", "////"),
+    "allowed": Colour("#eedd88", "#000000", "...."),
+    "mismatch": Colour("#cc3311", "#ffffff", "xxxx"),
+    "unverified": Colour("#e69f00", "#000000", "\\\\\\\\"),
+    "skipped": Colour("#bbbbbb", "#000000"),
+}
+"""The same for numbers of checkpoints by what was found."""
+
+ALL: Mapping[str, Colour] = {**COLOURS, **VERDICTS}

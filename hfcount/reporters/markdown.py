@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
+from hfcount.reporters.comparing import compared
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import (
-    compared,
     formulas,
     inert,
     looked,
@@ -57,8 +57,9 @@ def summary(reports: Sequence[Report]) -> str:
 
 def comparison(reports: Sequence[Report]) -> str:
     """Models side by side."""
-    head, rows = compared(reports)
-    return "\n".join(_table(head, [(code(row[0]), *map(escape, row[1:])) for row in rows], numbers=head[1:]))
+    head, rows, _ = compared(reports)
+    text = [name.replace(", ", " ") for name in head]
+    return "\n".join(_table(text, [(code(row[0]), *map(escape, row[1:])) for row in rows], numbers=text[1:]))
 
 
 def _lines(report: Report) -> Iterator[str]:

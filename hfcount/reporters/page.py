@@ -11,46 +11,24 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hfcount.report.counts import ComponentCount, LayerKind
+from hfcount.report.counts import ComponentCount
 from hfcount.report.model import Report
+from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
-from hfcount.reporters.treemap import Box, squarify
-from hfcount.reporters.words import binary, looked, number, origin, remarks, serving, share, verdict
+from hfcount.reporters.comparing import compared
+from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
+from hfcount.reporters.words import looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural, printable
 
 ROWS = 500
 """Rows of a list that are shown; of the rest the page gives the number."""
 
-_FINEST = 5_000  # a tile is at least 1/5,000 of its map: a smaller one would be a few pixels
-_MAP = Box(0, 0, 160, 100)
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
-
-
-class Part(NamedTuple):
-    """A component's parameters in layers of one kind, or outside of them; `title` is a short form of `where`."""
-
-    component: str
-    title: str
-    where: str
-    total: int
-    active: int
-
-
-class Map(NamedTuple):
-    """A treemap of all parameters or of the active ones; `left` are parts that are too small to draw."""
-
-    name: Literal["all", "active"]
-    tiles: Sequence[tuple[Part, Box]]
-    left: Sequence[Part]
-
-    def size(self, part: Part) -> int:
-        """The parameters that the area of a part represents."""
-        return part.active if self.name == "active" else part.total
 
 
 class Model(NamedTuple):
@@ -69,19 +47,43 @@ def render(reports: Sequence[Report]) -> str:
     models = [_model(f"m{place}", report) for place, report in enumerate(reports, 1)]
     style = Markup(_own("page.css") + "".join(_fills()) + "".join(rule for model in models for rule in _places(model)))
     script = Markup(_own("page.js"))
-    present = {component.name for report in reports for component in report.components}
     alone = reports[0] if len(reports) == 1 else None
+    heading, tally = _headed(reports)
     page = _environment().get_template("page.html.jinja")
     return page.render(
         models=models,
-        roles=[name for name in COLOURS if name in present],
-        title=f"{alone.label}: {alone.verdict}" if alone else plural(len(reports), "checkpoint"),
-        tally=", ".join(f"{count:,} {name}" for name, count in Counter(report.verdict for report in reports).items()),
+        sizes=compared(reports),
+        title=f"{alone.label}: {alone.verdict}" if alone else heading,
+        heading=heading,
+        tally=tally,
         style=style,
         script=script,
         policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none';"
         " form-action 'none'",
     )
+
+
+def _headed(reports: Sequence[Report]) -> tuple[str, str]:
+    """What several models are headed as, and what is said of them all."""
+    names = {report.model for report in reports}
+    if any(report.overrides for report in reports) and len(names) == 1:
+        many = plural(len(reports) - 1, "what-if")
+        return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
+    found = Counter(report.verdict for report in reports)
+    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in found.items())
+
+
+def _outcome(report: Report) -> tuple[str, str]:
+    """The word for a report's outcome, and its style: of what was only counted, that is no verdict."""
+    if report.depth == "config" and report.verdict == "unverified" and report.error is None:
+        return "what-if" if report.overrides else "counted", "counted"
+    return report.verdict, report.verdict
+
+
+def _because(report: Report) -> str:
+    """What follows that word."""
+    text = verdict(report)[len(report.verdict) :]
+    return text.removeprefix(": counted") if _outcome(report)[0] == "counted" else text
 
 
 @cache
@@ -103,7 +105,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "verdict": verdict, "looked": looked, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
-        "bar": _bar, "ROWS": ROWS,
+        "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
     }  # fmt: skip
     return environment
 
@@ -118,65 +120,14 @@ def _digest(text: str) -> str:
 
 def _model(name: str, report: Report) -> Model:
     total = sum(component.total for component in report.components)
-    active = sum(map(_active, report.components))
-    components = [(component, list(_parts(component, report.layers or ()))) for component in report.components]
-    parts = [parts for _, parts in components]
-    maps = [_map("all", total, parts)] if total else []
+    active = sum(map(active_of, report.components))
+    components = [(component, list(parts(component, report.layers or ()))) for component in report.components]
+    own = [several for _, several in components]
+    inner = deeper(report, [part for several in own for part in several])
+    maps = [drawn("all", total, own, inner)] if total else []
     if 0 < active < total:
-        maps.append(_map("active", active, parts))
+        maps.append(drawn("active", active, own, inner))
     return Model(name, report, total, active, components, maps)
-
-
-def _active(component: ComponentCount) -> int:
-    """Active parameters; all of them where that is not known."""
-    return component.total if component.active is None else component.active
-
-
-def _parts(component: ComponentCount, kinds: Sequence[LayerKind]) -> Iterator[Part]:
-    total, active = component.total, _active(component)
-    names = Counter(kind.name for kind in kinds)
-    for kind in kinds:
-        for part in kind.components:
-            if part.name == component.name:
-                total, active = total - part.total, active - _active(part)
-                where = f"{kind.name}, layer{'s' if kind.count > 1 else ''} {kind.numbers}"
-                title = kind.name if names[kind.name] == 1 else where
-                yield Part(component.name, title, where, part.total, _active(part))
-    if total:
-        where = "outside of the layers" if kinds else ""
-        yield Part(component.name, where, where, total, active)
-
-
-def _map(name: Literal["all", "active"], whole: int, components: Sequence[Sequence[Part]]) -> Map:
-    empty = Map(name, (), ())
-
-    def size(*parts: Part) -> int:
-        return sum(map(empty.size, parts))
-
-    drawn, left = [], []
-    for parts in components:
-        large = [part for part in parts if size(part) * _FINEST >= whole]
-        small = [part for part in parts if 0 < size(part) * _FINEST < whole]
-        merged = [_merged(small, "small parts" if large else "")] if len(small) > 1 else small
-        if merged and size(*merged) * _FINEST < whole:
-            left += merged
-        else:
-            large += merged
-        if large:
-            drawn.append(sorted(large, key=size, reverse=True))
-    drawn.sort(key=lambda parts: size(*parts), reverse=True)
-    boxes = squarify([size(*parts) for parts in drawn], _MAP)
-    tiles = [
-        (part, box)
-        for parts, around in zip(drawn, boxes, strict=True)
-        for part, box in zip(parts, squarify([size(part) for part in parts], around), strict=True)
-    ]
-    return Map(name, tiles, left)
-
-
-def _merged(parts: Sequence[Part], title: str) -> Part:
-    total, active = sum(part.total for part in parts), sum(part.active for part in parts)
-    return Part(parts[0].component, title, title and f"{len(parts):,} {title}", total, active)
 
 
 def _fills() -> Iterator[str]:
@@ -186,11 +137,11 @@ def _fills() -> Iterator[str]:
 
 def _places(model: Model) -> Iterator[str]:
     """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
-    for drawn in model.maps:
-        for place, (_, box) in enumerate(drawn.tiles, 1):
-            across = f"left:{box.left / _MAP.width:.3%};width:{box.width / _MAP.width:.3%}"
-            down = f"top:{box.top / _MAP.height:.3%};height:{box.height / _MAP.height:.3%}"
-            yield f"#{model.id}-{drawn.name}-{place}{{{across};{down}}}\n"
+    for one in model.maps:
+        for place, (_, box) in enumerate(one.tiles, 1):
+            across = f"left:{box.left / FRAME.width:.3%};width:{box.width / FRAME.width:.3%}"
+            down = f"top:{box.top / FRAME.height:.3%};height:{box.height / FRAME.height:.3%}"
+            yield f"#{model.id}-{one.name}-{place}{{{across};{down}}}\n"
 
 
 def _bar(model: Model) -> Iterator[tuple[str, str, str]]:

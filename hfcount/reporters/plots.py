@@ -16,14 +16,15 @@ from matplotlib.textpath import TextToPath
 from matplotlib.ticker import MaxNLocator
 
 from hfcount.report.model import Report
-from hfcount.reporters.colours import COLOURS
+from hfcount.reporters.colours import ALL, COLOURS
 from hfcount.text import printable
 
 _PANEL, _GAP, _MARGIN, _AXIS = 264, 28, 14, 38  # all lengths are in points
 _BAR, _LINE, _BETWEEN, _LEGEND = 16, 11, 12, 14
 _TEXT, _SMALL = 9, 8
 _NUMBER = 58  # room for a number behind the longest bar
-_SCALES = ((10**9, "parameters, billions"), (10**6, "parameters, millions"), (1, "parameters"))
+Scales = Sequence[tuple[int, str]]
+_SCALES: Scales = ((10**9, "parameters, billions"), (10**6, "parameters, millions"), (1, "parameters"))
 _LETTERS = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"))
 SETTINGS = {
     "svg.fonttype": "none",  # text can be searched and read aloud, and the reader's fonts have glyphs that ours lack
@@ -52,8 +53,11 @@ DARK = Theme("#0d1117", "#f0f6fc", "#9198a1", "#2a3038")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A model: the lines of its label, its bars (elements by component), and whether they cover the `whole` model."""
+class Row:
+    """A model: the lines of its label, its bars (elements by component), and whether they cover the `whole` model.
+
+    Or anything else that is made of parts which colours.ALL knows.
+    """
 
     lines: Sequence[str]
     bars: Mapping[str, Mapping[str, int]]
@@ -61,6 +65,7 @@ class _Row:
 
     @property
     def height(self) -> int:
+        """Points that it takes."""
         return max(_BAR * len(self.bars), _LINE * len(self.lines)) + _BETWEEN
 
 
@@ -70,10 +75,17 @@ def draw(reports: Sequence[Report], format: Literal["svg", "png", "pdf"], dark: 
     Raises:
         ValueError: none of the models was counted.
     """
+    return drawn([_row(report) for report in reports], format, dark)
+
+
+def drawn(
+    rows: Sequence[Row], format: Literal["svg", "png", "pdf"], dark: bool = False, scales: Scales = _SCALES
+) -> bytes:
+    """The figure of rows that are at hand; `scales` are units of their numbers, and what they are called."""
     out = io.BytesIO()
     with style.context(SETTINGS, after_reset=True), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # the box that is shown says so
-        figure = compose(reports, DARK if dark else LIGHT)
+        figure = _figure(rows, DARK if dark else LIGHT, scales)
         stamp = {"svg": "Date", "pdf": "CreationDate", "png": "Software"}[format]
         dpi = min(200, 2**15 / figure.get_figheight())  # an image has less than 2**16 lines
         figure.savefig(out, format=format, dpi=dpi, metadata={stamp: None})
@@ -82,11 +94,14 @@ def draw(reports: Sequence[Report], format: Literal["svg", "png", "pdf"], dark: 
 
 def compose(reports: Sequence[Report], theme: Theme) -> Figure:
     """The figure: labels, a panel of numbers and one of shares, the legend above them."""
-    rows = [_row(report) for report in reports]
+    return _figure([_row(report) for report in reports], theme, _SCALES)
+
+
+def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     bars = [bar for row in rows for bar in row.bars.values()]
     if not bars:
         raise ValueError("There is nothing to draw: no model was counted.")
-    columns = _columns([name for name in COLOURS if any(name in bar for bar in bars)])
+    columns = _columns([name for name in ALL if any(name in bar for bar in bars)])
     tags = 14 + max(_length(name, _SMALL) for row in rows for name in row.bars)
     left = _MARGIN + max(_length(line, _TEXT) for row in rows for line in row.lines) + tags
     above, height = _MARGIN + _LEGEND * len(columns[0]), sum(row.height for row in rows)
@@ -103,7 +118,7 @@ def compose(reports: Sequence[Report], theme: Theme) -> Figure:
         for x in (left, left + _PANEL + _GAP)
     )
     longest = max(sum(bar.values()) for bar in bars)
-    unit, title = next(scale for scale in _SCALES if longest >= scale[0])
+    unit, title = next(scale for scale in scales if longest >= scale[0])
     if not all(row.whole for row in rows if row.bars):
         title += " (≥: some parts are not described)"
     _frame(numbers, title, longest / unit * _PANEL / (_PANEL - _NUMBER), height, theme)
@@ -134,17 +149,17 @@ def short(count: int) -> str:
     return str(count)
 
 
-def _row(report: Report) -> _Row:
+def _row(report: Report) -> Row:
     found = {part.name: part for part in report.components}
     parts = [found[name] for name in COLOURS if name in found]
     total = {part.name: part.total for part in parts if part.total}
     active = {part.name: part.total if part.active is None else part.active for part in parts if part.active != 0}
     bars = {"": total} if total == active else {"all": total, "active": active}
     whole = report.parameters is not None and report.parameters.total is not None
-    return _Row(_lines(report.label), {name: bar for name, bar in bars.items() if bar}, whole)
+    return Row(lines(report.label), {name: bar for name, bar in bars.items() if bar}, whole)
 
 
-def _lines(label: str) -> list[str]:
+def lines(label: str) -> list[str]:
     """A label broken into lines, at slashes and spaces where possible; a very long one loses its middle."""
     text = printable(label, None)
     if len(text) > 120:
@@ -168,7 +183,7 @@ def _length(text: str, size: int) -> float:
 
 
 def _patch(name: str, theme: Theme) -> Patch:
-    fill, _, hatch = COLOURS[name]
+    fill, _, hatch = ALL[name]
     return Patch(facecolor=fill, hatch=hatch, edgecolor=theme.paper, linewidth=0, label=name)
 
 
@@ -189,7 +204,7 @@ def _step(number: int, count: int, pitch: int) -> float:
     return pitch * (number - (count - 1) / 2)
 
 
-def _label(axes: Axes, row: _Row, middle: float, tags: float, theme: Theme) -> None:
+def _label(axes: Axes, row: Row, middle: float, tags: float, theme: Theme) -> None:
     """The text to the left of a model's bars, or instead of them."""
     for number, line in enumerate(row.lines):
         y = middle + _step(number, len(row.lines), _LINE)
@@ -204,7 +219,7 @@ def _stack(axes: Axes, y: float, sizes: Mapping[str, float], theme: Theme, perce
     """One stacked bar; percentages are written into the parts where they fit."""
     start = 0.0
     for name, size in sizes.items():
-        fill, ink, hatch = COLOURS[name]
+        fill, ink, hatch = ALL[name]
         room = size / axes.get_xlim()[1] * _PANEL
         # Edges and a hatch would hide a thin part.
         look = {"edgecolor": theme.paper, "hatch": hatch, "linewidth": 0.8} if room > 2 else {"linewidth": 0}

@@ -1,6 +1,6 @@
 """The report for a terminal, as rich renderables; plain text when piped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from rich.bar import Bar
@@ -11,9 +11,9 @@ from rich.text import Text
 
 from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
+from hfcount.reporters.comparing import compared
 from hfcount.reporters.selection import comparable, in_full, judged
 from hfcount.reporters.words import (
-    compared,
     formulas,
     inert,
     looked,
@@ -35,7 +35,8 @@ _COLOURS = {
     "unverified": "yellow",
 }
 _BAR = 10  # columns
-_ROOM = 64  # columns: a narrower table has no bars
+_ROOM = 64  # columns: a narrower summary has verdicts alone
+_TEXT = 24  # columns that text beside numbers needs
 _ROWS = 8  # folded names under a finding
 
 
@@ -52,7 +53,7 @@ def render(reports: Sequence[Report]) -> str:
             for part in comparison(reports, console.width):
                 console.print(part)
         if judged(reports):
-            for part in ("", summary(reports), "", tally(reports)):
+            for part in ("", summary(reports, console.width), "", tally(reports)):
                 console.print(part)
     return inert("\n".join(line.rstrip() for line in captured.get().split("\n")).strip("\n"))
 
@@ -74,19 +75,19 @@ def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
         yield Text(origin(report), "dim")
     if report.components:
         yield Text()
-        yield _components(report, bars=width >= _ROOM)
+        yield from _components(report, width)
     if serving(report):
         yield Text()
-        yield _serving(report)
+        yield _serving(report, width)
     if report.tensors is not None:
         yield Text()
-        yield _tensors(report)
+        yield from _tensors(report, width)
     if report.formula is not None:
         yield Text()
         yield from _formula(report.formula)
     if report.checks:
         yield Text()
-        yield _checks(report)
+        yield _checks(report, width)
     for remark in remarks(report):
         yield Text()
         yield Text(remark)
@@ -104,74 +105,103 @@ def details(report: Report, width: int = 80) -> Iterator[RenderableType]:
     yield Text(verdict(report), f"bold {_COLOURS[report.verdict]}")
 
 
-def summary(reports: Sequence[Report]) -> RenderableType:
-    """One row for each checkpoint."""
+def summary(reports: Sequence[Report], width: int = 80) -> RenderableType:
+    """One row for each checkpoint: the verdict, and beside it numbers of parameters where these have room."""
+    rows = [
+        (
+            number(report.parameters.total if report.parameters else None),
+            number(report.parameters.active if report.parameters else None),
+        )
+        for report in reports
+    ]
+    numbers = width >= _ROOM
     table = _table()
     table.add_column("model", overflow="fold")
-    table.add_column("parameters", justify="right", overflow="fold")
-    table.add_column("active", justify="right", overflow="fold")
+    for name in ("parameters", "active") if numbers else ():
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    for report in reports:
-        counts = report.parameters
-        table.add_row(
-            Text(report.label),
-            number(counts.total if counts else None),
-            number(counts.active if counts else None),
-            Text(report.verdict, _COLOURS[report.verdict]),
-        )
+    for report, row in zip(reports, rows, strict=True):
+        table.add_row(Text(report.label), *(row if numbers else ()), Text(report.verdict, _COLOURS[report.verdict]))
     return table
 
 
 def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
     """Models side by side: their sizes, then the shares of their components, in tables that fit the width."""
-    head, rows = compared(reports)
-    label = min(max(len(row[0]) for row in rows), width // 3)
-    for columns in [range(1, 5), *_fitting(head, width - label)]:
-        yield Text()
+    head, rows, sizes = compared(reports)
+    for group in (range(1, sizes), range(sizes, len(head))):
+        for part in _apart(head, rows, group, width):
+            yield Text()
+            yield part
+
+
+def _apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> Iterator[RenderableType]:
+    """Columns of numbers in as few tables as the width allows, each with the first column, which alone may fold."""
+    label = min(max(len(row[0]) for row in rows), max(width // 3, 12))
+    for columns in _fitting(head, rows, group, width - label - 2):
+        lines = max(head[column].count(", ") for column in columns)
         table = _table()
-        table.add_column(f"\n{head[0]}" if 1 in columns else head[0], overflow="fold", min_width=min(label, 12))
+        table.add_column("\n" * lines + head[0], overflow="fold", min_width=min(label, 12))
         for column in columns:
-            table.add_column(head[column].replace(", ", "\n"), justify="right", overflow="fold", vertical="bottom")
+            text = head[column].replace(", ", "\n")
+            widest = max(len(row[column]) for row in rows)
+            table.add_column(
+                text, justify="right", overflow="fold", min_width=min(widest, width - 14), vertical="bottom"
+            )
         for row in rows:
             table.add_row(Text(row[0]), *(row[column] for column in columns))
         yield table
 
 
-def _fitting(head: Sequence[str], width: int) -> list[range]:
-    """The columns of components, in as few tables as the width allows, of about equal width."""
-    fewest = len(_split(head, width))
-    return next(found for room in range(width + 1) if len(found := _split(head, room)) == fewest)
+def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> list[range]:
+    """The columns of a group, in as few tables as the width allows, of about equal width."""
+    needed = {
+        column: max(*(len(row[column]) for row in rows), *map(len, head[column].split(", "))) + 2 for column in group
+    }
+    fewest = len(_split(needed, width))
+    return next((found for room in range(width) if len(found := _split(needed, room)) == fewest), _split(needed, width))
 
 
-def _split(head: Sequence[str], width: int) -> list[range]:
-    parts, first, taken = [], 5, 0
-    for column, name in enumerate(head[5:], 5):
-        needed = max(len(name), len("< 0.1 %")) + 2
-        if taken + needed > width and column > first:
-            parts.append(range(first, column))
-            first, taken = column, 0
-        taken += needed
-    return [*parts, range(first, len(head))]
+def _split(needed: Mapping[int, int], width: int) -> list[range]:
+    parts, taken = list[range](), 0
+    for column, own in needed.items():
+        if parts and taken + own <= width:
+            parts[-1] = range(parts[-1].start, column + 1)
+            taken += own
+        else:
+            parts.append(range(column, column + 1))
+            taken = own
+    return parts
 
 
-def _components(report: Report, bars: bool) -> RenderableType:
+def _components(report: Report, width: int) -> Iterator[RenderableType]:
     counts = report.parameters
     whole = sum(component.total for component in report.components)
-    table = _table()
-    table.add_column("component", overflow="fold")
-    table.add_column("parameters", justify="right", overflow="fold")
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR if bars else 0, no_wrap=True)
-    table.add_column("active", justify="right", overflow="fold")
-    for part in report.components:
-        bar = _Bar(part.total, whole) if bars else ""
-        table.add_row(part.name, number(part.total), share(part.total, whole), bar, number(part.active))
-    table.add_section()
+    rows = [
+        (part.name, number(part.total), share(part.total, whole), number(part.active)) for part in report.components
+    ]
+    last = []
     if counts and counts.total is not None:
-        table.add_row("total", number(counts.total), share(whole, whole), "", number(counts.active), style="bold")
+        last.append(("total", number(counts.total), share(whole, whole), number(counts.active)))
         if counts.active_without_embedding != counts.active:
-            table.add_row("without the embedding", "", "", "", number(counts.active_without_embedding))
-    return table
+            last.append(("without the embedding", "", "", number(counts.active_without_embedding)))
+    head, room = ("component", "parameters", "share", "active"), width - 14
+    if len(_fitting(head, [*rows, *last], range(1, 4), room)) > 1:
+        for place, one in enumerate(_apart(head, [*rows, *last], range(1, 4), width)):
+            yield from [Text(), one] if place else [one]
+        return
+    bars = len(_fitting(head, [*rows, *last], range(1, 4), room - _BAR - 2)) == 1
+    table = _table()
+    table.add_column(head[0], overflow="fold")
+    for name in head[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+        if name == "share":
+            table.add_column("", width=_BAR if bars else 0, no_wrap=True)
+    for part, row in zip(report.components, rows, strict=True):
+        table.add_row(*row[:3], _Bar(part.total, whole) if bars else "", row[3])
+    table.add_section()
+    for place, row in enumerate(last):
+        table.add_row(*row[:3], "", row[3], style=None if place else "bold")
+    yield table
 
 
 class _Bar:
@@ -185,42 +215,58 @@ class _Bar:
             yield Bar(self._whole, 0, self._part, width=_BAR)
 
 
-def _serving(report: Report) -> RenderableType:
+def _narrow(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether columns of numbers are too wide for one of text beside them."""
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) + _TEXT > width
+
+
+def _serving(report: Report, width: int) -> RenderableType:
+    narrow = _narrow([row[:2] for row in serving(report)], width)
     table = _table()
     table.add_column("serving", overflow="fold")
-    table.add_column("", justify="right", overflow="fold")
+    if not narrow:
+        table.add_column("", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     for name, count, text in serving(report):
-        table.add_row(name, count, Text(text))
+        joined = f"{count} {text}" if count[:1].isdigit() else ": ".join(filter(None, (count, text)))
+        table.add_row(name, *([Text(joined)] if narrow else [count, Text(text)]))
     return table
 
 
-def _checks(report: Report) -> RenderableType:
+def _checks(report: Report, width: int) -> RenderableType:
+    narrow = _narrow([(one.name, number(one.expected), number(one.observed)) for one in report.checks], width)
     table = _table()
     table.add_column("check", overflow="fold")
-    table.add_column("expected", justify="right", overflow="fold")
-    table.add_column("observed", justify="right", overflow="fold")
+    for name in () if narrow else ("expected", "observed"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for check in report.checks:
         outcome = Text("agrees", "green") if check.agrees else Text("differs", "red")
-        table.add_row(
-            check.name,
-            number(check.expected),
-            number(check.observed),
-            Text.assemble(outcome, Text(f": {check.text}" if check.text else "")),
-        )
+        said = Text.assemble(outcome, Text(f": {check.text}" if check.text else ""))
+        numbers = [number(check.expected), number(check.observed)]
+        if narrow:
+            said = Text.assemble(f"expected {numbers[0]}, observed {numbers[1]}: ", said)
+        table.add_row(check.name, *([] if narrow else numbers), said)
     return table
 
 
-def _tensors(report: Report) -> RenderableType:
+def _tensors(report: Report, width: int) -> Iterator[RenderableType]:
+    shapes = ["×".join(map(str, row.shape)) for row in report.tensors or ()]
+    sizes = [number(row.elements) for row in report.tensors or ()]
+    narrow = bool(shapes) and _narrow(list(zip(shapes, sizes, strict=True)), width)
     table = _table()
     table.add_column("tensor", overflow="fold")
     table.add_column("shape", justify="right")
-    table.add_column("elements", justify="right", overflow="fold")
-    for row in report.tensors or ():
-        kind = "" if row.kind == "parameter" else f" ({row.kind})"
-        table.add_row(Text(row.name + kind), "×".join(map(str, row.shape)), number(row.elements))
-    return table
+    table.add_column("elements", justify="right", no_wrap=True)
+    for row, shape, elements in zip(report.tensors or (), shapes, sizes, strict=True):
+        name = row.name + ("" if row.kind == "parameter" else f" ({row.kind})")
+        if narrow:
+            yield Text(name, overflow="fold")
+            yield Padding(Text(f"{shape}: {elements} elements" if shape else f"{elements} elements"), (0, 0, 0, 2))
+        else:
+            table.add_row(Text(name), shape, elements)
+    if not narrow:
+        yield table
 
 
 def _formula(formula: ClosedForm) -> Iterator[RenderableType]:

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
-from hfcount.mapper.whatif import written
 from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, Verdict
+from hfcount.reporters.amounts import binary
+from hfcount.reporters.fitting import fitting
 from hfcount.text import plural
-from hfcount.tree.nodes import Component
 
 _COUNTED = "counted from the config alone, as asked"
 
@@ -26,16 +26,6 @@ def share(part: int, whole: int) -> str:
         return "0 %"
     percent = 100 * part / whole
     return "< 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
-
-
-def binary(size: int) -> str:
-    """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
-    amount, unit = float(size), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{size:,} B" if unit == "B" else f"{amount:,.2f} {unit}"
 
 
 def serving(report: Report) -> list[tuple[str, str, str]]:
@@ -58,6 +48,8 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
         if memory.kv_bytes is not None:
             many = f"{plural(memory.batch, 'sequence')} of {memory.context:,} tokens"
             rows.append(("cache in all", f"{memory.kv_bytes:,}", f"bytes, {binary(memory.kv_bytes)}, for {many}"))
+        if memory.total_bytes is not None:
+            rows.append(("weights + cache", f"{memory.total_bytes:,}", f"bytes, {binary(memory.total_bytes)}"))
     elif memory and memory.why and report.components:
         rows.append(("cache", "unknown", memory.why))
     if compute and compute.per_token is None and report.components:
@@ -68,7 +60,7 @@ def serving(report: Report) -> list[tuple[str, str, str]]:
         rows.append(("multiply-adds", f"{compute.per_token:,}", f"per token{near}"))
         if compute.at_context is not None:
             rows.append(("at that length", f"{compute.at_context:,}", f"for token {compute.context:,}"))
-    return rows
+    return rows + (fitting(memory) if memory and report.components else [])
 
 
 def _quantised(stored: Storage) -> tuple[str, str, str]:
@@ -111,43 +103,6 @@ def formulas(formula: ClosedForm) -> list[tuple[str, Sequence[FormulaPart]]]:
         (", one of them", formula.layers),
         (", one of them, active", formula.active_layers),
     ]
-
-
-def compared(reports: Sequence[Report]) -> tuple[list[str], list[list[str]]]:
-    """Models side by side: the column heads, and a row for each model.
-
-    Weights are in GiB, the cache of one token in KiB; components are shares of all parameters.
-    """
-    found = {part.name for report in reports for part in report.components}
-    names = [component for component in get_args(Component) if component in found]
-    head = ["model", "total", "active", "weights, GiB", "cache, KiB/token", *names]
-    return head, [
-        [_called(report), *_sizes(report), *(_share_of(report, name) for name in names)]
-        for report in reports
-        if report.components
-    ]
-
-
-def _called(report: Report) -> str:
-    """The model, or for a what-if the keys that were set."""
-    return f"with {written(report.overrides)}" if report.overrides else report.model
-
-
-def _sizes(report: Report) -> list[str]:
-    counts, memory = report.parameters, report.memory
-    weights = memory.weights_bytes if memory else None
-    cache = memory.kv_bytes_per_token if memory else None
-    return [
-        number(counts.total if counts else None),
-        number(counts.active if counts else None),
-        "unknown" if weights is None else f"{weights / 2**30:,.2f}",
-        "unknown" if cache is None else f"{cache / 2**10:,.2f}".removesuffix(".00"),
-    ]
-
-
-def _share_of(report: Report, name: str) -> str:
-    whole = sum(part.total for part in report.components)
-    return next((share(part.total, whole) for part in report.components if part.name == name), "")
 
 
 def number(value: int | None) -> str:

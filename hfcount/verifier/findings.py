@@ -59,6 +59,7 @@ class Finding:
         cause: why it is so, in sentences, if that is known.
         joined: findings of the same cause, which are told with this one.
         changes: what the config would have to say instead, by key, if that is the cause.
+        sole: whether that is all that is known to explain it.
         facts: further values in the message.
     """
 
@@ -78,6 +79,7 @@ class Finding:
     parts: tuple[str, ...] = ()
     joined: "tuple[Finding, ...]" = ()
     changes: Mapping[str, Any] = field(default_factory=dict)
+    sole: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property

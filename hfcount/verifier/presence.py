@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, BIN_INDEX, INDEX, MODULES, SINGLE
+from hfcount.fetcher.interface import ADAPTER, INDEX, MODULES, SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
-from hfcount.formats.index import bin_shards
 from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
 from hfcount.tree.indices import Indices
@@ -82,20 +81,23 @@ def check_sizes(c: Comparison, outcome: Outcome) -> None:
     if needs is None or sum(need.tensors for need in needs.values()) != len(index.weight_map):
         outcome.doubt = "not all sizes of its tensors are known"
         return
-    short: list[str] = []
+    if index.pickled and c.match.extra("tied"):
+        return  # whose data two names may share
+    short: dict[str, int] = {}
     for file in weights.there:
         size, need = weights.sizes[file], needs[file]
-        if size is not None and need.least <= size <= need.greatest:
+        least = need.data if index.pickled else need.least
+        if size is not None and least <= size and (index.pickled or size <= need.greatest):
             outcome.sized += 1
             continue
         outcome.doubt = outcome.doubt or _doubt(file, size, need)
-        if size is not None and size < need.least:
-            short.append(file)
+        if size is not None and size < least:
+            short[file] = least
     # Where one file has what another lacks, the index may just put tensors in the wrong one.
     there = sum(weights.sizes[file] or 0 for file in weights.there)
-    if there < sum(needs[file].least for file in weights.there):
-        for file in short:
-            _report_short(file, weights.sizes[file] or 0, needs[file], outcome)
+    if there < sum(needs[file].data if index.pickled else needs[file].least for file in weights.there):
+        for file, least in short.items():
+            _report_short(file, weights.sizes[file] or 0, least, needs[file].tensors, outcome)
 
 
 def _doubt(file: str, size: int | None, need: Extent) -> str:
@@ -105,17 +107,17 @@ def _doubt(file: str, size: int | None, need: Extent) -> str:
     return f"{printable(file, 100)} has {size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
 
 
-def _report_short(file: str, size: int, need: Extent, outcome: Outcome) -> None:
+def _report_short(file: str, size: int, least: int, tensors: int, outcome: Outcome) -> None:
     outcome.report(
         "HF004",
-        expected=need.least,
+        expected=least,
         observed=size,
         file=file,
-        count=need.tensors,
+        count=tensors,
         parameters=None,
-        bytes=need.least - size,
-        listed=need.tensors,
-        fewer=need.least - size,
+        bytes=least - size,
+        listed=tensors,
+        fewer=least - size,
         pointer=size < _POINTER,
     )
 
@@ -173,33 +175,12 @@ def _report_lost(c: Comparison, one: Lost, short: int | None, outcome: Outcome) 
 
 
 def check_pickled(c: Comparison, outcome: Outcome) -> None:
-    """HF005 for .bin files, which are all that is known of pickled weights."""
+    """HF005 for .bin files without an index, which are all that is known of pickled weights."""
     weights = c.weights
     there = {name for name in weights.files if name.endswith(".bin") and "/" not in name}
-    index = weights.companions.get(BIN_INDEX)
-    if weights.named or not weights.listed:
-        return
-    if index is None:
+    if not weights.named and weights.listed:
         for one in lost(name for name in there if name.startswith("pytorch_model")):
             _report_lost(c, one, None, outcome)
-        return
-    try:
-        listed = bin_shards(index)
-    except DocumentError as error:
-        outcome.report("HF001", key=error.key, file=BIN_INDEX, fix=error.fix, said=error.said)
-        return
-    if absent := sorted(name for name in listed if name not in there):
-        outcome.report(
-            "HF005",
-            expected=len(listed),
-            observed=len(listed) - len(absent),
-            file=absent[0],
-            parameters=None,
-            bytes=None,
-            listed=len(listed),
-            absent=len(absent),
-            files=named(absent),
-        )
 
 
 def check_modules(c: Comparison, outcome: Outcome) -> None:

@@ -1,12 +1,13 @@
 """The rules for checkpoints: code, name, what a finding means, why it happens, what to do.
 
-The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtypes, 4 totals, 5 storage. Names are
-phrased to follow --allow.
+The first digit is the stage: 0 documents, 1 config, 2 names, 3 shapes and dtypes, 4 totals, 5 storage, 6 serving. Names
+are phrased to follow --allow.
 """
 
 from hfcount.verifier.config_rules import CONFIG_RULES
 from hfcount.verifier.file_rules import FILE_RULES
 from hfcount.verifier.rule import Proof, Rule, Severity
+from hfcount.verifier.sharing_rules import SHARING_RULES
 from hfcount.verifier.storage_rules import STORAGE_RULES
 
 __all__ = ["RULES", "Proof", "Rule", "Severity", "lookup"]
@@ -250,6 +251,7 @@ RULES = {
             " twice][{more:,} more][{fewer:,} fewer].[shown? The Hub shows it as the model's size.]",
         ),
         *STORAGE_RULES,
+        *SHARING_RULES,
     )
 }
 

@@ -16,6 +16,7 @@ class Wrapper:
         stays: what stands for that in the name of the module's own.
         owns: a pattern for tensors of its own.
         sure: whether nobody else uses such names.
+        around: whether it only holds the module, so that its tensors are the module's own.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Wrapper:
     stays: str = ""
     owns: str = ""
     sure: bool = True
+    around: bool = True
 
 
 _PEFT = "Call model.merge_and_unload() and save what it returns, or save the adapter alone."
@@ -60,6 +62,7 @@ WRAPPERS = (
         ".",
         owns=r"\.(?:lora_[A-Za-z_]+|vera_lambda_[bd]|ia3_l|ranknum|hada_[wt][12](?:_[ab])?|lokr_\w+|oft_[RS]"
         r"|boft_[RS]|original_module|token_adapter|prompt_encoder)(?:\.|$)",
+        around=False,
     ),
     Wrapper("TRL", r"^pretrained_model\.", "Save model.pretrained_model, without the value head.", owns=r"^v_head\."),
     Wrapper(
@@ -67,8 +70,9 @@ WRAPPERS = (
         r"\.parametrizations\.(\w+)\.original$",
         "Call torch.nn.utils.parametrize.remove_parametrizations on each module and save again.",
         r".\1",
+        around=False,
     ),
-    Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$"),
+    Wrapper("torch.nn.utils.prune", r"\.(\w+)_orig$", _PRUNE, r".\1", owns=r"\.\w+_mask$", around=False),
 )
 
 _AROUND = "Rename them, or save the model itself; if a model around it was meant, name its class in architectures."

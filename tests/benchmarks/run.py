@@ -18,6 +18,7 @@ from pathlib import Path
 from delay import forward
 from hub import lay_out, serving
 from measuring import MB, Row, alone, compare, inside, peak, process, timed
+from sweeping import measured
 
 import hfcount
 
@@ -242,6 +243,11 @@ def many_in_a_loop(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     yield compare(measure, ours, base, called="by the commit of --base", rounds=rounds, at_most=284 / 350)
 
 
+def sweep_of_many(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """10,000 recorded checkpoints in two processes and in one, with the driver's memory."""
+    yield from measured(FIXTURES, scratch, 10_000)
+
+
 def peak_memory(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
     """The most that the process holds while it verifies 707 and 36,945 names."""
     yield peak("peak memory, Qwen3-32B fixture", command(DENSE), at_most=30 * MB)
@@ -290,6 +296,7 @@ MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
     every_architecture,
     index_against_json,
     many_in_a_loop,
+    sweep_of_many,
     peak_memory,
     half_a_million,
 )

@@ -8,11 +8,10 @@ document.addEventListener("keydown", (event) => {
   let next = { Home: tiles[0], End: tiles.at(-1) }[event.key], least = Infinity;
   for (const tile of way ? tiles : []) {
     const to = tile.getBoundingClientRect();
-    const aside = Math.max(to.left - from.right, from.left - to.right, 0);
-    const above = Math.max(to.top - from.bottom, from.top - to.bottom, 0);
-    const ahead = way[0] * (to.left + to.right - from.left - from.right) + way[1] * (to.top + to.bottom - from.top - from.bottom);
-    const far = way[0] ? aside + 4 * above : above + 4 * aside;
-    if (ahead > 0 && far + ahead / 1000 < least) [least, next] = [far + ahead / 1000, tile];
+    const across = [to.left - from.right, from.left - to.right], down = [to.top - from.bottom, from.top - to.bottom];
+    const [ahead, aside] = way[0] ? [across[way[0] > 0 ? 0 : 1], down] : [down[way[1] > 0 ? 0 : 1], across];
+    const far = ahead + 4 * Math.max(...aside, 0) + Math.abs(aside[0] - aside[1]) / 1000;
+    if (ahead > -1 && far < least) [least, next] = [far, tile];
   }
   if (!next) return;
   event.preventDefault();

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from hfcount.text import printable
 
 # MLX writes `quantization`, older llm-compressor files `compression_config`, everyone else `quantization_config`.
-_KEYS = ("quantization_config", "quantization", "compression_config")
+KEYS = ("quantization_config", "quantization", "compression_config")
+"""Keys of a config that announce a scheme; of several the first counts."""
 
 SIDE_FILES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 """Files beside config.json that announce a scheme: ModelOpt's, GPTQ's, and AWQ's of early versions."""
@@ -39,7 +40,7 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
     text = config.get("text_config")
     parts = (("", config), ("text_config.", text if isinstance(text, dict) else {}))
     for prefix, part in parts:
-        keys = [key for key in _KEYS if isinstance(part.get(key), dict) and part[key]]
+        keys = [key for key in KEYS if isinstance(part.get(key), dict) and part[key]]
         if keys:
             own = {"expert_dtype": config["expert_dtype"]} if "expert_dtype" in config else {}  # DeepSeek's, beside it
             found.append(_announcement({**own, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))

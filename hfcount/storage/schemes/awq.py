@@ -23,6 +23,10 @@ class Gemm(Layout):
     def label(self) -> str:
         return f"AWQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 32 // self.bits, self.group or 0
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups, words = divided(inputs, self.group), ceil_div(outputs * self.bits, 32)
         return [
@@ -45,6 +49,10 @@ class Gemv(Layout):
     @property
     def label(self) -> str:
         return f"AWQ {'gemv_fast' if self.fast else 'gemv'} of 4 bits, groups of {self.group}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, self.group
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         times = _WIDER.get(self.group, 1)

@@ -34,6 +34,12 @@ class Scales(Layout):
         return (outputs, divided(inputs, self.group))
 
     @property
+    def grain(self) -> tuple[int, int]:
+        if self.strategy == "block" and self.block:
+            return self.block
+        return 1, self.group or 1
+
+    @property
     def _per(self) -> str:
         if self.strategy == "block" and self.block:
             return f"blocks of {self.block[0]}×{self.block[1]}"
@@ -93,6 +99,10 @@ class Nvfp4(Layout):
     def label(self) -> str:
         return nvfp4_label(self.inputs_too, self.group)
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, self.group
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
             Part(".weight_packed", (outputs, inputs // 2), ("U8",)),
@@ -112,6 +122,10 @@ class Mx(Layout):
     @property
     def label(self) -> str:
         return f"MXFP{self.bits}" + ("" if self.group == 32 else f", groups of {self.group}")
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, self.group
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         weight = (".weight_packed", (outputs, inputs // 2), ("U8",)) if self.bits == 4 else None

@@ -25,6 +25,10 @@ class Fp8(Layout):
     def label(self) -> str:
         return f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else "FP8 with one scale a tensor"
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.block or (1, 1)
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1])) if self.block else ()
         parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
@@ -37,6 +41,10 @@ class Fp4(Layout):
 
     scale: str = ".scale"
     label = "FP4 in groups of 32"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, 32
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         scales = Part(self.scale, (outputs, ceil_div(inputs, 32)), ("F8_E8M0", "U8", "F32"))

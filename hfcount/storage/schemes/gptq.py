@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import gcd
 
 from hfcount.storage.schemes import awq
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
@@ -32,6 +33,10 @@ class Gptq(Layout):
     def alike(self, other: Layout | None) -> bool:
         # Loaders compute an index that is not stored.
         return isinstance(other, Gptq) and (self.bits, self.group) == (other.bits, other.group)
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 32 // gcd(32, self.bits), self.group or 1
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups = divided(inputs, self.group)

@@ -53,6 +53,11 @@ class Layout(ABC):
         """A bias that is written even where the architecture has none, without its shape; None if there is none."""
         return None
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        """Outputs and inputs that belong together, so that no rank may hold a part of them; 0 for all of a row."""
+        return 1, 1
+
     def alike(self, other: "Layout | None") -> bool:
         """Whether loaders take one for the other."""
         return self == other

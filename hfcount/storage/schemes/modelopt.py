@@ -38,6 +38,10 @@ class Fp8Blocks(Layout):
 
     label = "FP8 in blocks of 128×128"
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 128, 128
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         grid = (ceil_div(outputs, 128), 1, ceil_div(inputs, 128), 1)
         return [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(".weight_scale", grid, ("F32",))]
@@ -54,6 +58,10 @@ class Nvfp4(Layout):
     @property
     def label(self) -> str:
         return nvfp4_label(self.inputs_too, self.group)
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, self.group
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [
@@ -75,6 +83,10 @@ class Mx(Layout):
     def label(self) -> str:
         return f"MXFP{self.bits}"
 
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 1, 32
+
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         width, dtype = (inputs // 2, "U8") if self.bits == 4 else (inputs, "F8_E4M3")
         scale = Part(".weight_scale", (outputs, ceil_div(inputs, 32)), ("U8", "F8_E8M0"))
@@ -91,6 +103,10 @@ class Int4(Layout):
     @property
     def label(self) -> str:
         return f"4-bit integers, groups of {self.group}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return 2, self.group
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         scalars = [Part(".weight_scale_2", (), _SCALAR), Part(".input_scale", (), _SCALAR)]
@@ -124,6 +140,10 @@ class Stack(Layout):
     @property
     def label(self) -> str:
         return f"{self.one.label}, as a stack"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.one.grain
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         return [

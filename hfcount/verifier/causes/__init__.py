@@ -26,7 +26,8 @@ def _both(case: Case) -> Iterator[Cause]:
         for second in chain(of_sizes(rest), switched(rest)):
             if rest.open == set(second.codes):
                 fix = " ".join(filter(None, (first.fix, second.fix)))
-                yield Cause(case.open, f"{first.says} {second.says}", fix, {**first.changes, **second.changes})
+                new, sole = {**first.changes, **second.changes}, first.sole and second.sole
+                yield Cause(case.open, f"{first.says} {second.says}", fix, new, sole=sole)
                 return
 
 
@@ -90,7 +91,7 @@ def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
             open_ -= set(cause.codes)
             chosen.append(cause)
     # While some tensors are inexplicable, what explains others may be wrong.
-    return [replace(cause, fix=None) for cause in chosen] if "HF202" in open_ else chosen
+    return [replace(cause, fix=None, sole=False) for cause in chosen] if "HF202" in open_ else chosen
 
 
 def _condense(case: Case, outcome: Outcome) -> None:
@@ -107,7 +108,7 @@ def _name(cause: Cause, outcome: Outcome) -> None:
     """Gives the first finding that a cause explains its sentences, and the others to the first."""
     place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.rule.code in cause.codes)
     joined = tuple(one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes)
-    named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes)
+    named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
     if key := next(iter(cause.changes), cause.key):
         named = replace(named, key=key, file=CONFIG)
     rest = [one for one in outcome.findings[place + 1 :] if one.rule.code not in cause.codes]

@@ -27,6 +27,7 @@ class Cause:
         fix: what to do, if that is proven.
         changes: what the config would have to say instead, by key; the first key is that of the finding.
         key: the key of the finding, if there are no changes.
+        sole: whether nothing else is known that would explain it, so that the changes are what is right.
     """
 
     codes: Collection[str]
@@ -34,6 +35,7 @@ class Cause:
     fix: str | None = None
     changes: Changes = field(default_factory=dict)
     key: str | None = None
+    sole: bool = False
 
 
 @dataclass

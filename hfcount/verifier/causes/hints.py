@@ -153,14 +153,17 @@ def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
     override: list[Hint] = []
     if not isinstance(size, Dim) or not value:
         return []
-    for source, read in dict.fromkeys(size.read()):
+    sources = dict.fromkeys(size.read())
+    # Without arithmetic an absent key may stand for one that is read in its place, as for heads of keys and values.
+    plain = not any(" " in source.removesuffix(_DEFAULT) for source, _ in sources)
+    for source, read in sources:
         key, fits = source.removesuffix(_DEFAULT), _inverse(size, source, value)
         if fits is None or source.endswith(", fixed"):
             continue
-        if " " in key:
-            override += [Hint(own, read, fits, source) for own in absent]
-        else:
+        if " " not in key:
             found.append(Hint(key, read, fits, source))
+        if " " in key or plain:
+            override += [Hint(own, read, fits, source) for own in absent]
     return found + override
 
 

@@ -105,6 +105,7 @@ def _absent(case: Case, size: int) -> list[str]:
 
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
+    fits = sorted(fits, key=len)
     said, new = _said(fits), changes(case, fits[0])
     do = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
@@ -118,7 +119,13 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
         do += f", or cut the rows from {hint.read:,} on"
     elif missing and not any(others):
         do = f"add what is missing, or {do}"
-    return Cause(codes, sentence(said), sentence(do), new)
+    return Cause(codes, sentence(said), sentence(do), new, sole=_sole(fits))
+
+
+def _sole(fits: Sequence[Fit]) -> bool:
+    """Whether the first explains all by itself: alone, or by one key where all others take several."""
+    first, *others = map(len, fits)
+    return first < _MODEL and (not others or first == 1 < min(others))
 
 
 def _said(fits: Sequence[Fit]) -> str:

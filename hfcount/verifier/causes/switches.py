@@ -59,7 +59,7 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]])
     missing, *others = case.difference.counts
     if missing and not any(others):
         do = f"add what is missing, or {do}"
-    return Cause(codes, sentence(said), sentence(do), fits[0])
+    return Cause(codes, sentence(said), sentence(do), fits[0], sole=len(fits) == 1)
 
 
 def _read(value: Any) -> str:

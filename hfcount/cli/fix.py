@@ -1,0 +1,137 @@
+"""`hfcount fix`: repairs of a local folder that are proven."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hfcount.cli.options import codes, settings
+from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.mapper.whatif import Changes
+    from hfcount.repair.plan import Plan
+    from hfcount.report.model import Report
+
+EPILOG = """
+\b
+Exit codes: 0 nothing is to be repaired, or all of it is and the folder was
+verified afterwards; 1 something differs: repairs that --write would make, or
+what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
+"""
+
+
+@click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--write", is_flag=True, help="Make the repairs; without it they are only shown.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="CODE",
+    callback=codes,
+    help="Repair this finding alone, by code or name (repeatable); HF209 is repaired only so.",
+)
+@click.option(
+    "--set",
+    "chosen",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=settings,
+    help="The value of a config key, where a finding names several that fit (repeatable); it has to fit, too.",
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
+def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
+    """Repair what is proven to be wrong in the local folder PATH.
+
+    A repair is offered where hfcount finds nothing to say against the folder afterwards that it did not say before,
+    and the finding is gone. Only the index, config.json and the headers of weight files are changed, never a weight;
+    whatever is changed stays beside under its name with .bak. Without --write nothing is changed.
+    """
+    del debug  # whoever reports a crash looks for it
+    if len(chosen) > 1:
+        raise click.UsageError("--set gives one key two values.")
+    folder, values = _folder(path), chosen[0] if chosen else {}
+    from hfcount.repair import journal
+    from hfcount.repair.files import Unrepaired
+    from hfcount.repair.plan import found, planned
+
+    begun = journal.interrupted(folder)
+    if begun and not write:
+        click.echo("An earlier run was interrupted between two files. --write finishes it.")
+        return 1
+    try:
+        if write:
+            journal.resume(folder)
+        plan = planned(folder, only, values)
+        for line in _told(plan, write):
+            click.echo(line)
+        if not plan.steps or not write:
+            return _code(plan.before.report, bool(plan.steps))
+        for one in journal.write(folder, plan.after.draft.changes):
+            kept = f"; what it was is in {printable(one.kept)}" if one.kept else ""
+            click.echo(f"{'Removed' if one.goes else 'Wrote'} {printable(one.name)}{kept}.")
+        after = found(folder).report
+    except OSError as error:
+        raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
+    click.echo(f"Read again: {_verdict(after)}.")
+    return _code(after, False)
+
+
+def _folder(path: Path) -> Path:
+    """The folder that is meant, which must be one that nothing else shares."""
+    if path.suffix in (".json", ".safetensors") and path.is_file():
+        path = path.parent
+    if not path.is_dir():
+        raise click.UsageError(
+            f"{printable(str(path))} is not a local folder. fix changes nothing on the Hub: download the repo with"
+            " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
+        )
+    whole = Path(os.path.realpath(path))
+    if any(
+        one.parent.name == "snapshots" and (one.parent.parent / "blobs").is_dir() for one in (whole, *whole.parents)
+    ):
+        raise click.UsageError(
+            f"{printable(str(path))} is in the Hugging Face cache, whose files all programs share. Make a copy with"
+            " `hf download ORG/NAME --local-dir DIR`, and fix DIR."
+        )
+    return path
+
+
+def _told(plan: "Plan", write: bool) -> Iterator[str]:
+    from hfcount.repair.diff import diff
+
+    before, after = plan.before.report, plan.after.report
+    yield f"{before.model}: {_verdict(before)}."
+    state = plan.before
+    for number, step in enumerate(plan.steps, 1):
+        cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
+        for place, one in enumerate(cured):
+            lead = "  " if place else f"\n{number}."
+            yield f"{lead} {one.rule.code} {one.severity}: {one.message}"
+        yield f"   Repair: {printable(step.says, None)}"
+        yield from diff(state, step)
+        state = state.with_changes(step.changes)
+    if plan.steps:
+        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(after)}."
+        if not write:
+            yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
+    left = [finding for finding in after.findings if finding.rule.mends or finding.severity == "error"]
+    if left:
+        yield "\nNot repaired, since no cure is proven:"
+    for finding in left:
+        yield f"{finding.code} {finding.severity}: {finding.message}"
+    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
+        yield "Where several values would fit, --set KEY=VALUE takes one of them."
+
+
+def _verdict(report: "Report") -> str:
+    """The verdict, and why there is none."""
+    if report.error:
+        return f"{report.verdict} ({report.error.message.rstrip('.')})"
+    return report.verdict
+
+
+def _code(report: "Report", open_: bool) -> int:
+    return max(report.exit_code, 1) if open_ else report.exit_code

@@ -1,0 +1,133 @@
+"""Keys of config.json whose right value everything that is stored agrees on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.whatif import Changes, get, steps
+from hfcount.repair.members import with_value, without
+from hfcount.repair.state import BLINDING, Proposal, State
+from hfcount.storage import dtypes
+from hfcount.storage.schemes import KEYS
+from hfcount.text import printable, shown
+from hfcount.verifier.findings import DIFFERING
+
+_DTYPES = ("dtype", "torch_dtype")
+_TIE = "tie_word_embeddings"
+_LOST = " If what the config describes besides was lost, restore it instead."
+_TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
+
+
+def unpacked(state: State) -> Iterator[Proposal]:
+    """What announces a quantisation of weights that are not packed, removed."""
+    for finding in state.about("HF504"):
+        announced = state.run.announced
+        if not finding.facts.get("nothing") or not announced:
+            continue
+        changes: dict[str, bytes | None] = {one.file: None for one in announced if not one.key}
+        if keys := [one.key for one in announced if one.key]:
+            text = state.config
+            for path in [[*key.split(".")[:-1], name] for key in keys for name in KEYS]:
+                with suppress(KeyError):
+                    text = without(text, path)
+            changes[CONFIG] = text.encode()
+        what = " and ".join(printable(one.key or one.file, 60) for one in announced)
+        yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)
+
+
+def sized(state: State) -> Iterator[Proposal]:
+    """Values that are the only ones known to fit all that is stored."""
+    if not BLINDING.isdisjoint(state.codes):
+        return
+    for finding in state.findings:
+        keys = [steps(key)[-1] for key in finding.changes]
+        if finding.sole and finding.fix and keys and _TYPE not in keys:
+            yield from _set(state, finding.codes, finding.changes, _LOST if finding.codes == {"HF201"} else "")
+
+
+def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
+    """Values that somebody has chosen, where those of the config do not fit what is stored."""
+    codes = state.codes & {*DIFFERING, "HF103"}
+    if chosen and codes and BLINDING.isdisjoint(state.codes):
+        yield from _set(state, codes, chosen)
+
+
+def counted(state: State) -> Iterator[Proposal]:
+    """A list with an entry for each layer, and the number of layers, where each says another: either may be right."""
+    for finding in state.about("HF103") if state.run.blueprint is None else ():
+        path = tuple(steps(finding.key or ""))
+        around: Any = state.values
+        for step in path[:-1]:
+            around = get(around, step)
+        entries, count = get(around, path[-1]), finding.expected
+        if not isinstance(entries, list) or type(count) is not int or len(entries) == count:
+            continue
+        before = (finding.key or "")[: -len(str(path[-1]))]
+        for key, value in around.items():
+            if type(value) is int and value == count:
+                yield from _set(state, finding.codes, {f"{before}{key}": len(entries)})
+        alike = all(entry == entries[0] for entry in entries)
+        if count < len(entries) or alike:
+            fitted = entries[:count] + entries[:1] * (count - len(entries))
+            yield from _set(state, finding.codes, {f"{before}{path[-1]}": fitted})
+
+
+def tied(state: State) -> Iterator[Proposal]:
+    """Whether the head shares the embedding, by whether it is stored and is the same."""
+    if not BLINDING.isdisjoint(state.codes):
+        return
+    for finding in state.about("HF201", "HF213"):
+        share = finding.rule.code == "HF201"
+        if not share or finding.facts.get("untied"):
+            for key in _places(state, (_TIE,)) or [_TIE]:
+                yield from _set(state, finding.codes, {key: share}, _LOST if share else "")
+
+
+def typed(state: State) -> Iterator[Proposal]:
+    """The dtype that all weights are stored in."""
+    for finding in state.about("HF302", "HF103"):
+        own = finding.observed if finding.rule.code == "HF302" else _stored(state)
+        name = next((one for one in dtypes.MODELS if dtypes.code(one) == own), None)
+        if name and finding.key in _DTYPES:
+            keys = _places(state, _DTYPES) or [_DTYPES[0]]
+            yield from _set(state, finding.codes, dict.fromkeys(keys, name))
+
+
+def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], more: str = "") -> Iterator[Proposal]:
+    text, said = state.config, []
+    for key, value in changes.items():
+        path = [step for step in steps(key) if isinstance(step, str)]
+        if len(path) != len(steps(key)):
+            return  # within a list
+        before: Any = state.values
+        for step in path:
+            before = get(before, step)
+        try:
+            text = with_value(text, path, value)
+        except KeyError:
+            return
+        short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
+        said.append(f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else ""))
+    if said:
+        yield Proposal(codes, f"Set {'; '.join(said)}.{more}", {CONFIG: text.encode()})
+
+
+def _places(state: State, names: Sequence[str]) -> list[str]:
+    """Where config.json, or a config nested in it, has one of these keys."""
+    found, level = list[str](), [("", state.values)]
+    while level:
+        prefix, values = level.pop(0)
+        found += [f"{prefix}{name}" for name in names if values.get(name) is not None]
+        level += [
+            (f"{prefix}{name}.", one)
+            for name, one in values.items()
+            if name.endswith("_config") and isinstance(one, dict) and not name.startswith("quantization")
+        ]
+    return found
+
+
+def _stored(state: State) -> str | None:
+    """The dtype of all floating-point numbers that are stored; None if there are several."""
+    found = {dtype for dtype in state.run.outcome.dtypes or () if dtype in dtypes.FLOATING}
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,48 @@
+"""What a repair changes, as a unified diff of text and of names."""
+
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from itertools import islice
+
+from hfcount.repair.draft import Headed
+from hfcount.repair.state import Proposal, State
+from hfcount.text import plural, printable
+from hfcount.verifier.folding import fold
+
+_LINES = 40  # of one file
+_LONG = 20_000  # lines of two texts that are compared one by one
+
+
+def diff(before: State, step: Proposal) -> Iterator[str]:
+    """The lines of a diff, safe to print, and shortened where they are many."""
+    for name, change in step.changes.items():
+        shown = printable(name)
+        old = "/dev/null" if before.draft.document(name) is None and isinstance(change, bytes) else f"a/{shown}"
+        yield f"--- {old}"
+        yield f"+++ {'/dev/null' if change is None else f'b/{shown}'}"
+        if isinstance(change, Headed):
+            yield from _shortened(_names(step.names.get(name, {})))
+        elif change is not None:
+            yield from _shortened(_lines(before.text(name).splitlines(), change.decode().splitlines()))
+
+
+def _lines(old: list[str], new: list[str]) -> Iterator[str]:
+    if len(old) + len(new) > _LONG:
+        yield f"@@ {plural(len(old), 'line')} to {plural(len(new), 'line')} @@"
+        return
+    yield from islice(unified_diff(old, new, n=2, lineterm=""), 2, None)
+
+
+def _names(names: Mapping[str, str]) -> Iterator[str]:
+    yield f"@@ names of {plural(len(names), 'tensor')} in the header @@"
+    old, new = fold(names), fold(names.values())
+    pairs = zip(old, new, strict=True) if len(old) == len(new) else names.items()
+    for one, other in pairs:
+        yield from (f"-{one}", f"+{other}")
+
+
+def _shortened(lines: Iterator[str]) -> Iterator[str]:
+    for line in islice(lines, _LINES):
+        yield printable(line)
+    if more := sum(1 for _ in lines):
+        yield f"... and {plural(more, 'more line')}"

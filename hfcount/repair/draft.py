@@ -1,0 +1,114 @@
+"""A folder with changes that are not written: what hfcount would read there."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from hfcount.fetcher.interface import CONFIG, INDEX, Documents, Progress, Shards
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard, parse_header
+from hfcount.formats.samples import Piece, Samples
+
+
+class Headed(NamedTuple):
+    """A weight file with another header: the one that it has, and the new one, without the bytes of the length."""
+
+    old: bytes
+    new: bytes
+
+
+Change: TypeAlias = bytes | Headed | None
+"""What becomes of a file: it is these bytes, it has another header, or it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A folder, as it was read, and what is to become of its files, by name."""
+
+    folder: Path
+    read: Documents
+    changes: Mapping[str, Change] = field(default_factory=dict)
+
+    def changed(self, more: Mapping[str, Change]) -> "Draft":
+        """The same with more changes, each in the place of an earlier one of that file."""
+        merged = dict(self.changes)
+        for name, change in more.items():
+            one, before = change, merged.get(name)
+            if isinstance(one, Headed) and isinstance(before, Headed):
+                one = Headed(before.old, one.new)
+            merged[name] = one
+        return replace(self, changes=merged)
+
+    def document(self, name: str) -> Document | None:
+        """config.json, the index or a further document, as it would be."""
+        own = {CONFIG: self.read.config, INDEX: self.read.index}
+        found = own[name] if name in own else self.read.companions.get(name)
+        if name not in self.changes:
+            return found
+        change = self.changes[name]
+        where = found.where if found else str(self.folder / name)
+        return Document(where, change) if isinstance(change, bytes) else None
+
+    def documents(self) -> Documents:
+        """What would be read."""
+        config, sizes = self.document(CONFIG), dict(self.read.sizes or {})
+        assert config is not None
+        for name, change in self.changes.items():
+            if change is None:
+                sizes.pop(name, None)
+            elif isinstance(change, bytes):
+                sizes[name] = len(change)
+            else:
+                sizes[name] = _moved(sizes.get(name), change)
+        companions = {name: one for name in self.read.companions if (one := self.document(name))}
+        return replace(
+            self.read,
+            config=config,
+            index=self.document(INDEX),
+            shards=_Drafted(self.read.shards, self.changes),
+            files=[name for name in sizes if "/" not in name],
+            sizes=sizes,
+            companions=companions,
+        )
+
+
+class _Drafted:
+    """Weight files of which some have another header, and some are gone."""
+
+    local = True
+
+    def __init__(self, shards: Shards, changes: Mapping[str, Change]) -> None:
+        self._shards, self.whole = shards, shards.whole
+        self._gone = {name for name, change in changes.items() if change is None}
+        self._headed = {name: change for name, change in changes.items() if isinstance(change, Headed)}
+        self.names: Collection[str] | None = [name for name in shards.names or () if name not in self._gone]
+
+    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
+        found = self._shards.sizes([name for name in wanted if name not in self._gone])
+        return found and {name: _moved(size, self._headed.get(name)) for name, size in found.items()}
+
+    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
+        found = self._shards.read([name for name in wanted if name not in self._gone], done)
+        return {name: self._shard(name, one) for name, one in found.items()}
+
+    def sample(self, wanted: Collection[Piece]) -> Samples:
+        places = {self._piece(piece): piece for piece in wanted if piece.file not in self._gone}
+        return {places[piece]: digest for piece, digest in self._shards.sample(list(places)).items()}
+
+    def close(self) -> None:
+        self._shards.close()
+
+    def _shard(self, name: str, one: Shard) -> Shard:
+        if (change := self._headed.get(name)) is None:
+            return one
+        return Shard(name, _moved(one.size, change), parse_header(name, change.new))
+
+    def _piece(self, piece: Piece) -> Piece:
+        by = _moved(0, self._headed.get(piece.file)) or 0
+        return piece._replace(begin=piece.begin - by, end=piece.end - by)
+
+
+def _moved(size: int | None, change: Change) -> int | None:
+    """The size of a file whose header may be another."""
+    return size + len(change.new) - len(change.old) if isinstance(change, Headed) and size is not None else size

@@ -1,0 +1,163 @@
+"""New files beside those that they are to replace: whole, on disk, and under no name that a loader reads."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hfcount.errors import HfcountError
+from hfcount.formats.safetensors import LENGTH_BYTES
+from hfcount.repair.draft import Change, Headed
+from hfcount.text import printable
+
+_PIECE = 2**24  # bytes that are copied at once
+STAGED = ".hfcount-fix"
+"""What the names of new files end in until they take their place."""
+
+
+class Unrepaired(HfcountError):
+    """Nothing was changed, or what was begun is finished by the next run."""
+
+    kind = "NotWritten"
+
+
+def staged(path: Path) -> Path:
+    """Where the new file waits."""
+    return path.with_name(f".{path.name}{STAGED}")
+
+
+def needed(path: Path, change: Change) -> int:
+    """Bytes that the new file takes."""
+    if isinstance(change, Headed):
+        return path.stat().st_size + max(len(change.new) - len(change.old), 0)
+    return len(change or b"")
+
+
+def stage(path: Path, change: bytes | Headed) -> None:
+    """Writes the new file beside the old one, which stays.
+
+    Raises:
+        OSError: it cannot be written.
+        Unrepaired: the old one is not what it was.
+    """
+    with _appearing(staged(path), path) as handle:
+        if isinstance(change, Headed):
+            _copy(path, handle, change)
+        else:
+            _write(handle, change)
+
+
+def backup(path: Path) -> Path:
+    """Keeps a file under another name, which no file has yet; its data is not copied where links are possible."""
+    number = 1
+    while True:
+        kept = path.with_name(f"{path.name}.bak" if number == 1 else f"{path.name}.bak.{number}")
+        if not os.path.lexists(kept):
+            break
+        if path.is_symlink() == kept.is_symlink() and kept.exists() and os.path.samefile(path, kept):
+            return kept  # of a run that was interrupted
+        number += 1
+    if path.is_symlink():
+        os.symlink(os.readlink(path), kept)
+        return kept
+    try:
+        os.link(path, kept)
+    except OSError:
+        if shutil.disk_usage(path.parent).free < path.stat().st_size:
+            raise
+        with path.open("rb") as source, _appearing(kept, path) as handle:
+            while piece := source.read(_PIECE):
+                _write(handle, piece)
+    return kept
+
+
+def settle(folder: Path) -> None:
+    """Waits until the names in a folder are on disk."""
+    with suppress(OSError):  # some systems cannot open one
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _appearing(path: Path, like: Path) -> Iterator[int]:
+    """A file to write to, which has its name only once it is whole and on disk; `like` is what it gets the mode of."""
+    path.unlink(missing_ok=True)
+    handle, partial = _nameless(path)
+    try:
+        with suppress(OSError, AttributeError):  # there may be no such file, or no such modes
+            facts = like.stat()
+            os.fchmod(handle, stat.S_IMODE(facts.st_mode))
+            os.fchown(handle, facts.st_uid, facts.st_gid)
+        yield handle
+        os.fsync(handle)
+        if partial:
+            os.rename(partial, path)
+        else:
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:  # a descriptor makes Python follow the link that stands for the file
+                link = f"/proc/self/fd/{handle}"
+                os.link(link, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=True)
+            finally:
+                os.close(folder)
+    except BaseException:
+        if partial:
+            partial.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(handle)
+
+
+def _nameless(path: Path) -> tuple[int, Path | None]:
+    """A new file without a name, which is gone if the run is killed; or one with a name where that is impossible."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with suppress(OSError):
+            return os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o666), None
+    partial = path.with_name(f"{path.name}.part")
+    return os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666), partial
+
+
+def _copy(path: Path, handle: int, change: Headed) -> None:
+    """The data as it is behind the new header.
+
+    Where both headers have one length the whole file is copied first, which filesystems that can share data do at once.
+    """
+    old, new = (len(raw).to_bytes(LENGTH_BYTES, "little") + raw for raw in change)
+    with path.open("rb", buffering=0) as source:
+        if source.read(len(old)) != old:
+            raise Unrepaired(f"{printable(path.name)} is not what it was when it was read. Run fix again.")
+        size = os.fstat(source.fileno()).st_size
+        begin = 0 if len(old) == len(new) else len(old)
+        source.seek(begin)
+        os.lseek(handle, begin and len(new), os.SEEK_SET)
+        _send(source.fileno(), handle, size - begin)
+    os.lseek(handle, 0, os.SEEK_SET)
+    _write(handle, new)
+
+
+def _send(source: int, handle: int, size: int) -> None:
+    """Copies so many bytes from where both files stand."""
+    while size and hasattr(os, "copy_file_range"):
+        try:
+            sent = os.copy_file_range(source, handle, min(size, 2**30))
+        except OSError:
+            break
+        if not sent:
+            break
+        size -= sent
+    while size:
+        piece = os.read(source, min(size, _PIECE))
+        if not piece:
+            raise Unrepaired("a weight file became shorter while it was copied. Run fix again.")
+        _write(handle, piece)
+        size -= len(piece)
+
+
+def _write(handle: int, raw: bytes) -> None:
+    view = memoryview(raw)
+    while view:
+        view = view[os.write(handle, view) :]

@@ -1,0 +1,129 @@
+"""Indexes: written from the headers, corrected in their totals, or removed."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import INDEX, SINGLE
+from hfcount.fetcher.missing import named
+from hfcount.fetcher.weights import numbered
+from hfcount.formats.index import read_index
+from hfcount.formats.json import Document, parse_object
+from hfcount.formats.safetensors import Shard
+from hfcount.repair.members import step_of, with_value
+from hfcount.repair.state import Proposal, State
+
+_OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
+_CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_parameters"}
+
+
+def rewritten(state: State) -> Iterator[Proposal]:
+    """The index that the headers of the files give; none where one file holds the model."""
+    found = [one for one in state.about(*_OF_FILES) if one.rule.code not in ("HF001", "HF002") or one.file == INDEX]
+    if not found:
+        return
+    codes = frozenset(code for one in found for code in one.codes)
+    for files in _sets(state):
+        if list(files) == [SINGLE] and state.draft.document(INDEX):
+            yield Proposal(codes, f"Remove {INDEX}: {SINGLE} holds all.", {INDEX: None})
+        elif SINGLE not in files and (raw := _written(state, files)):
+            what = "Write the index again" if state.draft.document(INDEX) else "Write the index"
+            yield Proposal(codes, f"{what} from {named(sorted(files))}.", {INDEX: raw})
+
+
+def recounted(state: State) -> Iterator[Proposal]:
+    """The totals that the index claims, corrected."""
+    for finding in state.about(*_CLAIMS) if state.sound else ():
+        claim = _CLAIMS[finding.rule.code]
+        value = _bytes(state) if claim == "total_size" else finding.expected
+        if type(value) is not int or not state.index:
+            continue
+        try:
+            text = with_value(state.index, ("metadata", claim), value)
+        except KeyError:
+            text = with_value(state.index, ("metadata",), {claim: value})
+        yield Proposal(finding.codes, f"Set metadata.{claim} to {value:,}.", {INDEX: text.encode()})
+
+
+def dispensed(state: State) -> Iterator[Proposal]:
+    """Files that cannot be read and that nothing is needed of, dropped with their entries in the index."""
+    broken = [name for name, shard in state.shards.items() if shard.problem]
+    if broken and "HF003" in state.codes and (old := _parsed(state)):
+        kept = {name: file for name, file in old["weight_map"].items() if file not in broken}
+        if kept:
+            raw = _dumped(state, old | {"weight_map": kept})
+            gone: dict[str, None] = dict.fromkeys(broken)
+            says = f"Remove {named(broken)}, of which nothing is needed, and what the index says of it."
+            yield Proposal(frozenset({"HF003"}), says, {INDEX: raw, **gone})
+
+
+def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
+    """Files that may together be the model, the most likely first."""
+    whole = {
+        name: shard
+        for name, shard in sorted(state.shards.items())
+        if shard.header and shard.size == shard.header.file_bytes
+    }
+    known = _parsed(state)
+    meant = set(known["weight_map"].values()) if known else set()
+    tried = list[Collection[str]]()
+    for names in ({*whole} & meant, {*state.shards}, *numbered(whole), {SINGLE} & {*whole}):
+        if names and names not in tried and names <= whole.keys():
+            tried.append(names)
+            yield {name: shard for name, shard in whole.items() if name in names}
+
+
+def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
+    """An index of these files; None if two hold a tensor of one name."""
+    headers = {file: shard.header for file, shard in files.items() if shard.header}
+    weight_map = {name: file for file, header in headers.items() for name in header.tensors}
+    if len(weight_map) != sum(len(header.tensors) for header in headers.values()):
+        return None
+    old, blueprint = _parsed(state), state.run.blueprint
+    metadata: dict[str, Any] = dict(old["metadata"]) if old and isinstance(old.get("metadata"), dict) else {}
+    counted = blueprint is not None and not blueprint.asides and not state.run.announced
+    if counted and blueprint and (not old or "total_parameters" in metadata):
+        metadata["total_parameters"] = blueprint.total
+    metadata["total_size"] = sum(header.data for header in headers.values())
+    if not old:
+        return _dumped(state, {"metadata": metadata, "weight_map": dict(sorted(weight_map.items()))})
+    before = old["weight_map"]
+    order = [name for name in before if name in weight_map]
+    order += [name for name in weight_map if name not in before]
+    if list(before) == sorted(before):
+        order.sort()
+    return _dumped(state, old | {"metadata": metadata, "weight_map": {name: weight_map[name] for name in order}})
+
+
+def _dumped(state: State, content: Mapping[str, Any]) -> bytes:
+    """An index as transformers writes it, or as the one that is there is written."""
+    if not _parsed(state):
+        return f"{json.dumps(content, indent=2)}\n".encode()
+    step, end = step_of(state.index), state.index[len(state.index.rstrip()) :]
+    escaped = not state.index.isascii()
+    return (json.dumps(content, indent=step, ensure_ascii=not escaped) + end).encode()
+
+
+def _parsed(state: State) -> dict[str, Any] | None:
+    """The index that is there, if it can be read."""
+    document = state.draft.document(INDEX)
+    if document is None:
+        return None
+    try:
+        read_index(document)
+        return parse_object(Document(document.where, document.raw))
+    except DocumentError:
+        return None
+
+
+def _bytes(state: State) -> int | None:
+    """Bytes of the tensors that the index lists, by the headers; None if one is not where the index puts it."""
+    old, total = _parsed(state), 0
+    for name, file in old["weight_map"].items() if old else ():
+        shard = state.shards.get(file)
+        entry = shard.header.tensors.get(name) if shard and shard.header else None
+        if entry is None:
+            return None
+        total += entry.end - entry.begin
+    return total or None

@@ -1,0 +1,137 @@
+"""Several files replaced together: a list on disk says what is to take whose place, so that the next run can finish."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.repair.draft import Change
+from hfcount.repair.files import STAGED, Unrepaired, backup, needed, settle, stage, staged
+from hfcount.text import plural
+
+JOURNAL = f"{STAGED}.json"
+"""The list, which is there only from when all new files are written until each has its place."""
+
+
+class Step(NamedTuple):
+    """One file: whether a new one takes its place or it goes, what the old one was, and the name it is kept under."""
+
+    name: str
+    goes: bool
+    old: list[int] | None
+    kept: str | None
+
+
+def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
+    """Makes the changes; what is there before stays under another name.
+
+    Raises:
+        OSError, Unrepaired: they are not made.
+    """
+    with _alone(folder):
+        size = sum(needed(folder / name, change) for name, change in changes.items())
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise Unrepaired(f"the new files take {plural(size, 'byte')}, and {free:,} are free. Nothing was changed.")
+        _sweep(folder)
+        try:
+            for name, change in changes.items():
+                if change is not None:
+                    stage(folder / name, change)
+            steps = [Step(name, change is None, _facts(folder / name), None) for name, change in changes.items()]
+            steps = [one._replace(kept=backup(folder / one.name).name if one.old else None) for one in steps]
+            settle(folder)
+            stage(folder / JOURNAL, json.dumps([one._asdict() for one in steps], indent=1).encode())
+            os.rename(staged(folder / JOURNAL), folder / JOURNAL)
+        except BaseException:
+            (folder / JOURNAL).unlink(missing_ok=True)
+            _sweep(folder)
+            raise
+        settle(folder)
+        _finish(folder, steps)
+    return steps
+
+
+def interrupted(folder: Path) -> bool:
+    """Whether a run was interrupted after all its files were written."""
+    return (folder / JOURNAL).is_file()
+
+
+def resume(folder: Path) -> None:
+    """Finishes a run that was interrupted."""
+    with _alone(folder):
+        if interrupted(folder):
+            steps = _read(folder / JOURNAL)
+            # Whoever has changed a file since then has the last word, and all is looked at anew.
+            if all(_untouched(folder, one) for one in steps):
+                _finish(folder, steps)
+            (folder / JOURNAL).unlink(missing_ok=True)
+        _sweep(folder)
+
+
+def _finish(folder: Path, steps: list[Step]) -> None:
+    for one in steps:
+        path = folder / one.name
+        if one.goes:
+            path.unlink(missing_ok=True)
+        elif staged(path).exists():
+            os.replace(staged(path), path)
+    settle(folder)
+    (folder / JOURNAL).unlink(missing_ok=True)
+    settle(folder)
+
+
+def _untouched(folder: Path, one: Step) -> bool:
+    """Whether a file is as it was, or its step is done."""
+    path = folder / one.name
+    done = not os.path.lexists(path) if one.goes else not staged(path).exists()
+    return done or _facts(path) == one.old
+
+
+def _facts(path: Path) -> list[int] | None:
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return None
+    return [facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns]
+
+
+def _read(path: Path) -> list[Step]:
+    """The steps of a list; none of one that this module did not write."""
+    try:
+        found: Any = json.loads(path.read_bytes())
+        steps = [Step(**one) for one in found]
+    except (ValueError, TypeError):
+        return []
+    return [one for one in steps if one.name == Path(one.name).name]
+
+
+def _sweep(folder: Path) -> None:
+    """Removes new files that are in no list."""
+    for path in folder.glob(f".*{STAGED}*"):
+        if path.name != JOURNAL:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Holds the folder against another run."""
+    try:
+        import fcntl
+    except ImportError:  # where there are no such locks
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unrepaired("another run of fix is at work in this folder.") from None
+        except OSError:
+            pass  # some filesystems know no locks
+        yield
+    finally:
+        os.close(handle)

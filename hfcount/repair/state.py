@@ -1,0 +1,139 @@
+"""A draft of a folder with all that hfcount finds in it, and what may be done about that."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.fetcher.weights import weights
+from hfcount.formats.json import parse_object
+from hfcount.formats.safetensors import Shard
+from hfcount.pipeline import look
+from hfcount.repair.draft import Change, Draft
+from hfcount.report.build import compose
+from hfcount.report.inspection import Inspection, Options, unwatched
+from hfcount.report.model import Report
+from hfcount.verifier.findings import Finding
+
+BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
+"""Findings that leave open what is stored, so that others may come to light after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A repair that is to be proven.
+
+    Args:
+        codes: the codes of the findings that it is to end.
+        says: what it does, in a sentence.
+        changes: what becomes of which file.
+        names: tensors that get another name, by file.
+    """
+
+    codes: frozenset[str]
+    says: str
+    changes: Mapping[str, Change]
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass
+class State:
+    """A draft, and what hfcount finds in it.
+
+    Raises:
+        FetchError, UnknownArchitecture: as a run on the folder would.
+    """
+
+    draft: Draft
+
+    @cached_property
+    def run(self) -> Inspection:
+        """All that is found."""
+        return look(self.draft.documents(), Options())
+
+    @cached_property
+    def report(self) -> Report:
+        """What hfcount would say of the folder."""
+        return compose(self.run)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What differs."""
+        return self.run.outcome.findings
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all that differs."""
+        return frozenset(code for finding in self.findings for code in finding.codes)
+
+    @cached_property
+    def shards(self) -> Mapping[str, Shard]:
+        """All weight files that a loader may take, by name, whether or not an index names them."""
+        documents = self.draft.documents()
+        found = weights(documents, None)
+        wanted = [*found.there, *found.beside]
+        return documents.shards.read(wanted, unwatched(len(wanted)))
+
+    def text(self, name: str) -> str:
+        """config.json or the index, as text; empty if it is not there or is no text."""
+        document = self.draft.document(name)
+        try:
+            return document.raw.decode() if document else ""
+        except UnicodeDecodeError:
+            return ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether what is stored is known, and is what the config describes."""
+        return not {finding.rule.code for finding in self.findings if finding.severity == "error"} - {"HF401"}
+
+    @cached_property
+    def config(self) -> str:
+        """config.json as text."""
+        return self.text(CONFIG)
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """config.json as values; none if it cannot be read."""
+        document = self.draft.document(CONFIG)
+        try:
+            return parse_object(document, endless=True) if document else {}
+        except DocumentError:
+            return {}
+
+    @cached_property
+    def index(self) -> str:
+        """The index as text; empty if it is not there."""
+        return self.text(INDEX)
+
+    def about(self, *codes: str) -> Iterator[Finding]:
+        """The findings of these codes."""
+        return (finding for finding in self.findings if not finding.codes.isdisjoint(codes))
+
+    def with_changes(self, changes: Mapping[str, Change]) -> "State":
+        """The same folder with more changes."""
+        return State(self.draft.changed(changes))
+
+    def worsens(self, other: "State") -> bool:
+        """Whether the other state has something against it that this one has not."""
+        seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
+        more = other._differing - self._differing
+        return any(seen or severity == "error" for _, severity in more)
+
+    @property
+    def _differing(self) -> Counter[tuple[str, str]]:
+        """In how many tensors something is wrong in which way, and which notes there are to be mended."""
+        found: Counter[tuple[str, str]] = Counter()
+        for whole in self.findings:
+            for finding in (whole, *whole.joined):
+                key = finding.rule.code, finding.severity
+                if finding.severity == "error":
+                    found[key] += max(finding.count, 1)
+                elif finding.rule.mends and not finding.rule.neutral:
+                    found[key] = 1
+        if self.run.unseen:
+            found[self.run.unseen.kind, "error"] += 1
+        return found

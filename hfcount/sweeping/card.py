@@ -1,0 +1,133 @@
+"""The summary as pages: Markdown, HTML, a dataset card, and charts."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from hfcount.reporters.markdown import code
+from hfcount.reporters.markdown import escape as marked
+from hfcount.reporters.words import inert
+from hfcount.sweeping.summary import Summary, largest, tables
+
+_SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))
+_WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code")
+
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2328;background:#fff}
+table{border-collapse:collapse;margin:1rem 0}
+th,td{border-bottom:1px solid #dfe3e8;padding:.3rem .8rem;text-align:right;font-variant-numeric:tabular-nums}
+.w{text-align:left;overflow-wrap:anywhere}
+img{max-width:100%}
+"""
+
+_CARD = """---
+pretty_name: hfcount sweep
+tags:
+- hfcount
+- safetensors
+configs:
+- config_name: default
+  data_files:
+  - split: train
+    path: data/*.{kind}
+---
+
+"""
+
+_ABOUT = """
+## The rows
+
+One row for each checkpoint, by its commit and the version of hfcount: `verdict` says whether it holds exactly what its
+config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
+`bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
+
+```sql
+-- duckdb, in this folder
+SELECT verdict, count(*) FROM '{files}' GROUP BY verdict ORDER BY 2 DESC;
+SELECT finding.code, count(*) FROM (SELECT unnest(findings) AS finding FROM '{files}') GROUP BY 1 ORDER BY 2 DESC;
+```
+"""
+
+
+def markdown(found: Summary, charts: Sequence[str] = ()) -> str:
+    """The summary as Markdown."""
+    return inert("\n".join(_lines(found, charts))) + "\n"
+
+
+def card(found: Summary, text: str) -> str:
+    """README.md of the folder as a dataset on the Hub."""
+    return _CARD.format(kind=found.kind) + text + _ABOUT.format(files=f"data/*.{found.kind}")
+
+
+def html(found: Summary, charts: Mapping[str, bytes]) -> str:
+    """The summary as a page of its own, which asks the network for nothing."""
+    from base64 import b64encode
+
+    parts = [f"<h1>{escape(_title(found))}</h1>", f"<p>{escape(_about(found))}</p>"]
+    for name, picture in charts.items():
+        source = f"data:image/svg+xml;base64,{b64encode(picture).decode()}"
+        parts.append(f'<p><img alt="{escape(name)}" src="{source}"></p>')
+    for title, head, lines in tables(found):
+        if lines:
+            parts += [f"<h2>{escape(title)}</h2>", "<table>", _row("th", head, head)]
+            parts += [_row("td", head, line) for line in lines]
+            parts.append("</table>")
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(_title(found))}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{_STYLE}</style></head>\n<body>\n'
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def charts(found: Summary) -> dict[str, bytes]:
+    """Pictures by the names of their files: verdicts of all, of each family and of each scheme (extra `plot`)."""
+    from hfcount.reporters.plots import Row, drawn, lines
+
+    groups = {"verdicts": {"all": found.verdicts}, "families": found.families, "schemes": found.schemes}
+    return {
+        f"charts/{name}.svg": drawn(
+            [Row(lines(label), {"": dict(group)}, True) for label, group in largest(group_of)], "svg", scales=_SCALES
+        )
+        for name, group_of in groups.items()
+        if group_of
+    }
+
+
+def _title(found: Summary) -> str:
+    return f"{found.total:,} checkpoints"
+
+
+def _about(found: Summary) -> str:
+    return f"As hfcount {found.version} finds them. Digest of all rows: {found.digest}"
+
+
+def _lines(found: Summary, charts: Sequence[str]) -> Iterator[str]:
+    yield from (f"# {_title(found)}", "", _about(found))
+    for name in charts:
+        what = re.split(r"[/.]", name)[1]
+        yield from ("", f"![{what}]({name})")
+    for title, head, lines in tables(found):
+        if lines:
+            yield from ("", f"## {title}", "")
+            yield "| " + " | ".join(head) + " |"
+            yield "| " + " | ".join(":--" if name in _WORDS else "--:" for name in head) + " |"
+            for line in lines:
+                cells = [
+                    code(_shown(one)) if name == "model" else marked(_shown(one))
+                    for name, one in zip(head, line, strict=True)
+                ]
+                yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _row(tag: str, head: Sequence[str], cells: Sequence[object]) -> str:
+    shown = (
+        f"<{tag}{' class=w' if name in _WORDS else ''}>{escape(_shown(cell))}</{tag}>"
+        for name, cell in zip(head, cells, strict=True)
+    )
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,238 @@
+"""What a sweep looks at on the Hub: listings page by page, collections, and repos by name.
+
+Pages are kept in OUT/.sweep with the address of the next, so that a sweep goes on in the middle of a listing. When one
+has come to its end, the time of the latest change in it is kept: the next one asks for what has changed since.
+"""
+
+import gzip
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha1
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hfcount.errors import DocumentError, FetchError, SweepError
+from hfcount.fetcher import endpoint, hub
+from hfcount.fetcher.addresses import joined, origin
+from hfcount.fetcher.client import Client, Denied
+from hfcount.fetcher.files import write
+from hfcount.fetcher.interface import CONFIG, INDEX, LONGEST, Request, companions, top_level
+from hfcount.fetcher.listing import COMMIT, next_page
+from hfcount.formats.json import Document, parse_value
+from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.keys import Keys
+from hfcount.sweeping.quota import Gate, Quota
+from hfcount.sweeping.rows import Task, label
+from hfcount.sweeping.screen import screened
+from hfcount.sweeping.sources import is_local
+from hfcount.version import __version__
+
+_LONG, _AHEAD = 64_000_000, 8  # bytes of a page; repos that are asked for at once
+
+
+class Hub:
+    """The Hub's API, asked within the quota.
+
+    Args:
+        state: where pages are kept.
+        done: keys of the rows that there are.
+    """
+
+    def __init__(self, quota: Quota, state: Path | None = None, done: Keys | None = None) -> None:
+        self.place = endpoint.endpoint()
+        self.quota, self.state, self.signed = quota, state, endpoint.token() is not None
+        self._done = Keys() if done is None else done
+        self._client: Client | None = None
+        self._kept: list[_Kept] = []
+
+    @property
+    def client(self) -> Client:
+        """One client for all that the driver asks."""
+        if self._client is None:
+            self._client = hub.asking(LONGEST, Gate(self.quota.api))
+        return self._client
+
+    def finish(self) -> None:
+        """Forgets the pages of listings, all of whose repos now have a row."""
+        for kept in self._kept:
+            kept.finish()
+
+    def close(self) -> None:
+        """Ends all connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def tasks(self, source: Listing | Collection) -> Iterator[Task]:
+        """The repos of a listing or of a collection, screened by what the listing says of them."""
+        return self.resolved(
+            task for task in self.screened(source) if (task.model, task.revision, __version__) not in self._done
+        )
+
+    def screened(self, source: Listing | Collection) -> Iterator[Task]:
+        """The same before their files are known: `cost` is set where these are yet to be asked for."""
+        if isinstance(source, Collection):
+            return (Task(label(name), None, Request(name, cache=False), cost=1) for name in self._collected(source))
+        return (self._entry(one) for one in self._listed(source))
+
+    def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """The same tasks, those of repos with the commit and files that these have now."""
+        return self.resolved(
+            task if task.request is None or task.request.offline or is_local(task) else replace(task, cost=1)
+            for task in tasks
+        )
+
+    def resolved(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """Tasks whose files are known, in order; a few are asked for at once."""
+        pool, source = ThreadPoolExecutor(_AHEAD), iter(tasks)
+        try:
+            waiting = deque(pool.submit(self._resolve, task) for task in islice(source, 2 * _AHEAD))
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(self._resolve, task) for task in islice(source, 1))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # some may be waiting for the quota
+
+    def _resolve(self, task: Task) -> Task:
+        """A task with its files; where `cost` is set they are asked for."""
+        request = task.request
+        if request is None or not task.cost:
+            return replace(task, cost=_cost(request.files)) if request and request.files is not None else task
+        try:
+            found = hub.listed(self.client, request)
+        except FetchError as error:
+            return replace(task, request=None, verdict="unverified", reason=error.kind, message=str(error))
+        if found is None:
+            return replace(task, cost=64)
+        request = replace(request, revision=found.commit, files=found.sizes)
+        return replace(task, revision=found.commit, request=request, cost=_cost(found.sizes))
+
+    def _entry(self, entry: Mapping[str, Any]) -> Task:
+        """The task of an entry of a listing."""
+        name, commit, names = entry["id"], entry.get("sha"), entry.get("files")
+        sound = isinstance(commit, str) and COMMIT.fullmatch(commit) is not None
+        task = Task(label(name), commit if sound else None, None, entry.get("lastModified"))
+        if why := entry.get("why"):
+            return replace(task, reason=why[0], message=why[1])
+        request = Request(name, commit if sound else None, cache=False)
+        if not sound or names is None or INDEX in names:  # whose sizes are needed
+            return replace(task, request=request, cost=1)
+        return replace(task, request=replace(request, files=dict.fromkeys(names)))
+
+    def _listed(self, source: Listing) -> Iterator[Mapping[str, Any]]:
+        """The entries of all pages, first of those that an earlier sweep has read."""
+        found = self._pages(source)
+        return islice(found, source.limit) if source.limit is not None else found
+
+    def _pages(self, source: Listing) -> Iterator[Mapping[str, Any]]:
+        kept = _Kept(self.state, source) if self.state else None
+        self._kept += [kept] if kept else []
+        mark = kept.mark if kept else None
+        start = f"{self.place.url}/api/models?{source.query(source.sort or ('lastModified' if mark else 'createdAt'))}"
+        following: str | None = start
+        latest = mark
+        if kept:
+            for page in kept.pages():
+                yield from page["entries"]
+                latest, following = max(latest or "", page["latest"]) or None, page["next"]
+        while following is not None:
+            entries, link = self._page(following)
+            if mark and _descending(entries):  # from the latest change back to those that were seen
+                fresh = [one for one in entries if str(one.get("lastModified") or "~") > mark]
+                link = link if len(fresh) == len(entries) else None
+                entries = fresh
+            changed = max((str(one.get("lastModified") or "") for one in entries), default="")
+            latest, following = max(latest or "", changed) or None, link
+            if kept:
+                kept.keep({"entries": entries, "latest": changed, "next": following})
+            yield from entries
+        if kept:
+            kept.ended = latest or ""
+
+    def _page(self, url: str) -> tuple[list[dict[str, Any]], str | None]:
+        """What a page says of its repos, and where the next one is."""
+        body, link = self._read("the listing of models", url)
+        if not isinstance(body, list):
+            raise SweepError(f"{self.place.shown} does not list models as a Hub does. Check HF_ENDPOINT.")
+        following = joined(url, link) if link else None
+        if following is not None and origin(following) != origin(url):
+            raise SweepError(f"the listing goes on at another host than {self.place.shown}. Check HF_ENDPOINT.")
+        known = [one for one in body if isinstance(one, dict) and isinstance(one.get("id", one.get("modelId")), str)]
+        return [self._facts(one) for one in known], following
+
+    def _facts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """What is kept of an entry: the files' names, or why the repo is not looked at."""
+        name, siblings = entry.get("id", entry.get("modelId")), entry.get("siblings")
+        facts = {"id": name, "sha": entry.get("sha"), "lastModified": entry.get("lastModified")}
+        files = None
+        if isinstance(siblings, list):
+            files = [one["rfilename"] for one in siblings if isinstance(one, dict) and "rfilename" in one]
+        why = screened(entry, files, self.signed)
+        return facts | ({"why": why} if why else {"files": files})
+
+    def _collected(self, source: Collection) -> Iterator[str]:
+        url = f"{self.place.url}/api/collections/{source.slug}"
+        body, _ = self._read(f"the collection {label(source.slug)}", url)
+        items = body.get("items") if isinstance(body, dict) else None
+        if not isinstance(items, list):
+            raise SweepError(f"{self.place.shown} has no items of the collection {label(source.slug)}.")
+        for item in items:
+            if isinstance(item, dict) and item.get("type") == "model" and isinstance(item.get("id"), str):
+                yield item["id"]
+
+    def _read(self, what: str, url: str) -> tuple[Any, str | None]:
+        try:
+            answer = self.client.document(what, url, _LONG)
+            return parse_value(Document(what, answer.body), many=_LONG), next_page(answer.headers.get("Link", ""))
+        except Denied as denied:
+            raise SweepError(str(denied.error(what))) from None
+        except (FetchError, DocumentError) as error:
+            raise SweepError(str(error)) from None
+
+
+class _Kept:
+    """The pages of a listing that is under way, and when the last one that came to its end was."""
+
+    def __init__(self, state: Path, source: Listing) -> None:
+        about = [__version__, endpoint.endpoint().url, *(getattr(source, name) for name in source.__slots__)]
+        self._folder = state / f"listing-{sha1(json.dumps(about).encode()).hexdigest()[:16]}"
+        self._folder.mkdir(exist_ok=True)
+        self._mark, self.ended = self._folder / "mark.json", ""
+        self.mark: str | None = None
+        if source.whole:
+            with suppress(OSError, ValueError):
+                self.mark = json.loads(self._mark.read_bytes())
+
+    def pages(self) -> Iterator[dict[str, Any]]:
+        """Those that were read before."""
+        for path in sorted(self._folder.glob("*.json.gz")):
+            yield json.loads(gzip.decompress(path.read_bytes()))
+
+    def keep(self, page: Mapping[str, Any]) -> None:
+        """Keeps one more."""
+        number = sum(1 for _ in self._folder.glob("*.json.gz"))
+        write(self._folder / f"{number:06}.json.gz", gzip.compress(json.dumps(page).encode(), 1))
+
+    def finish(self) -> None:
+        """Forgets the pages of a listing all of whose repos have a row."""
+        if self.ended:
+            write(self._mark, json.dumps(self.ended).encode())
+        for path in self._folder.glob("*.json.gz"):
+            path.unlink()
+
+
+def _descending(entries: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a page is in the order that was asked for, which not every endpoint knows."""
+    times = [str(one.get("lastModified") or "") for one in entries]
+    return times == sorted(times, reverse=True) and "" not in times
+
+
+def _cost(files: Mapping[str, int | None] | None) -> int:
+    """Requests that these files take at most: each of them may be redirected within the Hub."""
+    shards = sum(name.endswith(".safetensors") for name in top_level(files or ()))
+    documents = sum(name in (files or ()) for name in (CONFIG, INDEX)) + len(companions(files or {}))
+    return 2 * documents + 2 * shards + 2

@@ -1,0 +1,48 @@
+"""Parts as Parquet files, written from lines of JSON and read in small batches (extra `sweep`: pyarrow)."""
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from hfcount.sweeping.rows import COLUMNS, NUMBER
+
+_BATCH, _BLOCK = 1_000, 1 << 18
+
+
+def write(path: Path, lines: IO[bytes]) -> None:
+    """Writes rows, a JSON object a line."""
+    arrow, reader = import_module("pyarrow"), import_module("pyarrow.json")
+    schema, pool = _schema(arrow), arrow.system_memory_pool()  # which gives back what is freed
+    options = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    with import_module("pyarrow.parquet").ParquetWriter(path, schema, compression="zstd", memory_pool=pool) as writer:
+        while block := lines.readlines(_BLOCK):
+            source = arrow.BufferReader(b"".join(block))
+            longest = max(map(len, block))
+            read = reader.ReadOptions(use_threads=False, block_size=max(_BLOCK, 2 * longest))
+            writer.write_table(reader.read_json(source, read, options, pool).select(list(COLUMNS)))
+
+
+def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a file.
+
+    Raises:
+        OSError, ValueError: it is not such a file.
+    """
+    with import_module("pyarrow.parquet").ParquetFile(path) as file:
+        for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
+            yield from batch.to_pylist()
+
+
+def _schema(arrow: Any) -> Any:
+    def kind(name: str) -> Any:
+        return arrow.int64() if name == NUMBER else arrow.string()
+
+    return arrow.schema(
+        [
+            (name, kind(one))
+            if isinstance(one, str)
+            else (name, arrow.list_(arrow.struct([(field, kind(held)) for field, held in one.items()])))
+            for name, one in COLUMNS.items()
+        ]
+    )

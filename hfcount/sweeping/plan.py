@@ -1,0 +1,127 @@
+"""What a sweep would take, before anything of it is done: requests, hours and bytes."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hfcount.fetcher.interface import companions, top_level
+from hfcount.fetcher.ranges import PREFETCH
+from hfcount.sweeping import sources
+from hfcount.sweeping.asked import PAGE, Collection, Listing
+from hfcount.sweeping.tiers import TIERS, WINDOW
+
+if TYPE_CHECKING:
+    from hfcount.sweeping.run import Source
+
+REPOS = 2_200_000
+"""Models on the Hub, in 2026."""
+
+LOOKED, KNOWN, SHARDED = 0.45, 0.85, 0.30
+"""Assumed shares: repos with a config and safetensors; of these, those of a known type; of these, those in shards."""
+
+_CONFIG, _INDEX, _ENTRY = 2_000, 240_000, 1_000  # assumed bytes of a config, of an index, of a repo in a listing
+_ROW = 45  # bytes of a row in Parquet
+_RATE = 300  # checkpoints per second of a processor
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Args:
+        repos: checkpoints that get a row.
+        looked: those of them that are looked at.
+        api: requests of the Hub's API.
+        files: requests of files.
+        bytes: what is read of the Hub.
+    """
+
+    repos: int = 0
+    looked: int = 0
+    api: int = 0
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: "Plan") -> "Plan":
+        return Plan(*(getattr(self, name) + getattr(other, name) for name in Plan.__slots__))
+
+    def hours(self, tier: str) -> tuple[float, float]:
+        """How long the limits let requests of the API and of files take, side by side."""
+        limits = TIERS[tier]
+        return self.api / limits.api * WINDOW / 3600, self.files / limits.files * WINDOW / 3600
+
+
+def assumed(repos: int, listed: bool = True) -> Plan:
+    """The plan for so many repos of which nothing is known yet.
+
+    Each that is looked at takes two requests of files: its config, and its index or the header of its only file. For
+    the sizes that an index is held against, the API is asked.
+
+    Args:
+        listed: whether a listing says first what they are; else the API is asked for each.
+    """
+    looked = round(repos * LOOKED * KNOWN) if listed else repos
+    sharded = round(looked * SHARDED)
+    api = ceil(repos / PAGE) + sharded if listed else repos
+    size = looked * _CONFIG + sharded * _INDEX + (looked - sharded) * PREFETCH + repos * _ENTRY
+    return Plan(repos, looked, api, 2 * looked, size)
+
+
+def planned(wanted: "Iterable[Source]", tier: str | None) -> Iterator[str]:
+    """The plan of sources as lines of text.
+
+    What an author or a collection has is listed for that; nothing else is asked of the Hub.
+    """
+    plan = Plan()
+    for source in wanted:
+        plan += _plan(source)
+    yield f"{plan.repos:,} checkpoints, {plan.looked:,} to look at"
+    yield f"requests: {plan.api:,} of the API, {plan.files:,} of files"
+    yield f"bytes: {_size(plan.bytes)} read, {_size(plan.repos * _ROW)} of rows"
+    yield f"processor: {plan.looked / _RATE / 3600:,.1f} hours of one core"
+    if plan.files:
+        for name in [tier] if tier else TIERS:
+            api, files = plan.hours(name)
+            yield f"{name}: {max(api, files):,.1f} hours ({api:,.1f} for the API, {files:,.1f} for files)"
+
+
+def _plan(source: "Source") -> Plan:
+    if isinstance(source, str | os.PathLike):
+        count = sum(1 for _ in sources.tree(Path(source)))
+        return Plan(count, count)
+    if isinstance(source, Collection) or (isinstance(source, Listing) and source.author):
+        return _listed(source)
+    if isinstance(source, Listing):
+        return assumed(source.limit or REPOS)
+    tasks: Sequence[bool] = [sources.is_local(task) for task in sources.models(source)]
+    return Plan(sum(tasks), sum(tasks)) + assumed(len(tasks) - sum(tasks), listed=False)
+
+
+def _listed(source: Listing | Collection) -> Plan:
+    """The plan for what the Hub lists."""
+    from hfcount.sweeping.listing import Hub  # which brings in an HTTP client
+    from hfcount.sweeping.quota import Quota
+
+    plan, hub = Plan(), Hub(Quota())
+    try:
+        for task in hub.screened(source):
+            plan += Plan(1, bytes=_ENTRY)
+            if task.request is not None:
+                plan += Plan(0, 1, 1, 2, _CONFIG + _INDEX) if task.cost else _known(task.request.files or {})
+    finally:
+        hub.close()
+    return plan + Plan(api=ceil(plan.repos / PAGE) or 1)
+
+
+def _known(files: Mapping[str, int | None]) -> Plan:
+    """The plan for a repo without an index."""
+    shards = sum(name.endswith(".safetensors") for name in top_level(files))
+    documents = 1 + len(companions(files))
+    return Plan(0, 1, 0, documents + shards, documents * _CONFIG + shards * PREFETCH)
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 5e7 else f"{count / 1e6:,.1f} MB"

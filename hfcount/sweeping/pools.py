@@ -1,0 +1,107 @@
+"""Executors that run orders: processes of our own, or whatever has the interface of concurrent.futures.Executor."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import get_context
+
+from hfcount.errors import SweepError
+from hfcount.sweeping.work import Answer, Order, prepare, ready, work
+
+_STARTS, _PATIENCE = 3, 120.0  # how often workers may fail to start, and seconds for each
+_MOST = 4 << 30  # bytes that a worker may take
+
+Given = Executor | Callable[[], Executor]
+"""An executor, or what makes one: that can be made anew when workers die."""
+
+
+def processes(workers: int) -> Callable[[], Executor]:
+    """What makes a pool of so many processes, each with its share of the memory."""
+    memory = min(_MOST, _memory() // (workers + 1))
+    return lambda: ProcessPoolExecutor(workers, get_context("spawn"), prepare, (os.getpid(), memory))
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _MOST * 2
+
+
+class Pool:
+    """An executor that is made anew when it breaks.
+
+    Args:
+        given: an executor, which is left open, or what makes one.
+        workers: how many it has, as far as known; so many processes take the place of an executor that breaks and
+            cannot be made anew.
+    """
+
+    def __init__(self, given: Given, workers: int) -> None:
+        self.workers = workers
+        if isinstance(given, Executor):
+            self._make, self._own, self._executor = _again(given, workers), False, given
+            self._check()
+        else:
+            self._make, self._own = given, True
+            self._executor = given()
+            self._check()
+
+    def submit(self, order: Order) -> "Future[Answer]":
+        """Sends an order to a worker."""
+        try:
+            return self._executor.submit(work, order)
+        except (BrokenProcessPool, RuntimeError):
+            self.renew()
+            return self._executor.submit(work, order)
+
+    def renew(self) -> None:
+        """Replaces a broken executor.
+
+        Raises:
+            SweepError: its workers do not start.
+        """
+        for _ in range(_STARTS):
+            self.end()
+            self._executor, self._own = self._make(), True
+            with suppress(Exception):
+                self._executor.submit(ready).result(_PATIENCE)
+                return
+        raise SweepError(_DEAD)
+
+    def end(self) -> None:
+        """Ends the workers, whatever they are at, unless somebody else has made them."""
+        if self._own:
+            for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+                with suppress(Exception):  # they end by themselves, but for those that hang
+                    process.kill()
+            self._executor.shutdown(wait=False)
+
+    def close(self) -> None:
+        """Waits for the workers' end, unless somebody else has made them."""
+        if self._own:
+            self._executor.shutdown()
+
+    def _check(self) -> None:
+        try:
+            self._executor.submit(ready).result(_PATIENCE)
+        except Exception:
+            self.renew()
+
+
+_DEAD = (
+    'the workers end as they start. In a script call hfcount.sweep below `if __name__ == "__main__":`, since each'
+    " worker imports the script; elsewhere check that workers can import hfcount."
+)
+
+
+def _again(executor: Executor, workers: int) -> Callable[[], Executor]:
+    """What makes another one of an executor: one of its kind for a pool of processes, else processes of our own."""
+    if type(executor) is ProcessPoolExecutor:
+        names = ("_max_workers", "_mp_context", "_initializer", "_initargs")
+        if all(hasattr(executor, name) for name in names):
+            given = [getattr(executor, name) for name in names]
+            return lambda: ProcessPoolExecutor(*given)
+    return processes(workers)

@@ -1,0 +1,136 @@
+"""The Hub's quota, as one budget of the driver: it leases requests to batches, and learns from every answer.
+
+The Hub counts requests in windows of 5 minutes, those of its API and those of files apart, and says in RateLimit
+headers how many are left and when the next window begins. Whoever is given a lease may make that many requests, so what
+all workers together make is never more than is left.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+
+from hfcount.fetcher.meter import Limit, Meter, limit, wait_of
+
+_WINDOW = 300.0  # seconds, where the Hub does not say
+_LATER = 1.0  # seconds after the reset, since clocks differ
+
+
+class Budget:
+    """The quota of one kind of request; unlimited once an answer has said nothing of one.
+
+    Args:
+        clock: seconds since the epoch, as `Limit.reset` has them.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock, self._lock = clock, Lock()
+        self.kind, self.spent, self._leased = "", 0, 0
+        self._heard = self._limited = self._guessed = False
+        self._left = self._quota = 0
+        self._window, self._reset, self._until = _WINDOW, 0.0, 0.0
+
+    def lease(self, cost: int) -> float:
+        """Sets so many requests aside and returns 0; or the seconds after which to try again."""
+        if not cost:
+            return 0.0
+        with self._lock:
+            wait = self._wait(cost, self._clock())
+            if not wait:
+                self._leased += cost
+                self._left -= cost
+            return wait
+
+    def settle(self, cost: int, spent: int, limits: Iterable[Limit] = (), wait: float = 0.0) -> None:
+        """Ends a lease.
+
+        Args:
+            cost: what it was for.
+            spent: the requests that were made.
+            limits: what answers said.
+            wait: seconds that the Hub asks everybody to wait.
+        """
+        with self._lock:
+            self._leased -= cost
+            self._left += cost - spent
+            self.spent += spent
+            self._heard |= spent > 0
+            for one in limits:
+                self._hear(one)
+            if wait:
+                self._left = 0
+                self._until = self._reset = max(self._until, self._clock() + wait + _LATER)
+
+    def _wait(self, cost: int, now: float) -> float:
+        if now < self._until:
+            return self._until - now
+        if not self._heard:  # one answer tells what the others may do
+            return _LATER if self._leased else 0.0
+        if not self._limited:
+            return 0.0
+        if now >= self._reset:  # what is under way may fall into the new window
+            if not self._quota:  # nobody has said of how many requests
+                self._limited = False
+                return 0.0
+            self._reset, self._guessed = now + self._window + _LATER, True  # the first request begins it, not this
+            self._left = self._quota - self._leased
+        if cost <= self._left or (not self._leased and self._left >= self._quota):
+            return 0.0
+        # Leases that end may leave enough.
+        return min(self._reset - now, _LATER) if self._leased else self._reset - now
+
+    def _hear(self, said: Limit) -> None:
+        """Corrects the books: somebody else may have spent of the quota, or a window may have begun."""
+        self.kind, reset = said.kind, said.reset + _LATER
+        self._quota = said.quota if said.quota is not None else max(self._quota, said.left)
+        self._window = said.window or self._window
+        if reset <= self._clock():  # of a window that is over
+            return
+        if not self._limited or reset > self._reset + self._window / 2:
+            self._left, self._limited = min(self._quota, said.left) - self._leased, True
+            self._reset, self._guessed = reset, False
+        elif self._guessed or reset < self._reset:
+            self._reset, self._guessed = reset, False
+        self._left = min(self._left, said.left)
+
+
+class Quota:
+    """The budgets of a sweep: requests of the Hub's API, which the driver makes, and of files, which workers make.
+
+    They are one where the Hub counts both together.
+    """
+
+    def __init__(self) -> None:
+        self.api, self._files = Budget(), Budget()
+
+    @property
+    def spent(self) -> int:
+        """Requests that were made."""
+        return self.api.spent + self._files.spent
+
+    @property
+    def files(self) -> Budget:
+        """What requests of files are leased from."""
+        return self.api if self.api.kind and self.api.kind == self._files.kind else self._files
+
+
+class Gate(Meter):
+    """Lets the driver's own requests pass when the quota has room for them."""
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(most=0)
+        self._budget = budget
+
+    def spend(self) -> None:
+        """Waits until a request may be made."""
+        while pause := self._budget.lease(1):
+            time.sleep(min(pause, _LATER))
+
+    def lose(self) -> None:
+        """Takes note of a request without an answer."""
+        self._budget.settle(1, 1)
+
+    def hear(self, status: int, headers: Mapping[str, str]) -> None:
+        """Takes note of an answer; the client itself waits where it is asked to."""
+        found = limit(headers)
+        asked = float(wait_of(headers)) if status == 429 else 0.0
+        self._budget.settle(1, 1, [found] if found else (), asked)

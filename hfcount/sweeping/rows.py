@@ -1,0 +1,158 @@
+"""The rows of a sweep: one for each (model, revision, hfcount version), whatever came of it.
+
+A row is a JSON object on a line of its own, as workers send it and as it is kept until a part is written. It says
+nothing of when or where it was made, so that the same checkpoints give the same rows everywhere.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hfcount.fetcher import Request
+from hfcount.text import printable
+from hfcount.version import __version__
+
+if TYPE_CHECKING:
+    from hfcount.report.model import Report, ReportedFinding
+
+TEXT, NUMBER = "text", "number"
+
+FINDING: Mapping[str, str] = {
+    "code": TEXT,
+    "name": TEXT,
+    "severity": TEXT,
+    "message": TEXT,
+    "count": NUMBER,
+    "parameters": NUMBER,
+    "bytes": NUMBER,
+    "key": TEXT,
+    "file": TEXT,
+    "fix": TEXT,
+}
+"""The fields of a finding, as of the report, and what they hold."""
+
+COLUMNS: Mapping[str, str | Mapping[str, str]] = {
+    "model": TEXT,
+    "revision": TEXT,
+    "version": TEXT,
+    "modified": TEXT,
+    "source": TEXT,
+    "verdict": TEXT,
+    "reason": TEXT,
+    "message": TEXT,
+    "family": TEXT,
+    "architecture": TEXT,
+    "dtype": TEXT,
+    "scheme": TEXT,
+    "depth": TEXT,
+    "total": NUMBER,
+    "active": NUMBER,
+    "stored": NUMBER,
+    "bytes": NUMBER,
+    "errors": NUMBER,
+    "notes": NUMBER,
+    "findings": FINDING,
+}
+"""The columns, and what they hold; `findings` is a list of objects.
+
+`verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
+skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
+the weights, `errors` and `notes` numbers of findings.
+"""
+
+_MOST = 2**63  # what a column of 64-bit integers cannot hold is left out
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One checkpoint to look at.
+
+    Args:
+        model: as its row calls it.
+        revision: the commit, where it has one: with the model and hfcount's version the key of its row.
+        modified: when it was last changed, where a listing says so.
+        request: how to read it; None where it is not looked at.
+        verdict: where it is not looked at: `skipped`, or `unverified` where that cannot be.
+        reason, message: why it is not looked at.
+        cost: requests of its files that it takes at most.
+    """
+
+    model: str
+    revision: str | None
+    request: Request | None
+    modified: str | None = None
+    verdict: str = "skipped"
+    reason: str | None = None
+    message: str | None = None
+    cost: int = 0
+
+
+def line(task: Task, report: "Report") -> bytes:
+    """The row of a report."""
+    counts, stored = report.parameters, report.storage
+    evidence, memory, error = report.evidence, report.memory, report.error
+    severities = [finding.severity for finding in report.findings]
+    return encoded(
+        {
+            **_key(task),
+            "source": report.source,
+            "verdict": report.verdict,
+            "reason": error.kind if error else None,
+            "message": error.message if error else None,
+            "family": report.family,
+            "architecture": report.architecture,
+            "dtype": report.dtype,
+            "scheme": stored.scheme if stored else None,
+            "depth": report.depth,
+            "total": counts.total if counts else None,
+            "active": counts.active if counts else None,
+            "stored": counts.stored if counts else None,
+            "bytes": (memory.weights_bytes if memory else None) or (evidence.total_size if evidence else None),
+            "errors": severities.count("error"),
+            "notes": severities.count("note"),
+            "findings": [_finding(one) for one in report.findings],
+        }
+    )
+
+
+def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -> bytes:
+    """The row of a checkpoint without a report."""
+    row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
+    return encoded(row | {"errors": 0, "notes": 0, "findings": []})
+
+
+def skipped(task: Task) -> bytes:
+    """The row of a checkpoint that is not looked at."""
+    return unread(task, task.reason or "", task.message or "", task.verdict)
+
+
+def encoded(row: Mapping[str, Any]) -> bytes:
+    """A row as a line of UTF-8."""
+    return json.dumps(_bounded(row), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+def key(row: Mapping[str, Any]) -> tuple[str | None, str | None, str | None]:
+    """What no two rows share."""
+    return row["model"], row["revision"], row["version"]
+
+
+def _key(task: Task) -> dict[str, Any]:
+    return {"model": task.model, "revision": task.revision, "version": __version__, "modified": task.modified}
+
+
+def _finding(finding: "ReportedFinding") -> dict[str, Any]:
+    return {name: getattr(finding, name) for name in FINDING}
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, int) and not -_MOST <= value < _MOST:
+        return None
+    if isinstance(value, Mapping):
+        return {name: _bounded(one) for name, one in value.items()}
+    return [_bounded(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def label(model: str) -> str:
+    """A model as its row calls it: a column of text holds no halves of characters."""
+    return printable(model, None)

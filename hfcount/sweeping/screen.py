@@ -1,0 +1,58 @@
+"""Which repos are not worth a request: what a listing says of each already tells."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from hfcount.fetcher.interface import CONFIG, top_level
+from hfcount.text import printable
+
+
+def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool) -> tuple[str, str] | None:
+    """Why a repo is not looked at, in one word and in a sentence; None for one that is.
+
+    Args:
+        entry: of a listing; its `config` is an excerpt.
+        files: names, where they are listed.
+        signed: whether a token is sent, which may have access to what is gated.
+    """
+    if files is not None and CONFIG not in files:
+        return "NoConfig", f"there is no {CONFIG}"
+    if files is not None and not any(name.endswith(".safetensors") for name in top_level(files)):
+        return "NoSafetensors", "there are no safetensors files"
+    if entry.get("gated") and not signed:
+        return "GatedRepo", "it is gated, and there is no token (HF_TOKEN)"
+    config = entry.get("config")
+    if not isinstance(config, Mapping):
+        return None
+    model_type, packed = config.get("model_type"), config.get("quantization_config")
+    if isinstance(model_type, str) and model_type and model_type not in _types():
+        return "UnknownArchitecture", f"no family describes model_type {printable(model_type, 60)}"
+    method = packed.get("quant_method") if isinstance(packed, Mapping) else None
+    if isinstance(method, str) and method and not _described(method.lower()):
+        return "UnmodelledStorage", f"no file describes how {printable(method, 60)} packs weights"
+    return None
+
+
+@cache
+def _types() -> frozenset[str]:
+    from hfcount.families import all_types
+
+    return frozenset(all_types())
+
+
+@cache
+def _described(method: str) -> bool:
+    """Whether weights that are packed in this way can be verified at all."""
+    from hfcount.errors import HfcountError
+    from hfcount.storage.schemes import Announcement
+    from hfcount.storage.schemes.layout import Unmodelled
+    from hfcount.storage.schemes.registry import read
+
+    try:
+        read(Announcement(method, method, "quantization_config", CONFIG, {}), None)
+    except Unmodelled as said:
+        return bool(str(said))  # its settings are not known here
+    except HfcountError:
+        pass
+    return True

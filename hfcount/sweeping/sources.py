@@ -1,0 +1,97 @@
+"""What a sweep looks at on disk: models by name, and trees of recorded or local checkpoints, one after another."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from hfcount.errors import HfcountError, SweepError
+from hfcount.fetcher import Request, folder
+from hfcount.fetcher.interface import CONFIG, HEADERS
+from hfcount.fetcher.names import public, understood
+from hfcount.sweeping.asked import Collection, Listing
+from hfcount.sweeping.rows import Task, label
+
+_COMMIT = re.compile(rb'\s*\{\s*"revision"\s*:\s*"([0-9a-f]{40})"')
+_SKIPPED = (".git", ".sweep")
+
+
+def tree(root: Path) -> Iterator[Task]:
+    """Every folder from `root` down that holds a config.json, in order, called by its path below `root`.
+
+    Raises:
+        SweepError: it is no folder.
+    """
+    if not root.is_dir():
+        raise SweepError(f"{label(str(root))} is not a folder. Check --tree.")
+    for path in _below(str(root), ()):
+        name = os.path.relpath(path, root)
+        model = root.absolute().name if name == "." else Path(name).as_posix()
+        yield Task(label(model), _revision(path), Request(Path(name).as_posix(), fixtures=root.absolute()))
+
+
+def models(names: Iterable[str | os.PathLike[str]]) -> Iterator[Task]:
+    """Models by name, as the command line takes them: local folders, repo ids, pages of the Hub."""
+    for given in names:
+        path = not isinstance(given, str)
+        name = os.fspath(given)
+        if path and not os.path.isabs(name):
+            name = f"./{name}"  # so that it is no repo id
+        try:
+            request = understood(Request(name, cache=False))
+        except (HfcountError, ValueError) as error:
+            kind = error.kind if isinstance(error, HfcountError) else "BadName"
+            yield Task(label(public(name)), None, None, verdict="unverified", reason=kind, message=str(error))
+            continue
+        called = f"{request.model}/{request.subfolder}" if request.subfolder else request.model
+        yield Task(label(called), request.revision, request)
+
+
+def is_local(task: Task) -> bool:
+    """Whether nothing is asked of a Hub for it."""
+    return task.request is None or task.request.fixtures is not None or folder.takes(task.request)
+
+
+class Online(Protocol):
+    """The Hub as a source."""
+
+    def tasks(self, source: Listing | Collection) -> Iterator[Task]:
+        """The tasks of a listing or a collection."""
+
+    def named(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """The same tasks, those of repos with the commit and files that these have now."""
+
+    def finish(self) -> None:
+        """All tasks have a row."""
+
+    def close(self) -> None:
+        """Ends all connections."""
+
+
+def _below(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[str]:
+    """Folders with a config, links followed unless they lead back."""
+    try:
+        facts = os.stat(path)
+        with os.scandir(path) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    place = (facts.st_dev, facts.st_ino)
+    if place in above:
+        return
+    if any(entry.name == CONFIG for entry in entries):
+        yield path
+    for entry in entries:
+        if entry.name not in _SKIPPED and entry.is_dir():
+            yield from _below(entry.path, (*above, place))
+
+
+def _revision(path: str) -> str | None:
+    """The commit that a recording names at its beginning."""
+    try:
+        with open(os.path.join(path, HEADERS), "rb") as file:
+            found = _COMMIT.match(file.read(100))
+    except OSError:
+        return None
+    return found[1].decode() if found else None

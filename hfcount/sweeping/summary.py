@@ -1,0 +1,158 @@
+"""What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from heapq import heappop, heappush
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hfcount.errors import SweepError
+from hfcount.sweeping import rows
+from hfcount.sweeping.store import kind_of, read
+from hfcount.text import printable
+from hfcount.verifier.rules import RULES
+from hfcount.version import __version__
+
+WORST, SHOWN = 25, 20
+"""Repos and families that are listed."""
+
+_BITS = 256
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts of checkpoints, of the newest version of hfcount alone.
+
+    Args:
+        digest: of all rows, whatever their order.
+        findings: by code: checkpoints that have it, and how often it is found in all.
+        reasons: why checkpoints were skipped or could not be judged.
+        families, schemes: verdicts of each.
+        worst: those with the most errors: how many, the model, its family and the codes.
+    """
+
+    version: str = ""
+    digest: str = ""
+    kind: str = "parquet"
+    total: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    findings: dict[str, Counter[str]] = field(default_factory=dict)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
+    families: dict[str, Counter[str]] = field(default_factory=dict)
+    schemes: dict[str, Counter[str]] = field(default_factory=dict)
+    worst: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+
+def summed(out: Path) -> Summary:
+    """The summary of a folder, read a few rows at a time.
+
+    Raises:
+        SweepError: a part cannot be read.
+    """
+    versions = {row["version"] for row in read(out, ("version",))}
+    found = Summary(max(versions, key=_numbers, default=__version__), kind=kind_of(out))
+    digest, worst = 0, list[tuple[int, str, str, str]]()
+    for row in read(out):
+        digest = (digest + int.from_bytes(sha256(rows.encoded(row)).digest())) % (1 << _BITS)
+        if row["version"] == found.version:
+            _count(found, row, worst)
+    found.digest = f"{digest:064x}"
+    found.worst = sorted(worst, key=lambda one: (-one[0], one[1]))
+    return found
+
+
+def tables(found: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
+    """A title, the head and the rows of each table."""
+    share: list[tuple[object, ...]] = [
+        (name, count, f"{100 * count / max(found.total, 1):.1f} %") for name, count in found.verdicts.most_common()
+    ]
+    yield "Verdicts", ("verdict", "checkpoints", "share"), share
+    codes = sorted(found.findings.items(), key=lambda one: (-one[1]["checkpoints"], one[0]))
+    codes_rows = [(code, RULES[code].name, one["checkpoints"], one["found"]) for code, one in codes if code in RULES]
+    yield "Findings", ("code", "name", "checkpoints", "findings"), [*codes_rows]
+    reasons = [(verdict, reason, count) for (verdict, reason), count in found.reasons.most_common()]
+    yield "Skipped, or not to be judged", ("verdict", "reason", "checkpoints"), [*reasons]
+    for title, name, groups in (("Families", "family", found.families), ("Schemes", "scheme", found.schemes)):
+        verdicts = [one for one in found.verdicts if any(one in group for group in groups.values())]
+        lines = [(label, group.total(), *(group[one] for one in verdicts)) for label, group in largest(groups)]
+        yield title, (name, "checkpoints", *verdicts), [*lines]
+    yield (
+        "The most errors",
+        ("model", "family", "errors", "codes"),
+        [(model, family, errors, codes) for errors, model, family, codes in found.worst],
+    )
+
+
+def largest(groups: Mapping[str, Counter[str]]) -> list[tuple[str, Counter[str]]]:
+    """The groups with the most checkpoints, and what is left as one."""
+    ordered = sorted(groups.items(), key=lambda one: (-one[1].total(), one[0]))
+    rest = sum((group for _, group in ordered[SHOWN:]), Counter[str]())
+    return ordered[:SHOWN] + ([(f"{len(ordered) - SHOWN:,} others", rest)] if rest else [])
+
+
+def described(out: Path) -> Summary:
+    """Writes README.md, so that the folder is a dataset, and returns what it says."""
+    from hfcount.sweeping import card
+
+    found = summed(out)
+    (out / "README.md").write_text(card.card(found, card.markdown(found)), encoding="utf-8")
+    return found
+
+
+def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
+    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
+
+    Args:
+        written: writes a file, or says why not.
+    """
+    from hfcount.sweeping import card
+
+    if not (found := summed(out)).total:
+        raise SweepError(f"{printable(str(out))} has no rows yet.")
+    charts = card.charts(found) if find_spec("matplotlib") else {}
+    for name, picture in charts.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        written(out / name, partial(bytes, picture))
+    text = card.markdown(found, [*charts])
+    pages = {"README.md": card.card(found, text), "summary.md": text, "summary.html": card.html(found, charts)}
+    for name, page in pages.items():
+        written(out / name, page.encode)
+    return text.rstrip("\n")
+
+
+def contradicted(out: Path) -> Iterator[str]:
+    """The checkpoints that contradict their config, by this version of hfcount, with the errors."""
+    for row in read(out, ("model", "version", "verdict", "findings")):
+        if row["verdict"] == "mismatch" and row["version"] == __version__:
+            errors = [f"{one['code']} {one['message']}" for one in row["findings"] if one["severity"] == "error"]
+            yield f"{row['model']}: {' '.join(errors)}"
+
+
+def _count(found: Summary, row: Mapping[str, Any], worst: list[tuple[int, str, str, str]]) -> None:
+    verdict, codes = row["verdict"], [one["code"] for one in row["findings"] or ()]
+    found.total += 1
+    found.verdicts[verdict] += 1
+    for code in codes:
+        found.findings.setdefault(code, Counter())["found"] += 1
+    for code in set(codes):
+        found.findings[code]["checkpoints"] += 1
+    if row["reason"]:
+        found.reasons[verdict, row["reason"]] += 1
+    for groups, name in ((found.families, row["family"]), (found.schemes, row["scheme"])):
+        if name:
+            groups.setdefault(name, Counter())[verdict] += 1
+    if row["errors"]:
+        errors = sorted({one["code"] for one in row["findings"] if one["severity"] == "error"})
+        entry = (row["errors"], row["model"], row["family"] or "", " ".join(errors))
+        heappush(worst, entry)
+        if len(worst) > WORST:
+            heappop(worst)
+
+
+def _numbers(version: str) -> list[tuple[int, str]]:
+    """A version in the order of versions."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

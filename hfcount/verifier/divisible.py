@@ -1,0 +1,52 @@
+"""Numbers of ranks that cannot share a model."""
+
+from collections.abc import Iterable
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.sharding.obstacles import MOST, Obstacle, Sharing
+from hfcount.sharding.sizes import ENGINES
+from hfcount.spec import MoE
+from hfcount.verifier.findings import Outcome
+
+_SAID = 4  # reasons that a message gives
+
+
+def check_ranks(sharing: Sharing, numbers: Iterable[int], outcome: Outcome) -> None:
+    """HF601: an error if no engine can share the model among so many ranks, a note if one can."""
+    for ranks in dict.fromkeys(numbers):
+        if found := sharing.obstacles(ranks):
+            _report(sharing, ranks, found, outcome)
+
+
+def _report(sharing: Sharing, ranks: int, found: list[Obstacle], outcome: Outcome) -> None:
+    refused = found[0].engines
+    tensors = [one.tensor for one in found if one.tensor]
+    reasons = "; ".join(one.said for one in found[:_SAID])
+    outcome.report(
+        "HF601",
+        severity="error" if refused == ENGINES else "note",
+        expected=sharing.working,
+        observed=ranks,
+        key=next((one.key for one in found if one.key), None),
+        file=CONFIG,
+        tensors=[leaf.name for leaf in tensors],
+        count=sum(int(leaf.count) for leaf in tensors),
+        parameters=sum(leaf.elements for leaf in tensors),
+        fix=_cure(sharing, ranks, found),
+        reasons=reasons + (f"; and {len(found) - _SAID} more" if len(found) > _SAID else ""),
+        one=refused[0] if len(refused) == 1 else None,
+    )
+
+
+def _cure(sharing: Sharing, ranks: int, found: list[Obstacle]) -> str:
+    numbers = ", ".join(f"{number:,}" for number in sharing.working)
+    said = f"Up to {MOST}, these numbers of ranks can share it: {numbers}."
+    experts = {
+        int(layer.layer.ffn.experts) for layer in sharing.blueprint.spec.layers if isinstance(layer.layer.ffn, MoE)
+    }
+    if all(one.experts for one in found) and experts and all(number % ranks == 0 for number in experts):
+        said += (
+            f" {ranks:,} can if each holds {max(experts) // ranks:,} whole experts"
+            " (--enable-expert-parallel of vLLM, --ep-size of SGLang)."
+        )
+    return said

@@ -1,0 +1,386 @@
+"""`hfcount fix`: what is offered, what it changes, and what it leaves alone."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+import pytest
+from build import Json, config
+from defects import CASES, Checkpoint, header_of, sharded, single, with_header, write
+from loopback import write_checkpoint
+
+import hfcount
+from hfcount.cli.commands import find
+from hfcount.errors import UnknownArchitecture
+from hfcount.repair.plan import planned
+
+CONFIG, INDEX, ONE = "config.json", "model.safetensors.index.json", "model.safetensors"
+FIRST, SECOND = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
+STALE = {"metadata": {"total_size": 1}, "weight_map": {"a.weight": "model-00001-of-00009.safetensors"}}
+FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic", "fmt": "e4m3"}
+SHARED: Json = {"architectures": ["LlamaForCausalLM"], "tie_word_embeddings": True}
+
+Files = dict[str, bytes]
+
+
+def files(folder: Path) -> Files:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def sound(folder: Path, family: str = "qwen3", shards: int = 2, **changes: Any) -> Path:
+    """A checkpoint of which every byte of data is another, written as transformers writes it."""
+    write_checkpoint(folder, config(family, **changes), shards)
+    for path in folder.glob("*.safetensors"):
+        raw = path.read_bytes()
+        size = 8 + int.from_bytes(raw[:8], "little")
+        path.write_bytes(raw[:size] + Random(path.name).randbytes(len(raw) - size))
+    if shards > 1:
+        claims(total_parameters=hfcount.blueprint(config(family, **changes)).total)(folder)
+    for path in folder.glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()), indent=2, sort_keys=True) + "\n")
+    return folder
+
+
+def fix(folder: Path, *options: str) -> int:
+    code = find("fix").main([str(folder), *options], standalone_mode=False)
+    assert type(code) is int
+    return code
+
+
+def edit(name: str, change: Callable[[Json], object]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        values = json.loads((folder / name).read_text())
+        change(values)
+        (folder / name).write_text(json.dumps(values, indent=2, sort_keys=True) + "\n")
+
+    return spoil
+
+
+def says(**changes: Any) -> Callable[[Path], None]:
+    return edit(CONFIG, lambda values: values.update(changes))
+
+
+def claims(**changes: Any) -> Callable[[Path], None]:
+    return edit(INDEX, lambda index: index["metadata"].update(changes))
+
+
+def maps(change: Callable[[dict[str, str]], Any]) -> Callable[[Path], None]:
+    return edit(INDEX, lambda index: change(index["weight_map"]))
+
+
+def named(new: Callable[[str], str]) -> Callable[[Path], None]:
+    """All tensors under other names."""
+
+    def spoil(folder: Path) -> None:
+        for path in folder.glob("*.safetensors"):
+            header = json.loads(header_of(path.read_bytes()))
+            renamed = {name if name == "__metadata__" else new(name): one for name, one in header.items()}
+            path.write_bytes(with_header(path.read_bytes(), json.dumps(renamed).encode()))
+        if (folder / INDEX).exists():
+            index = json.loads((folder / INDEX).read_text())
+            index["weight_map"] = {new(name): file for name, file in index["weight_map"].items()}
+            (folder / INDEX).write_text(json.dumps(index, indent=2, sort_keys=True) + "\n")
+
+    return spoil
+
+
+def prefixed(prefix: str) -> Callable[[Path], None]:
+    return named(lambda name: prefix + name)
+
+
+def content(name: str, text: str | None) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink() if text is None else (folder / name).write_text(text) and None
+
+
+def each(*spoils: Callable[[Path], None]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        for one in spoils:
+            one(folder)
+
+    return spoil
+
+
+Spoil = Callable[[Path], None]
+
+REPAIRED: dict[str, tuple[Json, Spoil]] = {
+    "vocab_size": ({}, says(vocab_size=56)),
+    "num_hidden_layers": ({"family": "llama"}, says(num_hidden_layers=5)),
+    "num_hidden_layers, and a list of layers": ({"layer_types": ["full_attention"] * 3}, says(num_hidden_layers=5)),
+    "a list of layers": ({"layer_types": ["full_attention"] * 3}, says(layer_types=["full_attention"] * 6)),
+    "head_dim": ({}, says(head_dim=8)),
+    "head_dim, where other keys would fit together": ({"family": "llama", "head_dim": 6}, says(head_dim=12)),
+    "num_key_value_heads": ({}, says(num_key_value_heads=4)),
+    "num_key_value_heads that is not there": (
+        {"family": "llama", "head_dim": 6},
+        edit(CONFIG, lambda values: values.pop("num_key_value_heads")),
+    ),
+    "num_experts": ({"family": "qwen3_moe"}, says(num_experts=4)),
+    "tie_word_embeddings of a head that is stored": ({}, says(tie_word_embeddings=True)),
+    "tie_word_embeddings of one that is not": ({"tie_word_embeddings": True}, says(tie_word_embeddings=False)),
+    "dtype": ({}, says(dtype="float32")),
+    "two keys at once": ({}, says(vocab_size=56, num_key_value_heads=4)),
+    "quantization_config": ({}, says(quantization_config=FP8)),
+    "quantization_config, and a dtype": ({}, says(quantization_config=FP8, dtype="float32")),
+    "total_size": ({}, claims(total_size=1)),
+    "total_size of none": ({}, edit(INDEX, lambda index: index["metadata"].pop("total_size"))),
+    "an index that is cut off": ({}, lambda folder: os.truncate(folder / INDEX, 200)),
+    "a tensor in another file": ({}, maps(lambda names: names.update({"model.norm.weight": FIRST}))),
+    "a file that the index leaves out": (
+        {},
+        maps(lambda names: [names.pop(name) for name in list(names) if names[name] == SECOND]),
+    ),
+    "an index of other files": ({}, maps(lambda names: names.update(dict.fromkeys(names, "a-1-of-9.safetensors")))),
+    "an index of a file outside": ({}, maps(lambda names: names.update({"lm_head.weight": "../x.safetensors"}))),
+    "an index beside one file": ({"shards": 1}, content(INDEX, json.dumps(STALE))),
+    "an empty index beside one file": ({"shards": 1}, content(INDEX, "")),
+    "everything": (
+        {},
+        each(prefixed("module."), says(vocab_size=56, quantization_config=FP8), claims(total_size=7)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "spoil"), REPAIRED.values(), ids=REPAIRED)
+def test_what_was_wrong_is_right_again_to_the_byte(
+    given: Json, spoil: Spoil, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound(tmp_path / "m", **given)
+    before = files(folder)
+    spoil(folder)
+    spoiled = files(folder)
+    assert fix(folder) == 1
+    assert files(folder) == spoiled  # nothing is written unasked
+    assert "Nothing is written" in capsys.readouterr().out
+    assert fix(folder, "--write") == 0
+    assert "Read again: verified." in capsys.readouterr().out
+    after = files(folder)
+    kept = {name.removesuffix(".bak"): after.pop(name) for name in list(after) if name.endswith(".bak")}
+    assert {name: data(one) for name, one in after.items()} == {name: data(one) for name, one in before.items()}
+    assert kept == {name: spoiled[name] for name in kept}
+    assert {*kept} == {name for name in spoiled if spoiled[name] != after.get(name)}
+    left = files(folder)
+    assert fix(folder, "--write") == 0
+    assert files(folder) == left
+
+
+def data(raw: bytes) -> object:
+    """A weight file's tensors and data, whatever spaces its header ends with; another file as it is."""
+    if raw[8:9] != b"{" or raw[:1] == b"{":
+        return raw
+    size = 8 + int.from_bytes(raw[:8], "little")
+    return json.loads(raw[8:size]), raw[size:]
+
+
+PREFIXES = ["module.", "_orig_mod.", "base_model.model.", "module._orig_mod.", "pretrained_model.", "model.", "net."]
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_prefix_goes_from_headers_and_index(prefix: str, shards: int, tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", shards=shards)
+    before = files(folder)
+    prefixed(prefix)(folder)
+    sizes = {path.name: path.stat().st_size for path in folder.glob("*.safetensors")}
+    assert fix(folder, "--write") == 0
+    after = files(folder)
+    assert {name: data(after[name]) for name in before} == {name: data(one) for name, one in before.items()}
+    assert {name: len(after[name]) for name in sizes} == sizes  # so that no data had to move
+
+
+def test_a_prefix_within_names_and_of_layers_that_the_config_lacks(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", "llama")
+    before = files(folder)
+    each(named(lambda name: name.replace("layers.", "layers._orig_mod.")), says(num_hidden_layers=2))(folder)
+    assert fix(folder, "--write") == 0
+    after = files(folder)
+    assert {name: data(after[name]) for name in before} == {name: data(one) for name, one in before.items()}
+
+
+def test_what_transformers_converts_is_renamed_if_it_is_asked_for(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", shards=1)
+    before = files(folder)
+    named(lambda name: name.removeprefix("model."))(folder)
+    assert (fix(folder, "--write"), len(files(folder))) == (0, 2)
+    assert fix(folder, "--write", "--only", "name-differs") == 0
+    assert data(files(folder)[ONE]) == data(before[ONE])  # the header is longer, and the data has moved
+
+
+def leftover(folder: Path) -> None:
+    """Settings of a quantisation in two files."""
+    says(quantization_config=FP8)(folder)
+    (folder / "hf_quant_config.json").write_text(
+        json.dumps({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8"}})
+    )
+
+
+def test_settings_of_a_quantisation_in_two_files(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m")
+    before = files(folder)
+    leftover(folder)
+    assert fix(folder, "--write") == 0
+    assert {name: one for name, one in files(folder).items() if not name.endswith(".bak")} == before
+
+
+OPEN: dict[str, Callable[[Path], Path]] = {
+    "several values fit": lambda folder: spoiled(sound(folder, "llama", hidden_size=16), says(num_key_value_heads=4)),
+    "another architecture": lambda folder: spoiled(sound(folder, "qwen2"), says(model_type="llama")),
+    "the config of another model": lambda folder: spoiled(
+        sound(folder), says(vocab_size=56, hidden_size=16, intermediate_size=24, head_dim=4)
+    ),
+    "an adapter that is not merged": lambda folder: with_adapter(sharded()).write(folder),
+    "a token without a row": lambda folder: spoiled(sound(folder), content("added_tokens.json", '{"<x>": 50}')),
+    "a layer within is lost": lambda folder: write("a layer within is missing", folder),
+    "a file is lost": lambda folder: spoiled(sound(folder), lambda own: (own / SECOND).unlink()),
+    "a file is cut off": lambda folder: write("truncated", folder),
+    "one tensor in two files": lambda folder: write("a tensor in two files", folder),
+    "scales are lost": lambda folder: write("FP8 in blocks, and all scales are lost", folder),
+    "pickled weights": lambda folder: without_shapes(folder),
+    "nothing": lambda folder: sound(folder),
+}
+
+
+def without_shapes(folder: Path) -> Path:
+    """Pickled weights, of whose tensors only the names are known."""
+    made = spoiled(sound(folder, "llama"), says(num_hidden_layers=2))
+    index = (folder / INDEX).read_text().replace(".safetensors", ".bin")
+    (folder / "pytorch_model.bin.index.json").write_text(index)
+    (folder / INDEX).unlink()
+    for path in folder.glob("*.safetensors"):
+        path.rename(path.with_suffix(".bin"))
+    return made
+
+
+def spoiled(folder: Path, spoil: Spoil) -> Path:
+    spoil(folder)
+    return folder
+
+
+def with_adapter(checkpoint: Checkpoint) -> Checkpoint:
+    checkpoint.rename(lambda name: f"base_model.model.{name}")
+    checkpoint.add({"base_model.model.model.layers.0.self_attn.q_proj.lora_A.default.weight": ("BF16", (4, 12))})
+    return checkpoint
+
+
+@pytest.mark.parametrize("make", OPEN.values(), ids=OPEN)
+def test_what_is_not_proven_is_left(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = make(tmp_path / "m")
+    before, verdict = files(folder), planned(folder).before.report.verdict
+    assert fix(folder, "--write") == (0 if verdict == "verified" else 1)
+    assert files(folder) == before
+
+
+def test_one_of_several_values_is_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sound(tmp_path / "m", "llama", hidden_size=16)
+    before = files(folder)
+    says(num_key_value_heads=4)(folder)
+    assert fix(folder) == 1
+    assert "--set KEY=VALUE takes one of them" in capsys.readouterr().out
+    assert fix(folder, "--write", "--set", "num_key_value_heads=3") == 1  # which fits nothing
+    assert fix(folder, "--write", "--set", "num_key_value_heads=2") == 0
+    assert files(folder)[CONFIG] == before[CONFIG]
+
+
+def test_only_what_is_asked_for(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m")
+    before = files(folder)
+    each(says(vocab_size=56), claims(total_parameters=7))(folder)
+    assert fix(folder, "--write", "--only", "HF301") == 0  # what is left is a note
+    assert files(folder)[CONFIG] == before[CONFIG]
+    assert json.loads(files(folder)[INDEX])["metadata"]["total_parameters"] == 7
+
+
+def test_the_diff_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sound(tmp_path / "m")
+    each(prefixed("module."), says(vocab_size=56))(folder)
+    fix(folder)
+    shown = capsys.readouterr().out
+    for line in (
+        "--- a/config.json",
+        "+++ b/config.json",
+        '-  "vocab_size": 56',
+        '+  "vocab_size": 50',
+        f"--- a/{FIRST}",
+        "-module.model.layers.{0-1}.self_attn.q_norm.weight",
+        "+model.layers.{0-1}.self_attn.q_norm.weight",
+    ):
+        assert line in shown
+
+
+def test_a_diff_cannot_write_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sound(tmp_path / "m")
+    text = (folder / CONFIG).read_text()
+    (folder / CONFIG).write_text(text.replace('"vocab_size": 50', '"v": "\x7f\u202e",\n  "vocab_size": 56'))
+    assert fix(folder) == 1
+    assert not {"\x7f", "\u202e"} & set(capsys.readouterr().out)
+
+
+def test_an_earlier_backup_stays(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m")
+    for number, rows in enumerate((56, 64, 72), 1):
+        says(vocab_size=rows)(folder)
+        assert fix(folder, "--write") == 0
+        assert len(list(folder.glob("config.json.bak*"))) == number
+    kept = [json.loads(path.read_text())["vocab_size"] for path in sorted(folder.glob("config.json.bak*"))]
+    assert kept == [56, 64, 72]
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
+    folder, elsewhere = sound(tmp_path / "m"), tmp_path / "elsewhere"
+    says(vocab_size=56)(folder)
+    shutil.move(folder / CONFIG, elsewhere)
+    (folder / CONFIG).symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    assert fix(folder, "--write") == 0
+    assert (elsewhere.read_bytes(), (folder / CONFIG).is_symlink()) == (before, False)
+    assert os.readlink(folder / "config.json.bak") == str(elsewhere)
+
+
+def test_the_cache_of_hugging_face_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "models--a--b" / "snapshots" / ("0" * 40)
+    (tmp_path / "models--a--b" / "blobs").mkdir(parents=True)
+    folder.parent.mkdir()
+    spoiled(sound(folder), says(vocab_size=56))
+    for path in (folder, tmp_path / "link"):
+        if path != folder:
+            path.symlink_to(folder)
+        with pytest.raises(click.UsageError, match="is in the Hugging Face cache"):
+            fix(path, "--write")
+
+
+@pytest.mark.parametrize("path", ["org/name", "https://huggingface.co/org/name", "nowhere"])
+def test_what_is_no_folder_is_refused(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(click.UsageError, match="is not a local folder"):
+        find("fix").main([path], standalone_mode=False)
+
+
+def test_modes_are_kept(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", shards=1)
+    each(prefixed("module."), says(vocab_size=56))(folder)
+    (folder / ONE).chmod(0o640)
+    (folder / CONFIG).chmod(0o600)
+    assert fix(folder, "--write") == 0
+    assert [(folder / name).stat().st_mode & 0o777 for name in (ONE, CONFIG)] == [0o640, 0o600]
+
+
+@pytest.mark.parametrize("name", [name for number, name in enumerate(CASES) if number % 3 == 0])
+def test_no_repair_makes_anything_worse(name: str, tmp_path: Path) -> None:
+    plan = planned(write(name, tmp_path / "m"))
+    before, after = plan.before.report, plan.after.report
+    order = ["verified", "explained", "unverified", "mismatch"]
+    assert order.index(after.verdict) <= order.index(before.verdict)
+    assert not plan.steps or {finding.code for finding in after.findings} < {one.code for one in before.findings}
+
+
+def test_what_cannot_be_described_is_left(tmp_path: Path) -> None:
+    folder = single().write(tmp_path / "m")
+    (folder / CONFIG).write_text('{"model_type": "nobody-knows-this"}')
+    before = files(folder)
+    with pytest.raises(UnknownArchitecture):
+        fix(folder, "--write")
+    assert files(folder) == before

@@ -1,0 +1,55 @@
+"""The page about repairs: every command prints what it shows; `python tests/test_fix_page.py` writes that anew."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from test_fix import claims, each, prefixed, says, sound
+
+from hfcount.verifier.rules import RULES
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / ".github" / "docs" / "fix.md"
+BLOCK = re.compile(r"```console\n\$ (.+)\n((?:.*\n)*?)```")
+
+
+def generated(text: str, folder: Path) -> str:
+    """The page with the output of each command, run one after the other."""
+    each(says(vocab_size=56), claims(total_size=1_000))(sound(folder / "my-checkpoint"))
+    says(num_key_value_heads=4)(sound(folder / "several", "llama", hidden_size=16))
+    prefixed("module.")(sound(folder / "wrapped", shards=1))
+    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{_output(block[1], folder)}```", text)
+
+
+def _output(command: str, folder: Path) -> str:
+    name, *given = shlex.split(command)
+    assert name == "hfcount"
+    done = subprocess.run(
+        [sys.executable, "-m", "hfcount", *given],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode in (0, 1), done.stderr) == (True, "")
+    return done.stdout
+
+
+def test_every_command_prints_what_is_shown(tmp_path: Path) -> None:
+    text = PAGE.read_text()
+    assert len(BLOCK.findall(text)) == text.count("\n$ ")
+    assert generated(text, tmp_path) == text, "run `python tests/test_fix_page.py`"
+
+
+def test_codes_are_those_of_rules() -> None:
+    assert {*re.findall(r"HF\d{3}", PAGE.read_text())} <= {*RULES}
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        PAGE.write_text(generated(PAGE.read_text(), Path(made)))

@@ -1,0 +1,170 @@
+"""Every example of the pages is run: commands against a loopback Hub, Python in one namespace a page, YAML as it is."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from blocks import ROOT
+from build import TINY, save_tiny
+from loopback import Hub, write_checkpoint
+from readme import PAGES
+
+import hfcount
+from hfcount.mapper import Config
+from hfcount.plan import Blueprint
+
+BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
+"""Commands that need the network, another tool or another repository begin so."""
+
+BY_OTHERS = {
+    "before-saving.md": "test_recipes.py",
+    "fix.md": "test_fix_page.py",
+    "sweep.md": "test_sweep_docs.py",
+}
+"""Pages whose examples need more than this, and the tests that run them."""
+
+MODELS = ("Qwen/Qwen3-8B", "Qwen/Qwen3-32B", "Qwen/Qwen3-235B-A22B")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The examples of a page in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def commands() -> Iterator[str]:
+    """What the pages say to type, without remarks and what follows a pipe or `&&`."""
+    for page in PAGES:
+        for line in "\n".join(blocks(page, "sh")).splitlines():
+            if page.name not in BY_OTHERS and line and not line.startswith(BY_HAND):
+                words = shlex.split(line, comments=True)
+                ends = [words.index(one) for one in ("|", "&&") if one in words]
+                yield shlex.join(words[: min(ends, default=len(words))])
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder with checkpoints as the examples call them, and a Hub that has the models that they name."""
+    hub, here, hosted = Hub(), tmp_path_factory.mktemp("desk"), tmp_path_factory.mktemp("hosted")
+    for server in (hub, hub.cdn):
+        server.start()
+    save_tiny(here / "my-checkpoint")
+    save_tiny(here / "checkpoints" / "one")
+    (here / "models.txt").write_text("./my-checkpoint  # a folder\n")
+    for name in MODELS:
+        config = json.loads((ROOT / "fixtures" / name / "config.json").read_text())
+        hub.publish(name, write_checkpoint(hosted / name, config))
+        hub.publish(name, hosted / name, "refs/pr/1")
+    hub.publish("org/name", save_tiny(hosted / "tiny"))
+    hub.publish("org/name", hosted / "tiny", "refs/pr/1")
+    yield here, os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(here / "home"), "PYTHONPATH": str(ROOT)}
+    for server in (hub, hub.cdn):
+        server.stop()
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(commands()))
+def test_commands_run(desk: tuple[Path, dict[str, str]], line: str) -> None:
+    here, environment = desk
+    name, *given = shlex.split(line)
+    assert name in ("hfcount", "hf-count")
+    if "--offline" in given:  # it reads what an earlier run has kept
+        _run(here, environment, [one for one in given if one != "--offline"])
+    if {"--plot", "--html"} & {*given}:
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot,html]'")
+    done = _run(here, environment, [one.replace("https://huggingface.co", environment["HF_ENDPOINT"]) for one in given])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def _run(here: Path, environment: dict[str, str], given: list[str]) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "hfcount", *given]
+    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+
+
+class Model:
+    """Stands for a model of transformers where a page has one."""
+
+    def __init__(self) -> None:
+        self.config = SimpleNamespace(to_dict=lambda: dict(TINY["llama"]))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {one.name: (one.shape, "BF16") for one in hfcount.blueprint(TINY["llama"]).tensors()}
+
+
+@pytest.mark.parametrize("name", ["README.md", "python.md"])
+def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (page,) = (one for one in PAGES if one.name == name)
+    pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    monkeypatch.chdir(tmp_path)
+    code = "".join(blocks(page, "python"))
+    assert code
+    exec(compile(code, name, "exec"), {"model": Model()})
+
+
+def test_every_python_example_is_run_by_a_test() -> None:
+    with_python = {page.name for page in PAGES if blocks(page, "python")}
+    assert with_python - BY_OTHERS.keys() == {"README.md", "python.md", "CONTRIBUTING.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in BY_OTHERS], ids=lambda page: page.name)
+def test_others_run_what_is_left_to_them(page: Path) -> None:
+    assert f'"{page.name}"' in (ROOT / "tests" / BY_OTHERS[page.name]).read_text()
+
+
+def test_the_family_step_by_step_is_one() -> None:
+    (page,) = (one for one in PAGES if one.name == "CONTRIBUTING.md")
+    (code,) = blocks(page, "python")
+    family: dict[str, Any] = {}
+    exec(compile(code, page.name, "exec"), family)
+    config = Config(TINY["llama"] | {"model_type": "tandem", "qkv_bias": True})
+    spec = family["spec"](config)
+    rows = [row.name for row in Blueprint(spec, family["blueprint"](spec)).rows()]
+    assert family["MODEL_TYPES"] == ("tandem",)
+    assert [row for row in rows if "norm" in row] == ["model.layers.{0-2}.input_layernorm.weight", "model.norm.weight"]
+    assert "model.layers.{0-2}.self_attn.q_proj.bias" in rows
+
+
+def _yaml() -> Iterator[Any]:
+    for page in PAGES:
+        for text in blocks(page, "yaml"):
+            yield yaml.safe_load(text)
+
+
+def _each(value: Any, key: str) -> Iterator[dict[str, Any]]:
+    """Every object with a key, however deep."""
+    if isinstance(value, dict):
+        if key in value:
+            yield value
+        for one in value.values():
+            yield from _each(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _each(one, key)
+
+
+def test_the_action_is_used_as_it_is() -> None:
+    action = yaml.safe_load((ROOT / ".github" / "actions" / "hfcount" / "action.yml").read_text())
+    used = [step for text in _yaml() for step in _each(text, "uses") if step["uses"].endswith("/actions/hfcount")]
+    assert len(used) >= 2
+    for step in used:
+        assert step["with"].keys() <= action["inputs"].keys()
+        assert {name for name, one in action["inputs"].items() if one.get("required")} <= step["with"].keys()
+    outputs = re.findall(r"steps\.hfcount\.outputs\.(\w+)", "".join(page.read_text() for page in PAGES))
+    assert {*outputs} <= action["outputs"].keys()
+
+
+def test_the_hook_is_used_as_it_is() -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    used = [one for text in _yaml() for repo in _each(text, "hooks") for one in repo["hooks"]]
+    assert [one["id"] for one in used] == [hook["id"]]
+    assert [one["files"] for one in used] == [hook["files"]]
+    assert used[0]["entry"].split() == [hook["entry"], *hook["args"]]
