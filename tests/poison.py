@@ -4,14 +4,11 @@ As the initializer of a pool it is imported by every worker.
 """
 
 import os
-import signal
 import sys
 import time
-from ctypes import PyDLL
 
 from hfcount.fetcher.interface import CONFIG
 
-KINDS = ("crash", "killed", "hang", "stuck", "memory", "raise", "exit")
 _READY = False
 
 
@@ -33,13 +30,9 @@ def _harm(kind: str) -> None:
     match kind:
         case "crash":
             os._exit(3)
-        case "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
         case "hang":
             while True:
                 time.sleep(0.1)
-        case "stuck":
-            PyDLL(None).sleep(1_000)  # and holds the interpreter's lock
         case "memory":
             held = [bytearray(1 << 60)]
             del held

@@ -56,7 +56,7 @@ def sweep(
         source: a folder, for every checkpoint in it, recorded or not; models by name, as `verify` takes them; or what
             the Hub has: `Listing(author="Qwen")`, `Collection("org/name-id")`.
         out: the folder of the rows, which is made if need be; one sweep at a time writes to it.
-        executor: any `concurrent.futures.Executor`, such as loky's, Dask's or Ray's, or a function that makes one, so
+        executor: any `concurrent.futures.Executor`, such as loky's or Dask's, or a function that makes one, so
             that it can be made anew when a worker dies; processes of its own if None.
         workers: how many there are; as many as processors if None and the executor does not say.
         deadline: seconds for one checkpoint.

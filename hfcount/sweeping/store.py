@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -47,23 +48,25 @@ class Store:
 
     def __init__(self, out: Path, retry: bool = False) -> None:
         self.out, self.data, self.state = out, out / "data", out / ".sweep"
-        try:
-            self.data.mkdir(parents=True, exist_ok=True)
-            self.state.mkdir(exist_ok=True)
-            self._lock = _locked(self.state / "lock")
-            for left in self.data.glob(".*.tmp"):  # by a driver that was killed
-                left.unlink()
-            self.kind = kind_of(out)
-            if retry:
-                self._forget()
-            self.seen, self.written = Keys(), 0
-            for row in read(out, ("model", "revision", "version")):
-                self.seen.add(*rows.key(row))
-            self.before = len(self.seen)
-            self._journal, self._waiting = self._recovered(AGAIN if retry else ())
-        except OSError as error:
-            raise SweepError(f"{printable(str(out))} cannot be used: {error.strerror}.") from None
+        self.seen, self.written = Keys(), 0
         self._since = time.monotonic()
+        with ExitStack() as opened:
+            try:
+                self.data.mkdir(parents=True, exist_ok=True)
+                self.state.mkdir(exist_ok=True)
+                self._lock = opened.enter_context(_locked(self.state / "lock"))
+                for left in self.data.glob(".*.tmp"):  # by a driver that was killed
+                    left.unlink()
+                self.kind = kind_of(out)
+                if retry:
+                    self._forget()
+                for row in read(out, ("model", "revision", "version")):
+                    self.seen.add(*rows.key(row))
+                self.before = len(self.seen)
+                self._journal, self._waiting = self._recovered(AGAIN if retry else ())
+            except OSError as error:
+                raise SweepError(f"{printable(str(out))} cannot be used: {error.strerror}.") from None
+            opened.pop_all()
 
     def claim(self, *key: str | None) -> bool:
         """Whether a key has no row yet and nobody is at it; from now on somebody is."""
