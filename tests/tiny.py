@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from shutil import rmtree
@@ -108,7 +109,10 @@ def whole(values: Json) -> Json:
 def class_of(values: Json) -> Any:
     """The class that a config.json names; without, the causal one of the type, or else the bare one."""
     if named := values.get("architectures"):
-        return getattr(transformers, named[0])
+        if hasattr(transformers, named[0]):
+            return getattr(transformers, named[0])
+        module = transformers.CONFIG_MAPPING[values["model_type"]].__module__  # not all classes are exported
+        return getattr(import_module(module.replace(".configuration_", ".modeling_")), named[0])
     causal = values["model_type"] in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModel
 
