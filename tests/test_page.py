@@ -68,7 +68,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 class Reader(HTMLParser):
     """The elements of a page, each with its attributes, and the text in those that are not marked up."""
 
-    VOID = ("meta", "input", "br")
+    VOID = ("meta", "input", "br", "wbr")
 
     def __init__(self, text: str) -> None:
         super().__init__()
