@@ -17,7 +17,8 @@ def spec(c: Config) -> Spec:
     if c.family == "aimv2_text_model":
         layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias), ffn=ffn)
         rows = c.int("max_position_embeddings")
-        return keys.decoder_spec(c, layer, hidden=d, positions=rows, heads=("Model",)).but(tied=False)
+        text = keys.decoder_spec(c, layer, hidden=d, positions=rows, heads=("Model",))
+        return text.but(causal=False, tied=False)
     rows, native = keys.squares(c), c.bool("is_native", default=False)
     traits = {"use_head": c.bool("use_head", default=True)}
     given = keys.patches(c)

@@ -40,13 +40,14 @@ def blueprint(s: Spec) -> Block:
     def routed(m: MoE) -> Block:
         shared = None if m.shared is None else swiglu(d, m.shared, bias)
         if not s.traits["within"]:
-            # No text token uses the experts for images.
-            other = apart(m.but(width=seen, active=0))
+            # No text token uses the experts for images, nor what chooses among them.
+            other = Block(apart(m.but(width=seen, active=0)).children, repeats=0)
             return block(text_moe=apart(m), vision_moe=other, shared_experts=shared)
         one, other = (swiglu(d, width, component="experts") for width in (m.width, seen))
         later = Indices(range(m.experts, 2 * m.experts), m.experts)
+        chooses = Tensor((d, m.experts))
         return block(
-            gate=block("router", weight=Tensor((d, m.experts)), weight_1=Tensor((d, m.experts))),
+            gate=(block("router", weight=chooses), Block({"weight_1": chooses}, "router", repeats=0)),
             moe_statics=block("router", e_score_correction_bias=Tensor((2, m.experts))),
             experts=(experts(m, one), Repeat(later, other, active=0)),
             shared_experts=shared,

@@ -25,7 +25,8 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         network, norm = swiglu(d, one.dense.width, one.dense.bias), rms_norm(d)
         usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=network)
-        more = {"audio_mlp": network, "audio_input_layernorm": norm, "audio_post_attention_layernorm": norm}
+        heard = Block(network.children, repeats=0)  # a text token skips it
+        more = {"audio_mlp": heard, "audio_input_layernorm": norm, "audio_post_attention_layernorm": norm}
         return Block({**usual.children, **more})
 
     body = altered(base(s, layer), embed_audio_tokens=block(embed_audio_tokens=embedding(rows, d)))

@@ -16,15 +16,17 @@ def spec(c: Config) -> Spec:
     text = c if alone else c.part("text_config")
     mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
     layer = Layer(mixer=mixer, ffn=keys.gated_moe(text))
+    windows = keys.sliding_everywhere(text)
     if alone:
-        return keys.decoder_spec(c, layer, heads=("Model",)).but(tied=False)
+        return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).but(tied=False)
     parts = {"predictor": families.part(c, "code_predictor_config")}
     traits = {
         "thinker_hidden_size": keys.sized("d_t", c.int("thinker_hidden_size")),
         "intermediate_size": keys.sized("d_p", text.int("intermediate_size")),
     }
     heads = ("ForConditionalGeneration",)
-    return keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, traits=traits).but(tied=False)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, traits=traits, windows=windows)
+    return whole.but(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
