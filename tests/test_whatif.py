@@ -187,3 +187,15 @@ def test_a_key_that_the_family_reads_may_be_set_where_the_config_has_none(tmp_pa
 def test_null_takes_a_key_away(tmp_path: Path) -> None:
     _, without = _counted(tmp_path, config("llama", head_dim=6), {"head_dim": None})
     assert without == 4740
+
+
+@pytest.mark.parametrize("key", ["a[2]", "a[0][0]", "b[0]", "c[0].d", "[0]"])
+def test_a_place_that_no_list_has_is_refused(key: str) -> None:
+    with pytest.raises(BadSetting, match="place"):
+        changed({"a": [1, 2], "b": {"c": 1}}, {key: 1})
+
+
+def test_places_of_lists_are_set() -> None:
+    values = {"a": [1, {"b": 2}], "c": [3]}
+    assert changed(values, {"a[1].b": 5, "a[0]": 4, "c.d": 6}) == {"a": [4, {"b": 5}], "c": {"d": 6}}
+    assert values == {"a": [1, {"b": 2}], "c": [3]}

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -66,17 +66,27 @@ def _written(key: str, value: Any) -> str:
 
 
 def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
-    """A copy of the config's values with the changes made."""
+    """A copy of the config's values with the changes made.
+
+    Raises:
+        BadSetting: a key leads to a place that a list does not have.
+    """
     result = dict(values)
     for key, value in changes.items():
-        *path, last = steps(key)
+        path = steps(key)
         inner: Any = result
-        for step in path:
-            found = get(inner, step)
-            inner[step] = copy(found) if isinstance(found, (dict, list)) else {}
+        for step, following in pairwise(path):
+            found, kind = get(inner, step), dict if isinstance(following, str) else list
+            _put(inner, step, copy(found) if isinstance(found, kind) else kind(), key)
             inner = inner[step]
-        inner[last] = value
+        _put(inner, path[-1], value, key)
     return result
+
+
+def _put(inner: Any, step: str | int, value: Any, key: str) -> None:
+    if isinstance(step, int) and not (isinstance(inner, list) and step < len(inner)):
+        raise BadSetting(f"{printable(key)} leads to place {step:,}, and no list there has so many.")
+    inner[step] = value
 
 
 def steps(key: str) -> list[str | int]:
