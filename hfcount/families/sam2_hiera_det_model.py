@@ -42,20 +42,21 @@ def spec(c: Config) -> Spec:
             layers += [Layers(indices=Indices.of(places), layer=layer)] if places else []
         start, before = start + depth, d
     traits = {
-        **_sides(c, "window_positional_embedding_background_size", "b"),
-        **_sides(c, "patch_kernel_size", "P"),
+        **_sides(c, "window_positional_embedding_background_size", ("h_b", "w_b")),
+        **_sides(c, "patch_kernel_size", ("P_h", "P_w")),
         "window": keys.sized("w", sides[0]),
         "num_channels": keys.sized("C", c.int("num_channels")),
     }
     return keys.encoding(c, layers, hidden=c.int("hidden_size"), traits=traits)
 
 
-def _sides(c: Config, key: str, symbol: str) -> dict[str, int]:
-    """Height and width by number, usually 7; what has other dimensions is built, and sees no image."""
+def _sides(c: Config, key: str, symbols: tuple[str, str]) -> dict[str, int]:
+    """Height and width, usually 7, by key and number; what has other dimensions is built, and sees no image."""
     sides = [c.int(key)] * 2 if c.is_int(key) else c.ints(key, default=(7, 7))
     if len(sides) != 2:
         c.cannot_run(f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
-    return {f"{symbol}.{place}": keys.sized(f"{symbol}_{place + 1}", side) for place, side in enumerate(sides)}
+    named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
+    return {f"{key}.{place}": keys.sized(named[place], side) for place, side in enumerate(sides)}
 
 
 def blueprint(s: Spec) -> Block:
@@ -71,7 +72,8 @@ def blueprint(s: Spec) -> Block:
             proj=Linear(inputs, d, True, "other") if inputs != d else None,
         )
 
-    sides, rows = ([size for name, size in of.items() if name.startswith(start)] for start in ("P.", "b."))
+    starts = ("patch_kernel_size.", "window_positional_embedding_background_size.")
+    sides, rows = ([size for name, size in of.items() if name.startswith(start)] for start in starts)
     kernel, places = Tensor((first, of["num_channels"], *sides)), Tensor((1, first, *rows), component="embedding")
     return block(
         pos_embed=places,

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from itertools import pairwise, product
+from itertools import pairwise, product, takewhile
 from math import prod
 from typing import Any
 
@@ -15,7 +15,8 @@ from hfcount.text import printable
 Changes = Mapping[str, Any]
 """Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`, and `[0]` into a list."""
 
-_STEP = re.compile(r"\[(\d{1,9})\]|\.?([^.[]+|\[)")
+_PLACE = re.compile(r"\[(\d{1,9})\]")
+_PLACES = re.compile(r"(\[\d{1,9}\])+\Z")
 
 
 QUANTIZATION = "quantization_config"
@@ -91,7 +92,12 @@ def _put(inner: Any, step: str | int, value: Any, key: str) -> None:
 
 def steps(key: str) -> list[str | int]:
     """The names and places in lists that a key leads through."""
-    return [int(place) if place else name for place, name in _STEP.findall(key)] or [key]
+    found = list[str | int]()
+    for part in key.split("."):
+        name = _PLACES.sub("", part)
+        found += [name] if name or not part else []
+        found += map(int, _PLACE.findall(part, len(name)))
+    return found
 
 
 def get(around: Any, step: str | int) -> Any:
@@ -118,7 +124,8 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
         if isinstance(last, int) and get(around, last) is None:
             length = f"{len(around):,} entries" if isinstance(around, list) else "no list there"
             raise BadSetting(f"{where} has {length}, so {printable(key)} cannot be set; places count from 0.")
-        if key.partition("[")[0] not in known and key.partition(".")[0] != QUANTIZATION:
+        named = ".".join(map(str, takewhile(lambda step: isinstance(step, str), steps(key))))
+        if named not in known and key.partition(".")[0] != QUANTIZATION:
             from difflib import get_close_matches
 
             near = get_close_matches(key, sorted(known), n=3)
