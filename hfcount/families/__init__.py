@@ -175,10 +175,20 @@ _BACKBONES = frozenset(
 
 
 def tree(s: Spec) -> Block:
-    """The tree of a model, or of a part whose tensors keep their own components."""
+    """The tree of a model, or of a part whose tensors keep their own components.
+
+    Raises:
+        UnknownArchitecture: a part is of a type that lacks what the family takes of it.
+    """
     family = find(s.family)
     assert family is not None, f"{s.family} was read by no family"
-    return family.blueprint(s)
+    try:
+        return family.blueprint(s)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if not s.parts:
+            raise
+        parts = ", ".join(f"{name} of type {printable(one.family, 60)}" for name, one in s.parts.items())
+        raise UnknownArchitecture(f"{s.family} is not described with such parts: {parts}.") from error
 
 
 def base(s: Spec) -> Block:
