@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from itertools import pairwise, product, takewhile
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -117,14 +117,15 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
         return
     known = {*config.read_keys(), *_paths(values)}
     for key in changes:
-        *path, last = steps(key)
+        *path, last = every = steps(key)
         around: Any = values
         for step in path:
             around = get(around, step)
         if isinstance(last, int) and get(around, last) is None:
             length = f"{len(around):,} entries" if isinstance(around, list) else "no list there"
             raise BadSetting(f"{where} has {length}, so {printable(key)} cannot be set; places count from 0.")
-        named = ".".join(map(str, takewhile(lambda step: isinstance(step, str), steps(key))))
+        first = next((number for number, step in enumerate(every) if isinstance(step, int)), len(every))
+        named = ".".join(map(str, every[:first]))
         if named not in known and key.partition(".")[0] != QUANTIZATION:
             from difflib import get_close_matches
 
