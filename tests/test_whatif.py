@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hfcount.errors import BadSetting
 from hfcount.fetcher import Request
-from hfcount.mapper.whatif import changed, parsed, variants, written
+from hfcount.mapper.whatif import changed, parsed, steps, variants, written
 from hfcount.pipeline import Options, what_ifs
 
 
@@ -86,6 +86,28 @@ def test_only_what_is_set_changes_and_the_original_stays(values: Json, key: str,
     assert {name: one for name, one in result.items() if name != first} == {
         name: one for name, one in values.items() if name != first
     }
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("a", ["a"]),
+        ("a.b", ["a", "b"]),
+        ("a[2]", ["a", 2]),
+        ("a.b[2][10].c", ["a", "b", 2, 10, "c"]),
+        ("[0]", [0]),
+        ("", [""]),
+        (".", ["", ""]),
+        ("a.", ["a", ""]),
+        ("a..b", ["a", "", "b"]),
+        ("a[", ["a["]),
+        ("a[b]", ["a[b]"]),
+        ("a[-1]", ["a[-1]"]),
+        ("a[0]b", ["a[0]b"]),
+    ],
+)
+def test_only_places_at_the_end_of_a_name_lead_into_lists(key: str, expected: list[str | int]) -> None:
+    assert steps(key) == expected
 
 
 def test_changes_are_written_as_they_are_given() -> None:

@@ -75,10 +75,12 @@ SETTLED = {
     **dict.fromkeys(("t5", "mt5", "umt5"), ("tie_word_embeddings",)),
     "bart": ("encoder_layers", "encoder_ffn_dim", "encoder_attention_heads"),
     "gemma3n_text": ("num_kv_shared_layers",),
+    "inkling_vision": ("patch_size", "temporal_patch_size"),
 }
 """Keys that stay as they are in some types: a T5 is built with a tied head and loaded with one of its own, if that is
-stored; the causal class of BART builds no encoder, whatever its keys are; and of more shared layers than there are,
-Gemma 3n shares some by chance, counted from the end."""
+stored; the causal class of BART builds no encoder, whatever its keys are; of more shared layers than there are, Gemma
+3n shares some by chance, counted from the end; and transformers looks for the factors of an Inkling's patch without
+end if its side is 0."""
 
 WORDS = ("alibi", "rotary", "absolute", "relative_key", "gelu", "silu", "auto", "none", "full_attention")
 """Words for a key that holds a word."""

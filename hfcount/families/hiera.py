@@ -1,5 +1,7 @@
 """Hiera: stages of plain attention within units that merge (arXiv:2306.00989)."""
 
+from math import prod
+
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, mlp
@@ -15,7 +17,6 @@ MODEL_TYPES = ("hiera",)  # transformers 5.23: modeling_hiera.py
 IGNORED = ("patch_padding", "masked_unit_attention", "num_layers", "hidden_size", "normalize_pixel_loss")
 
 _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
-_PAIRS = ("image_size", "patch_size", "patch_stride", "query_stride", "masked_unit_size")
 
 
 def spec(c: Config) -> Spec:
@@ -24,37 +25,42 @@ def spec(c: Config) -> Spec:
         keys.worked(c, f"d{n + 1}", int(first * factor**n), "{embed_dim}" + n * " · {embed_dim_multiplier}")
         for n in range(min(count, 32))
     ]
-    pairs = {name: keys.each(c, name, 2) for name in _PAIRS}
-    image, stride, query, unit = (
-        pairs[name] for name in ("image_size", "patch_stride", "query_stride", "masked_unit_size")
-    )
+    image, stride, query = (_sides(c, name) for name in ("image_size", "patch_stride", "query_stride"))
+    (high, wide), unit = keys.each(c, "patch_size", 2), c.ints("masked_unit_size", least=1)
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = {"shown": [number + 1 in seen for number in range(count)]}
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
-    wide = [c.times("mlp_ratio", d) for d in widths]
-    layers = keys.stages(c, widths, wide, heads, uneven="built", traits=shown)
-    places = [whole // step for whole, step in zip(image, stride, strict=True)]
+    layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, uneven="built", traits=shown)
+    places = [whole // step for whole, step in zip(image, stride, strict=False)]
     pools = c.int("num_query_pool", minimum=0, maximum=count)
     traits = {
         "num_channels": keys.sized("C", c.int("num_channels")),
-        "high": pairs["patch_size"][0],
-        "wide": pairs["patch_size"][1],
+        "high": high,
+        "wide": wide,
         "num_query_pool": pools,
         "stem": 0 in seen,
     }
-    rows, d, known = places[0] * places[1], widths[-1], dict(_HEADS)
+    d, known = widths[-1], dict(_HEADS)
     if c.given("decoder_hidden_size"):
         known["ForPreTraining"] = "pretraining"
         depth, narrow = c.int("decoder_depth", maximum=MAX_LAYERS), c.int("decoder_hidden_size")
-        last = [side // step**pools for side, step in zip(places, query, strict=True)]
-        final = [max(1, side // step**pools) for side, step in zip(unit, query, strict=True)]
-        side = stride[1] * query[1] ** pools
-        traits |= {"decoder_depth": depth, "narrow": narrow, "rows": last[0] * last[1]}
-        traits |= {"decoder_wide": scaled(ratio, "mlp_ratio", narrow), "pixels": side * side * traits["num_channels"]}
+        last = [side // step**pools for side, step in zip(places, query, strict=False)]
+        final = [max(1, side // step**pools) for side, step in zip(unit, query, strict=False)]
+        pixels = (stride[-1] * query[-1] ** pools) ** len(query) * traits["num_channels"]
+        traits |= {"decoder_depth": depth, "narrow": narrow, "rows": prod(last), "pixels": pixels}
+        traits |= {"decoder_wide": scaled(ratio, "mlp_ratio", narrow), "axes": len(final)}
         for number in range(pools):
-            for name, size, step, end in zip(("high", "wide"), unit, query, final, strict=True):
-                traits[f"{name}.{number}"] = size // step**number // end
-    return keys.imaging(c, layers, known, hidden=d, positions=rows, traits=traits, uncounted=keys.COARSER)
+            for axis, (size, step, end) in enumerate(zip(unit, query, final, strict=False)):
+                traits[f"fused.{number}.{axis}"] = size // step**number // end
+    return keys.imaging(c, layers, known, hidden=d, positions=prod(places), traits=traits, uncounted=keys.COARSER)
+
+
+def _sides(c: Config, name: str) -> list[int]:
+    """Height and width; what has other dimensions is built, and sees no image."""
+    given = c.ints(name, least=1)
+    if len(given) < 2 or (len(given) > 2 and name != "image_size"):  # of which the last ones are not read
+        c.cannot_run(f"{name} has {len(given):,} entries, and images have height and width.", name)
+    return given
 
 
 def blueprint(s: Spec) -> Block:
@@ -93,7 +99,10 @@ def _rebuilt(s: Spec) -> Block:
     of, d, narrow = s.traits, s.hidden, s.traits["narrow"]
     widths = [part.layer.traits["width"] for part in s.layers]
     fusion = {
-        str(number): conv(widths[number], d, of[f"high.{number}"], of[f"wide.{number}"], bias=True)
+        str(number): block(
+            weight=Tensor((d, widths[number], *(of[f"fused.{number}.{axis}"] for axis in range(of["axes"])))),
+            bias=Tensor((d,)),
+        )
         for number in range(of["num_query_pool"])
     }
     decoder = block(

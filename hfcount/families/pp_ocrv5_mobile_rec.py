@@ -21,7 +21,9 @@ _BACKBONES = {
 
 def spec(c: Config) -> Spec:
     seen, d = keys.only(c, families.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
+    uneven: keys.Uneven = "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"  # the base model has no layers
+    heads, bias = c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven=uneven)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     sixth = c.family == "pp_ocrv6_small_rec"
     sides = c.ints("conv_kernel_size", default=(1, 7) if sixth else (1, 3))

@@ -1,6 +1,7 @@
 """Qianfan-OCR: InternViT, two projections and any language model, under InternVL's names (arXiv:2603.13398)."""
 
 from hfcount import families, keys
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.conversions import qkv
@@ -39,6 +40,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, side, text = s.hidden, s.traits["downsample_ratio"], families.base(s)
     seen = side * side * s.parts["vision"].hidden
+    if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
+        family = s.parts["text"].family
+        raise UnknownArchitecture(f"qianfan_ocr: text_config: {family} is not built of a table, layers and a norm.")
     layers = block(layers=text.children["layers"])
     body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
     norm, first, second = layer_norm(seen), Linear(seen, d, True), Linear(d, d, True)

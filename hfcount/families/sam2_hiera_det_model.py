@@ -41,24 +41,22 @@ def spec(c: Config) -> Spec:
             layer = Layer(mixer=mixer, ffn=ffn, traits={"width": d, "inputs": inputs})
             layers += [Layers(indices=Indices.of(places), layer=layer)] if places else []
         start, before = start + depth, d
-    rows, columns = _sides(c, "window_positional_embedding_background_size", (7, 7))
-    high, wide = _sides(c, "patch_kernel_size", (7, 7))
     traits = {
-        "rows": keys.sized("h_b", rows),
-        "columns": keys.sized("w_b", columns),
-        "high": keys.sized("P_h", high),
-        "wide": keys.sized("P_w", wide),
+        **_sides(c, "window_positional_embedding_background_size", ("h_b", "w_b")),
+        **_sides(c, "patch_kernel_size", ("P_h", "P_w")),
         "window": keys.sized("w", sides[0]),
         "num_channels": keys.sized("C", c.int("num_channels")),
     }
     return keys.encoding(c, layers, hidden=c.int("hidden_size"), traits=traits)
 
 
-def _sides(c: Config, key: str, default: tuple[int, int]) -> tuple[int, int]:
-    both = c.ints(key, default=default, alone=True)
-    if len(both) != 2 and not c.is_int(key):
-        raise c.error(f"{key} has {len(both):,} entries, and must have height and width.", key)
-    return both[0], both[-1]
+def _sides(c: Config, key: str, symbols: tuple[str, str]) -> dict[str, int]:
+    """Height and width, usually 7, by key and number; what has other dimensions is built, and sees no image."""
+    sides = [c.int(key)] * 2 if c.is_int(key) else c.ints(key, default=(7, 7))
+    if len(sides) != 2:
+        c.cannot_run(f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
+    named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
+    return {f"{key}.{place}": keys.sized(named[place], side) for place, side in enumerate(sides)}
 
 
 def blueprint(s: Spec) -> Block:
@@ -74,8 +72,9 @@ def blueprint(s: Spec) -> Block:
             proj=Linear(inputs, d, True, "other") if inputs != d else None,
         )
 
-    kernel = Tensor((first, of["num_channels"], of["high"], of["wide"]))
-    places = Tensor((1, first, of["rows"], of["columns"]), component="embedding")
+    starts = ("patch_kernel_size.", "window_positional_embedding_background_size.")
+    sides, rows = ([size for name, size in of.items() if name.startswith(start)] for start in starts)
+    kernel, places = Tensor((first, of["num_channels"], *sides)), Tensor((1, first, *rows), component="embedding")
     return block(
         pos_embed=places,
         pos_embed_window=Tensor((1, first, of["window"], of["window"]), component="embedding"),

@@ -19,7 +19,7 @@ def sam(c: Config, traits: Traits) -> Spec:
     width = c.int("mlp_dim", default=None) or c.times("mlp_ratio", d, default=4)
     image, side = c.int("image_size"), c.int("patch_size")
     across = sized("n_w", divides(c, "patch_size", side, "image_size", image))
-    mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
+    mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
     one = Layer(mixer=mixer, ffn=Dense(width=width, bias=True))
     near = one.but(traits={"across": sized("w", c.int("window_size"))})
     everywhere = numbered(c, "global_attn_indexes")

@@ -31,8 +31,8 @@ def scales(c: Config) -> list[Scale]:
     Source: transformers 5.23, modeling_inkling.py, plan_out_scales.
     """
     channels, count = c.int("num_channels", default=3), c.int("num_hidden_layers", "n_layers", maximum=_MOST)
-    sides = list(accumulate(_factors(c.int("patch_size")), mul))
-    spans = list(accumulate(_factors(c.int("temporal_patch_size")), mul))
+    sides = list(accumulate(_factors(c.int("patch_size", minimum=1)), mul))
+    spans = list(accumulate(_factors(c.int("temporal_patch_size", minimum=1)), mul))
     side = sides[-1] if sides else 1
     known = [Scale(1, 1, channels)]
     known += [Scale(1, one, _rounded(one * one * channels)) for one in sides]

@@ -1,7 +1,8 @@
 """Encoders of speech with the heads of wav2vec 2.0."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from hfcount.errors import ConfigError
 from hfcount.keys.model import decoder_spec, named
 from hfcount.keys.sizes import divides, sized
 from hfcount.mapper import MAX_LAYERS, Config
@@ -42,27 +43,21 @@ def speech(
     known = decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, traits=own)
     out = c.int("output_hidden_size", default=None) if adapting else None
     known = known.but(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
-    # The sizes of another head than the model's are not asked for where the config lacks them.
-    readable = {head: known.head == head or all(map(c.given, needed)) for head, needed in _NEEDED.items()}
-    if readable["ctc"]:
-        own["vocab_size"] = sized("|V|", c.int("vocab_size"))
-    if readable["sequence_classification"]:
-        own["classifier_proj_size"] = sized("d_c", c.int("classifier_proj_size"))
-    if readable["speaker_classification"]:
-        own |= _speakers(c)
-    if readable["pretraining"] and "pretraining" in known.heads:
-        own |= _codebooks(c)
-    described = tuple(head for head in known.heads if readable.get(head, True))
+    described = list[Head]()
+    for head in known.heads:
+        needed, sizes = _OWN.get(head, ((), lambda c: {}))
+        # The sizes of another head than the model's are not asked for where the config lacks them, nor have to agree.
+        if head != known.head and not all(map(c.given, needed)):
+            continue
+        try:
+            own |= sizes(c)
+        except ConfigError:
+            if head == known.head:
+                raise
+            continue
+        described.append(head)
     vocab = own["vocab_size"] if known.head == "ctc" else 0
-    return known.but(vocab=vocab, traits=own, heads=described)
-
-
-_NEEDED: Mapping[str, Sequence[str]] = {
-    "ctc": ("vocab_size",),
-    "sequence_classification": ("classifier_proj_size",),
-    "speaker_classification": ("tdnn_dim", "tdnn_kernel", "xvector_output_dim"),
-    "pretraining": ("num_codevector_groups", "num_codevectors_per_group", "codevector_dim", "proj_codevector_dim"),
-}
+    return known.but(vocab=vocab, traits=own, heads=tuple(described))
 
 
 def _speakers(c: Config) -> dict[str, int]:
@@ -88,3 +83,18 @@ def _codebooks(c: Config) -> dict[str, int]:
         "codevector_dim": sized("d_q", wide),
         "proj_codevector_dim": sized("d_p", c.int("proj_codevector_dim")),
     }
+
+
+_OWN: Mapping[str, tuple[Sequence[str], Callable[[Config], dict[str, int]]]] = {
+    "ctc": (("vocab_size",), lambda c: {"vocab_size": sized("|V|", c.int("vocab_size"))}),
+    "sequence_classification": (
+        ("classifier_proj_size",),
+        lambda c: {"classifier_proj_size": sized("d_c", c.int("classifier_proj_size"))},
+    ),
+    "speaker_classification": (("tdnn_dim", "tdnn_kernel", "xvector_output_dim"), _speakers),
+    "pretraining": (
+        ("num_codevector_groups", "num_codevectors_per_group", "codevector_dim", "proj_codevector_dim"),
+        _codebooks,
+    ),
+}
+"""By head, the keys of sizes that only it has, and what reads them."""

@@ -15,7 +15,8 @@ from hfcount.text import printable
 Changes = Mapping[str, Any]
 """Values by key; a dotted key leads into a nested object, as in `text_config.hidden_size`, and `[0]` into a list."""
 
-_STEP = re.compile(r"\[(\d{1,9})\]|\.?([^.[]+|\[)")
+_PLACE = re.compile(r"\[(\d{1,9})\]")
+_PLACES = re.compile(r"(\[\d{1,9}\])+\Z")
 
 
 QUANTIZATION = "quantization_config"
@@ -91,7 +92,12 @@ def _put(inner: Any, step: str | int, value: Any, key: str) -> None:
 
 def steps(key: str) -> list[str | int]:
     """The names and places in lists that a key leads through."""
-    return [int(place) if place else name for place, name in _STEP.findall(key)] or [key]
+    found = list[str | int]()
+    for part in key.split("."):
+        name = _PLACES.sub("", part)
+        found += [name] if name or not part else []
+        found += map(int, _PLACE.findall(part, len(name)))
+    return found
 
 
 def get(around: Any, step: str | int) -> Any:
@@ -111,14 +117,16 @@ def check_known(config: Config, where: str, values: Mapping[str, Any], changes: 
         return
     known = {*config.read_keys(), *_paths(values)}
     for key in changes:
-        *path, last = steps(key)
+        *path, last = every = steps(key)
         around: Any = values
         for step in path:
             around = get(around, step)
         if isinstance(last, int) and get(around, last) is None:
             length = f"{len(around):,} entries" if isinstance(around, list) else "no list there"
             raise BadSetting(f"{where} has {length}, so {printable(key)} cannot be set; places count from 0.")
-        if key.partition("[")[0] not in known and key.partition(".")[0] != QUANTIZATION:
+        first = next((number for number, step in enumerate(every) if isinstance(step, int)), len(every))
+        named = ".".join(map(str, every[:first]))
+        if named not in known and key.partition(".")[0] != QUANTIZATION:
             from difflib import get_close_matches
 
             near = get_close_matches(key, sorted(known), n=3)
