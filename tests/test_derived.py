@@ -134,4 +134,4 @@ def test_nothing_is_derived_where_a_family_is_whole(checkpoint: Path) -> None:
 
 def test_an_option_that_does_not_exist_is_refused(checkpoint: Path) -> None:
     with pytest.raises(ValueError, match="derive_with is 'torch'"):
-        hfcount.verify(str(checkpoint), derive_with="torch")  # type: ignore[arg-type]
+        hfcount.verify(str(checkpoint), derive_with="torch")  # type: ignore[arg-type] - as a caller may

@@ -20,7 +20,8 @@ Examples:
 
 \b
 Commands, each with a --help of its own:
-  hfcount sweep OUT [MODEL]...                 many checkpoints, a row each, resumable
+  hfcount fix PATH               repair a folder where the cure is proven
+  hfcount sweep OUT [MODEL]...   many checkpoints, a row each, resumable
 
 \b
 Exit codes: 0 verified, explained or allowed, 1 mismatch, 2 wrong usage, 3

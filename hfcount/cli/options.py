@@ -150,12 +150,12 @@ def installed(_context: click.Context, _option: click.Parameter, name: str | Non
 
 
 if TYPE_CHECKING:
-    _Number = click.ParamType[int]
+    Number = click.ParamType[int]
 else:
-    _Number = click.ParamType  # which older versions cannot subscript
+    Number = click.ParamType  # which older versions cannot subscript
 
 
-class _Tokens(_Number):
+class _Tokens(Number):
     """A whole number, such as 32768, 32,768 or 32k (32 · 1,024)."""
 
     name = "tokens"

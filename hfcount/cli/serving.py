@@ -2,20 +2,15 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from hfcount.cli.options import COUNT
+from hfcount.cli.options import COUNT, Number
 from hfcount.report.choices import CACHE_DTYPES, bytes_in
 
-if TYPE_CHECKING:
-    _Number = click.ParamType[int]
-else:
-    _Number = click.ParamType  # which older versions cannot subscript
 
-
-class _Size(_Number):
+class _Size(Number):
     """Bytes, such as 80GiB, 80 GB or 24576MiB."""
 
     name = "size"

@@ -1,8 +1,7 @@
 """Conditional DETR: queries attend by content and by place, each with projections of its own (arXiv:2108.06152)."""
 
-from hfcount import families, keys
-from hfcount.keys.detection import channels, chosen, detecting
-from hfcount.mapper import Config
+from hfcount import families
+from hfcount.families.detr import spec as spec
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.classic import fc, headed
 from hfcount.parts.conversions import DETR_MASKS
@@ -26,19 +25,6 @@ SPELLINGS = {
 }
 
 _ROWS = 50  # of each learned table of positions
-_HEADS = keys.named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
-
-
-def spec(c: Config) -> Spec:
-    inner = families.convolutional(c)
-    widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
-    traits = {
-        "num_queries": keys.sized("n_q", c.int("num_queries")),
-        "learned": c.str("position_embedding_type", default="sine") == "learned",
-        "levels": len(widths),
-        **{f"level.{place}": width for place, width in enumerate(widths)},
-    }
-    return detecting(c, _HEADS, inner, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
-from hfcount.parts.classic import causal_mask, conv1d, positions
+from hfcount.parts.classic import causal_mask, gpt_layer, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -29,16 +29,8 @@ def blueprint(s: Spec) -> Block:
     d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(s.positions or 0), one.traits["add_cross_attention"], one.dense.width
-        across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
-        return block(
-            ln_1=norm,
-            attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), **mask),
-            ln_2=norm,
-            crossattention=across if crossed else None,
-            ln_cross_attn=norm if crossed else None,
-            mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
-        )
+        crossed = bool(one.traits["add_cross_attention"])
+        return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
     states, actions = of["state_dim"], of["act_dim"]

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
-from hfcount.parts.classic import causal_mask, classifier, conv1d, headed, positions
+from hfcount.parts.classic import causal_mask, classifier, gpt_layer, headed, positions
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
@@ -25,19 +25,11 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, rows, norm = s.hidden, s.positions or 0, layer_norm(s.hidden, bias=False)
+    d, norm = s.hidden, layer_norm(s.hidden, bias=False)
 
     def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(rows), one.traits["add_cross_attention"], one.dense.width
-        across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
-        return block(
-            ln_1=norm,
-            attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), **mask),
-            ln_2=norm,
-            crossattention=across if crossed else None,
-            ln_cross_attn=norm if crossed else None,
-            mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
-        )
+        crossed = bool(one.traits["add_cross_attention"])
+        return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
     # The token that starts an image is never predicted.

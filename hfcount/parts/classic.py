@@ -1,5 +1,7 @@
 """Parts of early transformers: learned positions, one key/value head per query head, layer normalisation."""
 
+from collections.abc import Mapping
+
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import layer_norm
@@ -74,6 +76,19 @@ def conv1d(inputs: int, outputs: int) -> Block:
 def causal_mask(positions: int) -> dict[str, Tensor]:
     """Buffers that earlier versions of transformers stored: bias (1, 1, n_p, n_p), masked_bias ()."""
     return {"bias": obsolete(1, 1, positions, positions, whole=True), "masked_bias": obsolete()}
+
+
+def gpt_layer(d: int, width: int, norm: Block, mask: Mapping[str, Tensor], crossed: bool) -> Block:
+    """A layer of GPT-2: ln_1, attn, ln_2, mlp, and if it is `crossed` also crossattention and ln_cross_attn."""
+    across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
+    return block(
+        ln_1=norm,
+        attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), **mask),
+        ln_2=norm,
+        crossattention=across if crossed else None,
+        ln_cross_attn=norm if crossed else None,
+        mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
+    )
 
 
 def headed(s: Spec, prefix: str, body: Block, **heads: Block) -> Block:
