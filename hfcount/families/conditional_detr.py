@@ -1,7 +1,8 @@
 """Conditional DETR: queries attend by content and by place, each with projections of its own (arXiv:2108.06152)."""
 
 from hfcount import families
-from hfcount.families.detr import spec as spec
+from hfcount.keys.detection import learned_queries
+from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.classic import fc, headed
 from hfcount.parts.conversions import DETR_MASKS
@@ -25,6 +26,10 @@ SPELLINGS = {
 }
 
 _ROWS = 50  # of each learned table of positions
+
+
+def spec(c: Config) -> Spec:
+    return learned_queries(c, families.convolutional(c))
 
 
 def blueprint(s: Spec) -> Block:

@@ -1,7 +1,7 @@
 """DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
 
-from hfcount import families, keys
-from hfcount.keys.detection import channels, chosen, detecting
+from hfcount import families
+from hfcount.keys.detection import learned_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed
@@ -22,20 +22,10 @@ SPELLINGS = {
 }
 
 _ROWS = 50  # of each learned table of positions
-_HEADS = keys.named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
 
 
 def spec(c: Config) -> Spec:
-    inner = families.convolutional(c)
-    places = chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4]
-    widths = channels(places, inner)
-    traits = {
-        "num_queries": keys.sized("n_q", c.int("num_queries")),
-        "learned": c.str("position_embedding_type", default="sine") == "learned",
-        "levels": len(widths),
-        **{f"level.{place}": width for place, width in enumerate(widths)},
-    }
-    return detecting(c, _HEADS, inner, traits=traits)
+    return learned_queries(c, families.convolutional(c))
 
 
 def blueprint(s: Spec) -> Block:

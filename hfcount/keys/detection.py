@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import alike
-from hfcount.keys.model import Heads, decoder_spec, labels
+from hfcount.keys.model import Heads, decoder_spec, labels, named
 from hfcount.keys.sizes import sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, Layers, Spec
@@ -61,3 +61,16 @@ def detecting(
         c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads, parts=inner, traits=traits or {}
     )
     return whole.but(causal=False, labels=labels(c, 2))
+
+
+def learned_queries(c: Config, backbone: Spec) -> Spec:
+    """DETR and those with its keys: learned queries, and features of the stages that the backbone names."""
+    heads = named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
+    widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], backbone)
+    traits = {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "learned": c.str("position_embedding_type", default="sine") == "learned",
+        "levels": len(widths),
+        **{f"level.{place}": width for place, width in enumerate(widths)},
+    }
+    return detecting(c, heads, backbone, traits=traits)
