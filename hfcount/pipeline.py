@@ -191,7 +191,7 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         _compare_pickled(run, blueprint, documents.companions[BIN_INDEX])
         return
     if documents.index is not None:
-        run.index, run.depth = read_index(documents.index), "index"
+        run.index, run.depth = run.options.indexes(documents.index), "index"
     run.weights = found = weights(documents, run.index)
     run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
     need = _need_of_headers(run, found)

@@ -6,8 +6,10 @@ import pytest
 from build import Json, raw
 
 from hfcount.errors import DocumentError
+from hfcount.formats import recent
 from hfcount.formats.index import MAX_NAME, MAX_SHARDS, Index, is_safe, read_index
 from hfcount.formats.json import Document
+from hfcount.formats.recent import RecentIndexes
 
 ONE = {"a.weight": "model.safetensors"}
 
@@ -154,3 +156,30 @@ def test_unsafe_shard_names(shard: str) -> None:
     assert not is_safe(shard)
     error = _refused({"weight_map": {**ONE, "b": shard}})
     assert (error.code, "Nothing was requested" in str(error)) == ("HF002", True)
+
+
+def test_an_index_that_was_read_last_is_not_read_again() -> None:
+    read, document = RecentIndexes(), Document("org/m model.safetensors.index.json", raw({"weight_map": ONE}))
+    first = read(document)
+    assert first == read_index(document)
+    again = Document("org/copy model.safetensors.index.json", bytes(bytearray(document.raw)))
+    assert read(again) is first
+    other = Document("org/other model.safetensors.index.json", document.raw + b"\n")
+    assert read(other) == first
+    assert read(other) is not first
+
+
+def test_indexes_that_were_read_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "_BYTES", 100)
+    read, short = RecentIndexes(), Document("short", raw({"weight_map": ONE}))
+    long = Document("long", short.raw + b" " * 100)
+    first = read(short)
+    assert read(long) is not read(long)
+    assert read(short) is not first
+
+
+def test_an_index_that_is_refused_is_refused_again() -> None:
+    read = RecentIndexes()
+    for where in ("one", "two"):
+        with pytest.raises(DocumentError, match=where):
+            read(Document(where, b"{}"))

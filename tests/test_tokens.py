@@ -1,6 +1,7 @@
 """Added tokens: what each of a tokenizer's files says of them, and how far a run looks for that."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ NAMED: dict[str, Any] = {
 
 
 def found(folder: Path) -> list[tuple[str, str, int]]:
-    return list(tokens.added(tokens.read(folder, None)))
+    return list(tokens.added(tokens.read(folder, os.listdir(folder), None)))
 
 
 @pytest.mark.parametrize("indent", [None, 2], ids=["dense", "indented"])
@@ -87,7 +88,7 @@ def test_what_comes_after_is_not_kept(tmp_path: Path) -> None:
     whole = json.dumps(NAMED["tokenizer.json"](a=3))
     (tmp_path / "tokenizer.json").write_text(whole[:-1] + ', "rest": "' + "é" * 4_000_000 + '"}')
     assert found(tmp_path) == [("tokenizer.json", "a", 3), ("tokenizer.json", "y", 1)]
-    (document,) = tokens.read(tmp_path, "org/name").values()
+    (document,) = tokens.read(tmp_path, os.listdir(tmp_path), "org/name").values()
     assert (document.where, len(document.raw) < 150) == ("org/name tokenizer.json", True)
 
 

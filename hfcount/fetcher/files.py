@@ -29,8 +29,10 @@ def read(path: Path, where: str | None = None) -> Document | None:
         if file is None:
             return None
         size = os.fstat(file.fileno()).st_size
-        raw = (file.read(cap + 1) or b"") if size <= cap else b""
-    if (size := max(size, len(raw))) > cap:  # some files hold more than they say
+        raw = (file.read(size + 1) or b"") if size <= cap else b""
+        if len(raw) > size:  # some files hold more than they say
+            raw += file.read(cap + 1 - len(raw)) or b""
+    if (size := max(size, len(raw))) > cap:
         raise FetchError("UnreadableFile", f"{where} has {size:,} bytes; at most {cap:,} are read.")
     return Document(where, raw)
 

@@ -49,9 +49,7 @@ def read(request: Request) -> Documents:
     config = files.read(path)
     if config is None:
         raise FetchError("NoConfig", f"there is no file {printable(str(path))}. Check the path.")
-    return Documents(
-        request.model, "folder", None, config, None, FolderShards(path.parent, (), whole=False), alone=True
-    )
+    return Documents(request.model, "folder", None, config, None, FolderShards(path.parent, ()), alone=True)
 
 
 def local_path(model: str) -> Path:
@@ -95,7 +93,7 @@ def read_folder(
         )
     config, index = (files.read(folder / name, label and f"{label} {name}") for name in (CONFIG, INDEX))
     try:
-        sizes = _listed(folder)
+        sizes, entries = _listed(folder), os.listdir(folder)
     except OSError as error:
         raise FetchError("UnreadableFile", f"{printable(str(folder))} cannot be read: {error.strerror}.") from None
     names = top_level(sizes)
@@ -116,26 +114,28 @@ def read_folder(
         revision,
         config,
         index,
-        FolderShards(folder, weights, whole),
+        FolderShards(folder, weights, whole, entries),
         names,
         sizes=sizes if whole else None,
-        companions={name: one for name, one in others.items() if one} | tokens.read(folder, label),
+        companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
     )
 
 
 class FolderShards:
-    """Weight files of a folder; `whole` says whether that has all there are."""
+    """Weight files of a folder; `whole` says whether that has all there are, `entries` is all that is in it."""
 
     local = True
 
-    def __init__(self, folder: Path, names: Collection[str], whole: bool) -> None:
-        self._folder, self.whole = folder, whole
+    def __init__(
+        self, folder: Path, names: Collection[str], whole: bool = False, entries: Collection[str] = ()
+    ) -> None:
+        self._folder, self.whole, self._entries = folder, whole, frozenset(entries)
         self.names: Collection[str] | None = names
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that are there; None for the size of what is no file."""
         found: dict[str, int | None] = {}
-        for name in wanted:
+        for name in filter(self._there, wanted):
             try:
                 facts = os.stat(self._folder / name)
                 found[name] = facts.st_size if S_ISREG(facts.st_mode) else None
@@ -152,7 +152,7 @@ class FolderShards:
         """The shards of those names; a file that does not exist is left out."""
         found = {}
         for name in wanted:
-            if (one := self._read(name)) is not None:
+            if self._there(name) and (one := self._read(name)) is not None:
                 found[name] = one
             done()
         return found
@@ -168,6 +168,10 @@ class FolderShards:
                     if len(raw) == piece.end - piece.begin:
                         found[piece] = digest(raw)
         return found
+
+    def _there(self, name: str) -> bool:
+        """Whether it may be there: a recording names many files that it does not have."""
+        return "/" in name or name in self._entries
 
     def _read(self, name: str) -> Shard | None:
         with files.opened(self._folder / name, printable(name)) as file:

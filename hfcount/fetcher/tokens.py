@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,15 @@ _DECODER = json.JSONDecoder()
 _KEYS = {"tokenizer_config.json": "added_tokens_decoder", "tokenizer.json": "added_tokens"}
 
 
-def read(folder: Path, label: str | None) -> dict[str, Document]:
+def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, Document]:
     """The documents of a folder that name added tokens, by file; what cannot be read is left out.
 
     Args:
+        names: of the files that the folder has.
         label: what messages call the documents; their paths when None.
     """
     found = {}
-    for name in TOKENS:
+    for name in (name for name in TOKENS if name in names):
         path = folder / name
         with suppress(FetchError), files.opened(path, name) as file:
             most = _WHOLE if name == TOKENIZER else _MOST

@@ -54,7 +54,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
         raise DocumentError(
             f"{where}: weight_map gives {shown(value)} for {printable(name)}, and must give a file name."
         )
-    if max(map(len, weight_map)) > MAX_NAME:
+    if max(set(map(len, weight_map))) > MAX_NAME:
         longest = max(weight_map, key=len)
         raise DocumentError(
             f"{where}: a tensor's name has {len(longest):,} characters ({printable(longest, 40)}); at most"

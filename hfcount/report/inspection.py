@@ -6,7 +6,8 @@ from pathlib import Path
 
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
-from hfcount.formats.index import Index
+from hfcount.formats.index import Index, read_index
+from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
@@ -34,6 +35,7 @@ class Options:
         extras: optional fields of the report to fill in.
         load: the workload that serving costs are computed for.
         derive_with: what gives names and shapes of a type that no family describes; it is then refused if None.
+        indexes: reads the index of a checkpoint; another than the default may keep what it has read.
         progress: called with the number of files to read; returns a function that is called after each file.
     """
 
@@ -44,6 +46,7 @@ class Options:
     load: Workload = field(default_factory=Workload)
     progress: Callable[[int], Callable[[], None]] = unwatched
     derive_with: DerivedWith | None = None
+    indexes: Callable[[Document], Index] = read_index
 
 
 @dataclass(slots=True)

@@ -14,13 +14,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.meter import Limit, Meter, OverQuota
 from hfcount.sweeping import rows
 from hfcount.sweeping.rows import Task
 from hfcount.text import printable
+
+if TYPE_CHECKING:
+    from hfcount.report.inspection import Options
 
 _GRACE = 2.0  # seconds that a checkpoint has to be stopped in before its process ends
 _POLL = 0.5
@@ -114,7 +117,7 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
 
     try:
         with _limited(deadline, apart):
-            return rows.line(task, inspect(replace(task.request, timeout=deadline, meter=meter)))
+            return rows.line(task, inspect(replace(task.request, timeout=deadline, meter=meter), _options()))
     except OverQuota:
         raise
     except _TimedOut:
@@ -170,6 +173,15 @@ def _arm(seconds: float) -> None:
 def _disarm() -> None:
     _ARMED[0] = 0.0
     faulthandler.cancel_dump_traceback_later()
+
+
+@cache
+def _options() -> "Options":
+    """The options of all that this process inspects."""
+    from hfcount.formats.recent import RecentIndexes
+    from hfcount.report.inspection import Options
+
+    return Options(indexes=RecentIndexes())
 
 
 @cache

@@ -50,12 +50,13 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
 
 def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     """HF105: added tokens without a row; no harm is done where they only pad, or another input takes their place."""
-    largest = max((table[1:] for table in _tables(c)), default=None)
+    added = list(tokens.added(c.weights.companions))
+    largest = max((table[1:] for table in _tables(c)), default=None) if added else None
     if largest is None:
         return
     rows, table = largest
     found: dict[Severity, dict[int, tuple[str, str]]] = {}
-    for file, token, number in tokens.added(c.weights.companions):
+    for file, token, number in added:
         if number >= rows:
             found.setdefault("note" if _UNREAD.search(token) else "error", {}).setdefault(number, (file, token))
     for severity, by_id in found.items():
