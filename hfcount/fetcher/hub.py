@@ -1,6 +1,6 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -10,6 +10,7 @@ from hfcount.fetcher import evidence, tokens
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied, Empty
+from hfcount.fetcher.hub_shards import HubShards
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
@@ -19,7 +20,6 @@ from hfcount.fetcher.interface import (
     TOKENIZER,
     TOKENS,
     Documents,
-    Progress,
     Request,
     companions,
     label,
@@ -28,11 +28,8 @@ from hfcount.fetcher.interface import (
 from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
-from hfcount.fetcher.ranges import read_headers, read_pieces
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
-from hfcount.formats.safetensors import Shard
-from hfcount.formats.samples import Piece, Samples
 from hfcount.text import printable
 
 _LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
@@ -87,7 +84,7 @@ class _Repo:
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
-        shards = HubShards(self, self.sizes)
+        shards = HubShards(self.client, self.url, self.refused, self.sizes)
         if config is None and self.request.cache and self.commit:
             kept = evidence.load(self.request, self.place.url, self.commit, shards)
             if kept is not None:
@@ -269,46 +266,3 @@ class _Repo:
         if denied.said == "Access to this resource is disabled.":
             return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
         return denied.error(what)
-
-
-class HubShards:
-    """Files of a repo at one commit, read by ranges.
-
-    Args:
-        sizes: bytes of all files of the repo by their names; None where they could not be listed.
-    """
-
-    local, whole = False, True
-
-    def __init__(self, repo: _Repo, sizes: Mapping[str, int | None] | None) -> None:
-        self._repo = repo
-        named = None if sizes is None else top_level(sizes)
-        self.names: Collection[str] | None = (
-            None if named is None else [name for name in named if name.endswith(".safetensors")]
-        )
-        self._sizes = sizes
-
-    def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
-        """Bytes of those of the files that are listed; None where nothing is."""
-        return None if self._sizes is None else {name: self._sizes[name] for name in wanted if name in self._sizes}
-
-    def close(self) -> None:
-        """Ends all connections."""
-        self._repo.client.close()
-
-    def read(self, wanted: Collection[str], done: Progress) -> Mapping[str, Shard]:
-        """The shards of those names; one that is not there is left out.
-
-        Raises:
-            FetchError: a server could not be reached, refused, or does not serve ranges.
-        """
-        there = [name for name in wanted if self._sizes is None or name in self._sizes]
-        for _ in range(len(wanted) - len(there)):
-            done()
-        repo = self._repo
-        return read_headers(repo.client, {name: repo.url(name) for name in there}, done, repo.refused)
-
-    def sample(self, wanted: Collection[Piece]) -> Samples:
-        """The digests of pieces of the files; raises as `read` does."""
-        repo = self._repo
-        return read_pieces(repo.client, {piece: repo.url(piece.file) for piece in wanted}, repo.refused)
