@@ -170,3 +170,5 @@ def _sweep(
         done = run.many(wanted, out, None, workers, deadline, retry)
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
+    counts = sorted(done.verdicts.items(), key=lambda one: (-one[1], one[0]))
+    click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
