@@ -121,7 +121,7 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     unit, title = next(scale for scale in scales if longest >= scale[0])
     if not all(row.whole for row in rows if row.bars):
         title += " (≥: some parts are not described)"
-    _frame(numbers, title, longest / unit * _PANEL / (_PANEL - _NUMBER), height, theme)
+    _frame(numbers, title, longest / unit * _PANEL / (_PANEL - _NUMBER), height, theme, unit == 1)
     _frame(shares, "share, %", 100, height, theme)
 
     top = 0
@@ -187,11 +187,11 @@ def _patch(name: str, theme: Theme) -> Patch:
     return Patch(facecolor=fill, hatch=hatch, edgecolor=theme.paper, linewidth=0, label=name)
 
 
-def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme) -> None:
-    """An empty panel; y is in points from the top."""
+def _frame(axes: Axes, title: str, limit: float, height: int, theme: Theme, whole: bool = False) -> None:
+    """An empty panel; y is in points from the top. `whole`: only whole numbers are marked."""
     axes.set(xlim=(0, limit), ylim=(height, 0), yticks=[], facecolor=theme.paper)
     axes.set_xlabel(title, color=theme.pale)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=whole, min_n_ticks=1))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.tick_params(axis="x", length=0, pad=5, labelcolor=theme.pale)
     axes.grid(axis="x", color=theme.grid, linewidth=0.6)

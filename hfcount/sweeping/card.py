@@ -83,13 +83,15 @@ def html(found: Summary, charts: Mapping[str, bytes]) -> str:
 
 def charts(found: Summary) -> dict[str, bytes]:
     """Pictures by the names of their files: verdicts of all, of each family and of each scheme (extra `plot`)."""
+    from hfcount.reporters.colours import ALL
     from hfcount.reporters.plots import Row, drawn, lines
+
+    def row(label: str, counts: Mapping[str, int]) -> Row:
+        return Row(lines(label), {"": {verdict: counts[verdict] for verdict in ALL if counts.get(verdict)}}, True)
 
     groups = {"verdicts": {"all": found.verdicts}, "families": found.families, "schemes": found.schemes}
     return {
-        f"charts/{name}.svg": drawn(
-            [Row(lines(label), {"": dict(group)}, True) for label, group in largest(group_of)], "svg", scales=_SCALES
-        )
+        f"charts/{name}.svg": drawn([row(label, counts) for label, counts in largest(group_of)], "svg", scales=_SCALES)
         for name, group_of in groups.items()
         if group_of
     }
