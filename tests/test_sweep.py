@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -342,6 +343,35 @@ def test_a_summary_counts_and_draws(tree: Path, tmp_path: Path) -> None:
         assert "checkpoints" in drawn
     empty = _command(tmp_path / "empty", "--summary")
     assert (empty.returncode, "no rows yet" in empty.stderr) == (3, True)
+
+
+def test_a_readme_of_others_is_left(tree: Path, tmp_path: Path) -> None:
+    def swept(out: Path) -> str:
+        with ThreadPoolExecutor(1) as threads:
+            hfcount.sweep(tree, out, executor=threads)
+        _command(out, "--summary")
+        return (out / "README.md").read_text()
+
+    (others := tmp_path / "others").mkdir()
+    (others / "README.md").write_text("mine")
+    assert swept(others) == "mine"
+    own = tmp_path / "own"
+    first = swept(own)
+    (own / "README.md").write_text(first.replace("24", "none"))
+    assert swept(own) == first
+
+
+@pytest.mark.parametrize("command", [("--summary",), ("--tree", ".")])
+def test_a_part_of_another_dataset_is_refused(tmp_path: Path, command: Sequence[str]) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="no pyarrow; the extra `sweep` brings it")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="no pyarrow; the extra `sweep` brings it")
+    part = tmp_path / "out" / "data" / "part-000001.parquet"
+    part.parent.mkdir(parents=True)
+    parquet.write_table(arrow.table({"text": ["a"]}), part)
+    done = _command(tmp_path / "out", *command)
+    assert done.returncode == 3
+    assert f"{part} cannot be read: it has no column" in done.stderr
+    assert part.stat().st_size
 
 
 def test_duckdb_reads_the_rows(tree: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 from hfcount.reporters.markdown import code
 from hfcount.reporters.markdown import escape as marked
@@ -32,7 +33,11 @@ configs:
     path: data/*.{kind}
 ---
 
+{mark}
+
 """
+
+_MARK = "<!-- Each sweep writes this page anew; without this line it is left as it is. -->"
 
 _ABOUT = """
 ## The rows
@@ -56,7 +61,12 @@ def markdown(found: Summary, charts: Sequence[str] = ()) -> str:
 
 def card(found: Summary, text: str) -> str:
     """README.md of the folder as a dataset on the Hub."""
-    return _CARD.format(kind=found.kind) + text + _ABOUT.format(files=f"data/*.{found.kind}")
+    return _CARD.format(kind=found.kind, mark=_MARK) + text + _ABOUT.format(files=f"data/*.{found.kind}")
+
+
+def is_own(page: Path) -> bool:
+    """Whether a page is one that a sweep may write: there is none, or a sweep has written it."""
+    return not page.exists() or _MARK.encode() in page.read_bytes()
 
 
 def html(found: Summary, charts: Mapping[str, bytes]) -> str:

@@ -30,6 +30,8 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         OSError, ValueError: it is not such a file.
     """
     with import_module("pyarrow.parquet").ParquetFile(path) as file:
+        if lacking := [name for name in columns if name not in file.schema_arrow.names]:
+            raise ValueError(f"it has no column {lacking[0]}")
         for batch in file.iter_batches(_BATCH, columns=list(columns), use_threads=False):
             yield from batch.to_pylist()
 

@@ -95,11 +95,12 @@ def largest(groups: Mapping[str, Counter[str]]) -> list[tuple[str, Counter[str]]
 
 
 def described(out: Path) -> Summary:
-    """Writes README.md, so that the folder is a dataset, and returns what it says."""
+    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
     from hfcount.sweeping import card
 
     found = summed(out)
-    (out / "README.md").write_text(card.card(found, card.markdown(found)), encoding="utf-8")
+    if card.is_own(page := out / "README.md"):
+        page.write_text(card.card(found, card.markdown(found)), encoding="utf-8")
     return found
 
 
@@ -120,7 +121,8 @@ def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> st
     text = card.markdown(found, [*charts])
     pages = {"README.md": card.card(found, text), "summary.md": text, "summary.html": card.html(found, charts)}
     for name, page in pages.items():
-        written(out / name, page.encode)
+        if name != "README.md" or card.is_own(out / name):
+            written(out / name, page.encode)
     return text.rstrip("\n")
 
 
