@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import chain, embedding, layer_norm, stack
 from hfcount.parts.conformer import nemo_convolution
 from hfcount.parts.convolution import batch_norm
-from hfcount.parts.speech import conformer_attention
+from hfcount.parts.speech import conformer_attention, postnet_layers
 from hfcount.parts.temporal import conv
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.tree.nodes import Block, Linear, block
@@ -34,9 +34,7 @@ _SWITCHES = ("convolution_bias", "use_cnn_in_conformer", "use_macaron_style_in_c
 
 def spec(c: Config) -> Spec:
     traits = {key: keys.sized(letter, c.int(key, maximum=MAX_LAYERS)) for key, letter in _SIZES.items()}
-    switches = {
-        key: c.bool(key) for key in ("convolution_bias", "use_cnn_in_conformer", "use_macaron_style_in_conformer")
-    }
+    switches = {key: c.bool(key) for key in _SWITCHES}
     several = {}
     for key, letter in (("num_languages", "n_l"), ("num_speakers", "n_s"), ("speaker_embed_dim", "d_s")):
         several[key] = keys.sized(letter, c.int(key, default=0, minimum=0))
@@ -117,10 +115,5 @@ def _predictor(s: Spec, what: str) -> Block:
 
 
 def _postnet(s: Spec) -> Block:
-    of, bins, units = s.traits, s.traits["num_mel_bins"], s.traits["speech_decoder_postnet_units"]
-
-    def layer(left: int, right: int) -> Block:
-        return block(conv=conv(left, right, of["speech_decoder_postnet_kernel"], False), batch_norm=batch_norm(right))
-
-    out = Linear(s.hidden, bins * of["reduction_factor"], True)
-    return block("other", feat_out=out, layers=chain(bins, units, bins, of["speech_decoder_postnet_layers"], layer))
+    out = Linear(s.hidden, s.traits["num_mel_bins"] * s.traits["reduction_factor"], True)
+    return block("other", feat_out=out, layers=postnet_layers(s.traits))

@@ -5,10 +5,8 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, chain, embedding, layer_norm, lm_head, stack
 from hfcount.parts.audio import filters, last_filter, masked, places, waveform_layer
 from hfcount.parts.conversions import WEIGHT_NORM
-from hfcount.parts.convolution import batch_norm
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.parts.speech import feed_forward
-from hfcount.parts.temporal import conv
+from hfcount.parts.speech import feed_forward, postnet_layers
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -95,14 +93,9 @@ def _said(s: Spec) -> Block:
 
 def _postnet(s: Spec) -> Block:
     d, of = s.hidden, s.traits
-    bins, units, kernel = of["num_mel_bins"], of["speech_decoder_postnet_units"], of["speech_decoder_postnet_kernel"]
-
-    def layer(left: int, right: int) -> Block:
-        return block(conv=conv(left, right, kernel, False), batch_norm=batch_norm(right))
-
     return block(
         "other",
-        feat_out=Linear(d, bins * of["reduction_factor"], True),
+        feat_out=Linear(d, of["num_mel_bins"] * of["reduction_factor"], True),
         prob_out=Linear(d, of["reduction_factor"], True),
-        layers=chain(bins, units, bins, of["speech_decoder_postnet_layers"], layer),
+        layers=postnet_layers(of),
     )

@@ -1,10 +1,14 @@
 """Heads of encoders of speech, and the layers of conformers, named as in wav2vec 2.0 and its kin."""
 
+from collections.abc import Mapping
+
 from hfcount.parts.classic import classifier, headed
+from hfcount.parts.convolution import batch_norm
+from hfcount.parts.layers import chain
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.temporal import conformer_convolution, conv
 from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 
 def speech_heads(s: Spec, prefix: str, body: Block, **more: Block) -> Block:
@@ -111,3 +115,14 @@ def shortening(d: int, width: int, kernel: int, a: GQA) -> Block:
         ffn_layer_norm=norm,
         ffn=feed_forward(d, width),
     )
+
+
+def postnet_layers(of: Mapping[str, int]) -> tuple[Repeat, ...]:
+    """Convolutions that refine a spectrogram (arXiv:1712.05884). Tensors: i.conv.weight (outputs, inputs, w_q), a batch
+    norm each."""
+
+    def layer(left: int, right: int) -> Block:
+        return block(conv=conv(left, right, of["speech_decoder_postnet_kernel"], False), batch_norm=batch_norm(right))
+
+    bins, units = of["num_mel_bins"], of["speech_decoder_postnet_units"]
+    return chain(bins, units, bins, of["speech_decoder_postnet_layers"], layer)
