@@ -4,8 +4,8 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, fused_swiglu, layer_norm, stack
 from hfcount.parts.classic import mha
+from hfcount.parts.temporal import conv
 from hfcount.parts.vision import convolution
-from hfcount.parts.vocoder import kernel1d
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
@@ -45,16 +45,16 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         norm, switch = layer_norm(d), Tensor((1, wide, 1))
         network = Block({"layer_norm": norm, **fused_swiglu(d, one.dense.width, True).children}, "mlp")
-        deep = block(weight=Tensor((of["deep"], 1, of["kernel_size"])), bias=Tensor((of["deep"],)))
-        conv = block(
+        deep = conv(1, of["deep"], of["kernel_size"])
+        mixed = block(
             layer_norm=norm,
-            glu=block(b1=switch, b2=switch, ext_pw_conv_1d=kernel1d(d, 2 * wide, 1)),
-            dw_sep_conv_1d=block(dw_conv=deep, pw_conv=kernel1d(of["deep"], of["separable"], 1)),
-            ext_pw_conv_1d=kernel1d(d, wide, 1),
+            glu=block(b1=switch, b2=switch, ext_pw_conv_1d=conv(d, 2 * wide, 1)),
+            dw_sep_conv_1d=block(dw_conv=deep, pw_conv=conv(of["deep"], of["separable"], 1)),
+            ext_pw_conv_1d=conv(d, wide, 1),
         )
         attention = mha(d, one.attention, "o_proj")
         networks = {"feed_forward_in": network, "feed_forward_out": network}
-        return block(self_attn=attention, conv=conv, **networks, layer_norm_att=norm, layer_norm=norm)
+        return block(self_attn=attention, conv=mixed, **networks, layer_norm_att=norm, layer_norm=norm)
 
     convolutions: dict[str, Node] = {"0": convolution(1, channels, 3)}
     for step in range(1, of["steps"]):  # an activation stands between them

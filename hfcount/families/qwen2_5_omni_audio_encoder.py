@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.parts.vocoder import kernel1d
+from hfcount.parts.temporal import conv
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -30,8 +30,8 @@ def blueprint(s: Spec) -> Block:
         return altered(bart_layer(d, one, False), self_attn=attention)
 
     return block(
-        conv1=Block(kernel1d(s.traits["num_mel_bins"], d, 3).children, "embedding"),
-        conv2=Block(kernel1d(d, d, 3).children, "embedding"),
+        conv1=conv(s.traits["num_mel_bins"], d, 3, component="embedding"),
+        conv2=conv(d, d, 3, component="embedding"),
         audio_bos_eos_token=embedding(2, out),
         layers=stack(s.layers, layer),
         ln_post=layer_norm(d),

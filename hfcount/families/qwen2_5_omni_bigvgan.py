@@ -4,7 +4,8 @@ from itertools import product
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts.vocoder import halved, kernel1d, snake, transposed1d
+from hfcount.parts.temporal import conv, upsampling
+from hfcount.parts.vocoders import halved, snake
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
@@ -32,17 +33,17 @@ def blueprint(s: Spec) -> Block:
     last = halved(d, of["steps"])
     ups, blocks = dict[str, Node](), dict[str, Node]()
     for step in range(of["ups"]):
-        ups[str(step)] = Block({"0": transposed1d(halved(d, step), halved(d, step + 1), of[f"up.{step}"])})
+        ups[str(step)] = Block({"0": upsampling(halved(d, step), halved(d, step + 1), of[f"up.{step}"])})
     for number, (step, kind) in enumerate(product(range(of["steps"]), range(of["blocks"]))):
         width = halved(d, step + 1)
-        same = Repeat(three, kernel1d(width, width, of[f"block.{kind}"]))
+        same = Repeat(three, conv(width, width, of[f"block.{kind}"]))
         activations = Repeat(Indices.below(2 * 3), block(act=snake(width)))
         blocks[str(number)] = block(convs1=same, convs2=same, activations=activations)
     return block(
         "audio",
-        conv_pre=kernel1d(of["mel_dim"], d, 7),
+        conv_pre=conv(of["mel_dim"], d, 7),
         ups=Block(ups),
         resblocks=Block(blocks),
         activation_post=block(act=snake(last)),
-        conv_post=kernel1d(last, 1, 7, bias=False),
+        conv_post=conv(last, 1, 7, bias=False),
     )

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, stack
-from hfcount.parts.vocoder import voice_encoder
+from hfcount.parts.vocoders import voice_encoder
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 

@@ -4,7 +4,8 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.parts.mixers import conv1d
-from hfcount.parts.vocoder import halved, kernel1d, snake, transposed1d
+from hfcount.parts.temporal import conv, upsampling
+from hfcount.parts.vocoders import halved, snake
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -42,18 +43,18 @@ def blueprint(s: Spec) -> Block:
     )
     longer, count = dict[str, Node](), of["upsample_rates"]
     for number in range(of["upsampling_ratios"]):
-        wider = block(conv=transposed1d(d, d, of[f"upsampling_ratios.{number}"]))
+        wider = block(conv=upsampling(d, d, of[f"upsampling_ratios.{number}"]))
         longer[str(number)] = Block({"0": wider, "1": convnext})
-    waves: dict[str, Node] = {"0": block(conv=kernel1d(d, of["decoder_dim"], 7))}
+    waves: dict[str, Node] = {"0": block(conv=conv(d, of["decoder_dim"], 7))}
     for number in range(count):
         wide, narrow = halved(of["decoder_dim"], number), halved(of["decoder_dim"], number + 1)
-        wave, mix = block(conv=kernel1d(narrow, narrow, 7)), block(conv=kernel1d(narrow, narrow, 1))
+        wave, mix = block(conv=conv(narrow, narrow, 7)), block(conv=conv(narrow, narrow, 1))
         unit = block(act1=snake(narrow), conv1=wave, act2=snake(narrow), conv2=mix)
-        step = block(conv=transposed1d(wide, narrow, 2 * of[f"upsample_rates.{number}"]))
+        step = block(conv=upsampling(wide, narrow, 2 * of[f"upsample_rates.{number}"]))
         units = {str(place): unit for place, _ in enumerate(_DILATIONS, 2)}
         waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
     last = halved(of["decoder_dim"], count)
-    waves |= {str(count + 1): snake(last), str(count + 2): block(conv=kernel1d(last, 1, 7))}
+    waves |= {str(count + 1): snake(last), str(count + 2): block(conv=conv(last, 1, 7))}
     transformer = block(layers=stack(s.layers, layer), norm=rms_norm(d))
     table = embedding(of["rows"], d)
     return block(

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, gqa, rms_norm, stack, swiglu
-from hfcount.parts.vocoder import kernel1d
+from hfcount.parts.temporal import conv
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -33,6 +33,6 @@ def blueprint(s: Spec) -> Block:
             mlp=altered(swiglu(d, width), down_proj=Linear(width, d, True)),
         )
 
-    first, second = kernel1d(s.traits["num_mel_bins"], d, 3), kernel1d(d, d, 3)
+    first, second = conv(s.traits["num_mel_bins"], d, 3), conv(d, d, 3)
     embedder = block("embedding", conv1=first, conv2=second)
     return block(embedder=embedder, layers=stack(s.layers, layer), norm=rms_norm(d))
