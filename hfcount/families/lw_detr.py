@@ -5,11 +5,10 @@ from hfcount.keys.detection import grouped_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import mha
-from hfcount.parts.convolution import normed, transposed
-from hfcount.parts.detection import perceptron, proposing, sampling, split_stage
+from hfcount.parts.detection import perceptron, sampling
+from hfcount.parts.grouped import proposing, scaled
 from hfcount.spec import Layer, Spec
-from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, block
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lw_detr",)  # transformers 5.23: modeling_lw_detr.py
 IGNORED = ("projector_in_channels", "projector_out_channels")
@@ -20,7 +19,6 @@ SPELLINGS = {
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 _SCALES = (0.5, 1.0, 2.0)
-_WIDE = 512  # features that are wider are made narrower before they are enlarged
 
 
 def spec(c: Config) -> Spec:
@@ -41,22 +39,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, of, seen = s.hidden, s.traits, s.parts["backbone"]
-    points, width, outputs = of["num_feature_levels"] * of["decoder_n_points"], seen.hidden, seen.traits["outputs"]
-
-    def step(into: int, out: int, side: int) -> Block:
-        return normed(into, out, side, names=("conv", "norm"))
-
-    def scaled(halves: int) -> Block:
-        way, out, half, fourth = dict[str, Block](), width, width // 2, width // 4
-        if halves == 4 and width > _WIDE:
-            way, out = {"0": step(width, half, 1), "1": transposed(half, fourth, 2)}, fourth
-        elif halves == 4:
-            way, out = {"0": transposed(width, half, 2)}, half
-        elif halves == 1:
-            way = {"0": step(width, width, 3)}
-        joined = split_stage(outputs * out, d, of["inner"], of["c2f_num_blocks"], step)
-        sampled = Repeat(Indices.below(outputs), block(layers=Block(way))) if way else None
-        return block("projector", sampling_layers=sampled, projector_layer=joined, layer_norm=layer_norm(d))
+    points, queries = of["num_feature_levels"] * of["decoder_n_points"], of["num_queries"] * of["group_detr"]
 
     def layer(one: Layer) -> Block:
         return block(
@@ -68,8 +51,7 @@ def blueprint(s: Spec) -> Block:
             layer_norm=layer_norm(d),
         )
 
-    scales = {str(place): scaled(of[f"halves.{place}"]) for place in range(of["scales"])}
-    queries = of["num_queries"] * of["group_detr"]
+    scales = {str(place): scaled(s, of[f"halves.{place}"]) for place in range(of["scales"])}
     body = block(
         backbone=block(backbone=families.tree(seen), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),

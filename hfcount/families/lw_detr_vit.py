@@ -10,7 +10,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("lw_detr_vit",)  # transformers 5.23: modeling_lw_detr.py
-IGNORED = ("window_block_indices", "num_windows_side")
+IGNORED = ("window_block_indices", "num_windows_side", "stage_names")
 
 _HEADS = keys.named(Backbone="backbone")
 
@@ -43,7 +43,7 @@ def blueprint(s: Spec) -> Block:
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
         keys = Linear(d, wide)  # which never have a bias
         attention = block("attention", q_proj=into, k_proj=keys, v_proj=into, o_proj=out)
-        if s.place:  # within the detector these are stored under other names
+        if s.traits.get("renamed"):
             attention = block("attention", attention=block(query=into, key=keys, value=into), output=out)
         return block(
             attention=attention,

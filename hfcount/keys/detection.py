@@ -98,7 +98,7 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads, traits: Mapping[str
         **traits,
     }
     layers = alike(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
-    whole = decoder_spec(
-        c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts={"backbone": backbone}, traits=sizes
-    )
+    # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
+    parts = {"backbone": backbone.but(traits={**backbone.traits, "renamed": 1})}
+    whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits=sizes)
     return whole.but(causal=False, labels=labels(c, 2))

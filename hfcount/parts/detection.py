@@ -1,15 +1,14 @@
 """Parts of detectors like DETR (arXiv:2005.12872)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from hfcount.parts.classic import fc
 from hfcount.parts.convolution import conv
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
-from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tied, block
+from hfcount.spec import Layer
+from hfcount.tree.nodes import Block, Component, Linear, Node, Tied, block
 
 _NAMED = 64  # layers whose second names are known: each is written out
 
@@ -114,40 +113,3 @@ def second_names(count: int, classes: int, *widths: int) -> dict[str, Node]:
     }
     boxes = {place: tied_perceptron(f"{where}.bbox_embed.{place}", *widths) for place in known}
     return {"class_embed": Block(labels), "bbox_embed": Block(boxes)}
-
-
-def split_stage(
-    inputs: int,
-    d: int,
-    inner: int,
-    blocks: int,
-    step: Callable[[int, int, int], Block],
-    names: tuple[str, str, str] = ("conv1", "conv2", "bottlenecks"),
-) -> Block:
-    """Features split in two, one half convolved again and again, and all of it joined (YOLOv8's C2f).
-
-    `step` builds a convolution of so many channels to so many, by the side of its kernel. Tensors under `names`.
-    """
-    first, last, between = names
-    one = Block({name: step(inner, inner, 3) for name in (first, last)})
-    return Block(
-        {
-            first: step(inputs, 2 * inner, 1),
-            last: step((2 + blocks) * inner, d, 1),
-            **({between: Repeat(Indices.below(blocks), one)} if blocks else {}),
-        }
-    )
-
-
-def proposing(s: Spec) -> dict[str, Node]:
-    """What proposes objects to each group of queries.
-
-    Tensors: enc_output (d, d), enc_output_norm (d), enc_out_bbox_embed, enc_out_class_embed (c, d), each numbered.
-    """
-    d, each = s.hidden, Indices.below(s.traits["group_detr"])
-    return {
-        "enc_output": Repeat(each, Linear(d, d, True, "other")),
-        "enc_output_norm": Repeat(each, layer_norm(d)),
-        "enc_out_bbox_embed": Repeat(each, perceptron(d, d, d, 4)),
-        "enc_out_class_embed": Repeat(each, Linear(d, s.labels, True, "other")),
-    }
