@@ -19,7 +19,7 @@ def chosen(c: Config) -> list[int]:
         return [int(place) for place in c.ints("out_indices")] or [-1]
     found = []
     for name in names:
-        number = name.lstrip("abcdefghijklmnopqrstuvwxyz") or "0"
+        number = name.lstrip("abcdefghijklmnopqrstuvwxyz.") or "0"
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
             raise c.error("out_features must be names of stages.", "out_features")
         found.append(0 if name in NAMED_STEMS else int(number))
@@ -32,7 +32,7 @@ def channels(places: list[int], backbone: Spec) -> list[int]:
     stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
     if not any("width" in part.layer.traits for part in backbone.layers):
         return [backbone.hidden for _ in places]
-    widths = [stem, *stages]
+    widths = stages if backbone.traits.get("stemless") else [stem, *stages]
     found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
     return found or [backbone.hidden]
 
