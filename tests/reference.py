@@ -58,8 +58,9 @@ def recorded() -> Json:
         for name, part in below.items():
             fixed = issubclass(part.config_class, transformers.PreTrainedConfig)
             own = part.config_class if fixed else known.get(part.model_type)
+            own, given = (own, part.init_kwargs) if own else _made(kind, name)
             further = own.attribute_map if own else {}
-            absent = plain({further.get(key, key): value for key, value in part.init_kwargs.items()})
+            absent = plain({further.get(key, key): value for key, value in given.items()})
             parts[name] = [named(own) if own else part.model_type, not fixed, absent]
             if absent and _merged(kind, name, absent, own):
                 parts[name].append(True)
@@ -79,6 +80,16 @@ def recorded() -> Json:
         if named(kind) not in classes:
             classes[named(kind)] = described(kind)
     return {"version": transformers.__version__, "classes": dict(sorted(classes.items()))}
+
+
+def _made(kind: Any, name: str) -> tuple[Any, Json]:
+    """The class of a nested config whose declared type there is not, as it is made where it is absent, and its keys."""
+    try:
+        made = getattr(kind(), name)
+        keys = {field.name: _default(field) for field in fields(made)}
+    except Exception:  # a class that needs more than that
+        return None, {}
+    return type(made), {key.lstrip("_"): getattr(made, key) for key in keys if getattr(made, key) != keys[key]}
 
 
 def _merged(kind: Any, name: str, absent: Json, own: Any) -> bool:

@@ -139,8 +139,8 @@ def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec
     return found.but(head="backbone")
 
 
-def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4)) -> Spec:
-    """The backbone of a detector that is timm's ResNet-50 by default, or another by name.
+def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4), usual: str = "resnet50") -> Spec:
+    """The backbone of a detector that is a model of timm by default, `usual` or another by name.
 
     `places` are the numbers of the features that timm's model gives.
     """
@@ -155,9 +155,9 @@ def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4)) -> Spec:
     inner = c.part(
         "backbone_config",
         defaults={
-            "backbone": c.str("backbone", default="resnet50"),
-            "num_channels": further.get("num_channels", c.int("num_channels", default=3)),
-            "out_indices": list(further.get("out_indices", places)),
+            "backbone": c.str("backbone", default=usual),
+            "num_channels": further.get("num_channels", int(c.int("num_channels", default=3))),
+            "out_indices": further.get("out_indices", list(places)),
         },
     )
     inner.kind = "timm_backbone"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hfcount.keys.attention import multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Heads, decoder_spec, labels, named
-from hfcount.keys.sizes import sized
+from hfcount.keys.sizes import divides, sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, Layers, Spec
 
@@ -19,7 +19,7 @@ def chosen(c: Config) -> list[int]:
         return [int(place) for place in c.ints("out_indices")] or [-1]
     found = []
     for name in names:
-        number = name.lstrip("abcdefghijklmnopqrstuvwxyz") or "0"
+        number = name.lstrip("abcdefghijklmnopqrstuvwxyz.") or "0"
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
             raise c.error("out_features must be names of stages.", "out_features")
         found.append(0 if name in NAMED_STEMS else int(number))
@@ -32,7 +32,7 @@ def channels(places: list[int], backbone: Spec) -> list[int]:
     stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
     if not any("width" in part.layer.traits for part in backbone.layers):
         return [backbone.hidden for _ in places]
-    widths = [stem, *stages]
+    widths = stages if backbone.traits.get("stemless") else [stem, *stages]
     found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
     return found or [backbone.hidden]
 
@@ -74,3 +74,31 @@ def learned_queries(c: Config, backbone: Spec) -> Spec:
         **{f"level.{place}": width for place, width in enumerate(widths)},
     }
     return detecting(c, heads, backbone, traits=traits)
+
+
+def grouped_queries(c: Config, backbone: Spec, heads: Heads, traits: Mapping[str, int]) -> Spec:
+    """LW-DETR and those with its keys: queries in groups, of which one is left after training (arXiv:2207.13085).
+
+    The backbone's features, all as wide, are joined by convolutions of which the inner ones are narrower.
+    """
+    d, crossed = c.int("d_model"), c.int("decoder_cross_attention_heads")
+    divides(c, "decoder_cross_attention_heads", crossed, "d_model", d)
+    bias, own = c.bool("attention_bias", default=True), c.int("decoder_self_attention_heads")
+    layer = Layer(
+        mixer=multi_head(c, d, own, bias=bias, uneven="run", own_width=True),
+        ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
+        traits={"decoder_cross_attention_heads": sized("h_x", crossed)},
+    )
+    sizes = {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "group_detr": sized("n_g", c.int("group_detr", maximum=MAX_LAYERS)),
+        "decoder_n_points": sized("n_s", c.int("decoder_n_points")),
+        "inner": sized("d_p", c.times("hidden_expansion", d, default=0.5)),
+        "c2f_num_blocks": sized("n_b", c.int("c2f_num_blocks", minimum=0, maximum=MAX_LAYERS)),
+        **traits,
+    }
+    layers = alike(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
+    # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
+    parts = {"backbone": backbone.but(traits={**backbone.traits, "renamed": 1})}
+    whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits=sizes)
+    return whole.but(causal=False, labels=labels(c, 2))

@@ -145,8 +145,11 @@ class Config(Tracked):
         return self._parts[name]
 
     def part(self, *names: Str, defaults: Mapping[Str, Any] | None = None) -> Config:
-        """The config of a part that the model always has, empty if absent; `defaults` are values of absent keys."""
-        return (self.sub(*names) or self._below(names[0], None)).assuming(defaults or {})
+        """The config of a part that the model always has, empty if absent.
+
+        `defaults` are values of absent keys; they go before what the class says of a part that is absent.
+        """
+        return (self.sub(*names) or self._below(names[0], None, defaults)).assuming(defaults or {})
 
     def object(self, *names: Str) -> Mapping[Str, Any] | None:
         """A JSON object; None if absent."""

@@ -155,11 +155,12 @@ class Tracked:
         code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
         return self.error(said, name, code=code, expected=needed, observed=_plain(value))
 
-    def _below(self, name: str, values: Mapping[str, Any] | None) -> Self:
+    def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
         where, path = f"{self.where}: {name}", f"{self._path}{name}."
         below = type(self)(values or {}, where, self.family, path, self._chosen, part.kind)
         below._problems = self._problems
+        below.assuming(defaults or {})
         return below.assuming(part.absent) if values is None or part.merged else below
 
     def _declared(self) -> Declared:

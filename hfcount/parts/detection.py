@@ -45,6 +45,12 @@ def detr_layer(d: int, one: Layer, crossed: Block | bool = False) -> Block:
     )
 
 
+def named_attention(d: int) -> Block:
+    """Attention whose projections are called in full. Tensors: query, key, value and out_proj, each (d, d)."""
+    square = Linear(d, d, True)
+    return block("attention", query=square, key=square, value=square, out_proj=square)
+
+
 def sampling(d: int, points: int, heads: int, **more: Node) -> Block:
     """Deformable attention, to few places of each level (arXiv:2010.04159), `points` in all for each head.
 

@@ -1,0 +1,64 @@
+"""RF-DETR: LW-DETR over a DINOv2 whose features are joined at one scale, also with masks (arXiv:2511.09554)."""
+
+from hfcount import families, keys
+from hfcount.keys.detection import grouped_queries
+from hfcount.mapper import Config
+from hfcount.parts import embedding, layer_norm, stack
+from hfcount.parts.convolution import conv
+from hfcount.parts.detection import perceptron, sampling
+from hfcount.parts.grouped import masking, packed_attention, proposing, split_stage
+from hfcount.parts.release_names import RF_DETR
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("rf_detr",)  # transformers 5.23: modeling_rf_detr.py
+IGNORED = ("mask_point_sample_ratio", "mask_downsample_ratio")
+SPELLINGS = RF_DETR
+MERGED = {f"in_proj_{end}": tuple(f"{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
+
+_HEADS = keys.named(
+    ForObjectDetection="object_detection", Model="base", ForInstanceSegmentation="instance_segmentation"
+)
+
+
+def spec(c: Config) -> Spec:
+    traits = {
+        "num_feature_levels": keys.sized("n_l", c.int("num_feature_levels")),
+        "intermediate_size": keys.sized("d_m", c.int("intermediate_size")),
+    }
+    return grouped_queries(c, keys.only(c, families.backbone(c), "rf_detr_dinov2"), _HEADS, traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, seen, norm = s.hidden, s.traits, s.parts["backbone"], layer_norm(s.hidden)
+    points, queries = of["num_feature_levels"] * of["decoder_n_points"], of["num_queries"] * of["group_detr"]
+
+    def step(into: int, out: int, side: int) -> Block:
+        return block(conv=conv(into, out, side), bn=layer_norm(out))
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=packed_attention(d, one.attention),
+            norm1=norm,
+            cross_attn=sampling(d, points, one.traits["decoder_cross_attention_heads"]),
+            norm2=norm,
+            linear1=Linear(d, one.dense.width, True, "mlp"),
+            linear2=Linear(one.dense.width, d, True, "mlp"),
+            norm3=norm,
+        )
+
+    width = seen.traits["outputs"] * seen.hidden
+    joined = split_stage(width, d, of["inner"], of["c2f_num_blocks"], step, ("cv1", "cv2", "m"))
+    projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
+    decoder = block(layers=stack(s.layers, layer), norm=norm, ref_point_head=perceptron(2 * d, d, d))
+    body = {
+        "backbone": Block({"0": block(encoder=block(encoder=families.tree(seen)), projector=projector)}),
+        "transformer": block(decoder=decoder, **proposing(s)),
+        "query_feat": embedding(queries, d),
+        "refpoint_embed": embedding(queries, 4),
+    }
+    if s.head == "base":
+        return Block(body)
+    found = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
+    masks = masking(d, of["intermediate_size"], s.depth) if s.head == "instance_segmentation" else None
+    return found if masks is None else Block({**found.children, "segmentation_head": masks})

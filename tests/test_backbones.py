@@ -1,0 +1,90 @@
+"""Detectors by their backbones: those that a name says all of, those that are absent, and what they give out."""
+
+from typing import Any
+
+import pytest
+
+import hfcount
+from hfcount.errors import ConfigError, UnknownArchitecture
+
+Json = dict[str, Any]
+
+TIMM = {"use_timm_backbone": True, "backbone_config": None}
+SWIN = "swin_tiny_patch4_window7_224"
+VIT = {"model_type": "lw_detr_vit", "hidden_size": 24, "num_attention_heads": 2, "num_hidden_layers": 3}
+
+
+@pytest.mark.parametrize(
+    ("config", "total"),  # the totals are those of transformers 5.23 with timm 1.0
+    [
+        ({"model_type": "detr", "backbone": "resnet50", "num_channels": 3, "num_labels": 91, **TIMM}, 41_524_768),
+        ({"model_type": "detr", "backbone": "resnet101", "num_labels": 91, **TIMM}, 60_464_672),
+        ({"model_type": "omdet-turbo"}, 115_406_806),
+        ({"model_type": "omdet-turbo", "use_timm_backbone": False}, 115_411_030),
+        (
+            {"model_type": "omdet-turbo", "backbone": SWIN, **TIMM, "backbone_kwargs": {"out_indices": [1, 2]}},
+            100_040_230,
+        ),
+        ({"model_type": "rf_detr", "num_labels": 91}, 32_248_546),
+        ({"model_type": "lw_detr", "num_labels": 91, "projector_scale_factors": [1.0]}, 14_631_394),
+        (
+            {"model_type": "timm_backbone", "backbone": "swin_large_patch4_window12_384", "out_indices": [0, 2]},
+            133_756_884,
+        ),
+    ],
+)
+def test_a_backbone_may_be_known_by_its_name_alone_or_by_the_class_of_the_detector(config: Json, total: int) -> None:
+    assert hfcount.blueprint(config).total == total
+
+
+@pytest.mark.parametrize("switches", [{"backbone": "resnet50"}, {"backbone_kwargs": {"img_size": 100}}])
+def test_what_img_size_does_to_a_model_of_timm_is_not_guessed(switches: Json) -> None:
+    with pytest.raises(UnknownArchitecture, match="img_size"):
+        hfcount.blueprint({"model_type": "omdet-turbo", **switches})
+
+
+@pytest.mark.parametrize(
+    ("asked", "width"),
+    [
+        ({"out_features": ["stem"]}, 24),
+        ({"out_features": ["stage1", "stage3"]}, 48),
+        ({"out_indices": [1, -1]}, 48),
+        ({"out_indices": [0, 3], "out_features": ["stem", "stage3"]}, 48),
+        ({}, 24),
+    ],
+)
+def test_as_many_features_are_joined_as_the_backbone_gives_out(asked: Json, width: int) -> None:
+    config = {"model_type": "lw_detr", "projector_scale_factors": [1.0], "backbone_config": {**VIT, **asked}}
+    joined = next(
+        one for one in hfcount.blueprint(config).tensors() if one.name.endswith("projector_layer.conv1.conv.weight")
+    )
+    assert joined.shape[1] == width
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"out_features": ["stage4"]},
+        {"out_features": ["stage03"]},
+        {"out_features": ["head"]},
+        {"out_indices": [4]},
+        {"out_indices": [2, 1]},
+        {"out_indices": [1, 1]},
+        {"out_indices": [1], "out_features": ["stage2"]},
+        {"out_indices": []},
+        {"out_indices": "last"},
+    ],
+)
+def test_features_that_no_stage_gives_are_an_error(asked: Json) -> None:
+    config = {"model_type": "lw_detr", "projector_scale_factors": [1.0], "backbone_config": {**VIT, **asked}}
+    with pytest.raises(ConfigError, match="out_"):
+        hfcount.blueprint(config)
+
+
+def test_wide_features_are_made_narrower_before_they_are_enlarged() -> None:
+    wide = {**VIT, "hidden_size": 520}
+    config = {"model_type": "lw_detr", "projector_scale_factors": [2.0], "backbone_config": wide}
+    found = {one.name: tuple(one.shape) for one in hfcount.blueprint(config).tensors()}
+    layers = "model.backbone.projector.scale_layers.0.sampling_layers.0.layers"
+    assert found[f"{layers}.0.conv.weight"] == (260, 520, 1, 1)
+    assert found[f"{layers}.1.weight"] == (260, 130, 2, 2)
