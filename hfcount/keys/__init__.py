@@ -26,6 +26,7 @@ from hfcount.keys.model import (
     sequence_to_sequence, tied_anywhere,
 )
 from hfcount.keys.modernbert import modernbert
+from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech

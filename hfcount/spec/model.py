@@ -143,6 +143,7 @@ Head = Literal[
     "panoptic_segmentation",
     "pose_estimation",
     "image_to_image",
+    "keypoint_matching",
 ]
 
 
