@@ -144,6 +144,8 @@ Head = Literal[
     "pose_estimation",
     "image_to_image",
     "keypoint_matching",
+    "dense_prediction",
+    "normal_estimation",
 ]
 
 
