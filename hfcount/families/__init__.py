@@ -8,6 +8,7 @@ one other file, its parent: `from hfcount.families.llama import blueprint as blu
 - `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
   are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
   takes them too, but for those with `^`, which are of the whole name;
+- `HEADED`: by head, SPELLINGS that only classes with it take, before the others;
 - `WITHIN`: by model_type, the beginning of the names that the model has within a multimodal one, and what the reference
   puts in its place when it loads the model alone;
 - `MERGED`: layouts that the reference converts: the end of the name of one tensor, and those of the tensors that may be
@@ -168,7 +169,7 @@ _BACKBONES = frozenset(
     """
     beit bit convnext convnextv2 dinat dinov2 dinov2_with_registers dinov3_convnext dinov3_vit focalnet hgnet_v2 hiera
     lw_detr_vit maskformer-swin pixio pp_lcnet pvt_v2 resnet rf_detr_dinov2 rt_detr_resnet swin swinv2 textnet
-    timm_backbone vitdet vitpose_backbone
+    timm_backbone tipsv2_vision_model vitdet vitpose_backbone
     """.split()
 )
 """The types that transformers builds as backbones."""
@@ -215,7 +216,8 @@ def conversions(s: Spec) -> Conversions:
     family = find(s.family)
     if s.family not in getattr(family, "CONVERTED", (s.family,)):
         family = None
-    spellings, merged = dict(getattr(family, "SPELLINGS", {})), dict(getattr(family, "MERGED", {}))
+    spellings = {**getattr(family, "HEADED", {}).get(s.head, {}), **getattr(family, "SPELLINGS", {})}
+    merged = dict(getattr(family, "MERGED", {}))
     transposed = tuple(getattr(family, "TRANSPOSED", ()))
     for one in s.parts.values():
         if one.family != s.family:

@@ -9,7 +9,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
-IGNORED = ("num_channels", "embedding_size", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
+IGNORED = ("num_channels", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
 
 _HEADS = keys.named(("ForImageClassification",), Backbone="backbone")
 _SIZES = {"stage_in_channels": "C", "stage_mid_channels": "r", "stage_kernel_size": "w", "stage_numb_of_layers": "n"}
@@ -24,12 +24,16 @@ def spec(c: Config) -> Spec:
     }
     if any(len(given) != count for given in (outputs, *switches.values())):
         raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
-    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches)
+    known = c.ints("hidden_sizes", least=1)
+    # What a model around it takes for the widths; they need not be those of the stages.
+    announced = {"announced": known} if len(known) >= count else {}
+    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches | announced)
     traits = {
         **{f"stem.{number}": width for number, width in enumerate(stem)},
+        "embedding_size": c.int("embedding_size"),
         "affine": c.bool("use_learnable_affine_block", default=False),
     }
-    d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
+    d = keys.sized("d", known[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 

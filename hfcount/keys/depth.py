@@ -4,8 +4,8 @@ from hfcount.keys.sizes import sized
 from hfcount.mapper import Config
 
 
-def reassembled(c: Config) -> dict[str, int]:
-    """The traits of a neck: the width of each level, by how much it is enlarged (0 if it is made smaller), and more."""
+def leveled(c: Config) -> dict[str, int]:
+    """The traits of levels: the width of each, its factor (0 if it is made smaller), and the width all get."""
     widths = c.ints("neck_hidden_sizes", default=(96, 192, 384, 768))
     factors = c.entries("reassemble_factors") if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(one) not in (int, float) or one <= 0 or (one > 1 and one != int(one)) for one in factors):
@@ -15,12 +15,16 @@ def reassembled(c: Config) -> dict[str, int]:
         traits[f"neck.{place}"] = sized(f"C{place + 1}", width)
     for place, factor in enumerate(factors):
         traits[f"factor.{place}"] = int(factor)
+    return traits | {"fusion_hidden_size": sized("d_f", c.int("fusion_hidden_size"))}
+
+
+def reassembled(c: Config) -> dict[str, int]:
+    """The traits of a neck: its levels, and how it joins them."""
     normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
     biased = (
         c.bool("use_bias_in_fusion_residual", default=None) if c.given("use_bias_in_fusion_residual") else not normed
     )
-    return traits | {
-        "fusion_hidden_size": sized("d_f", c.int("fusion_hidden_size")),
+    return leveled(c) | {
         "use_batch_norm_in_fusion_residual": normed,
         "use_bias_in_fusion_residual": biased,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hfcount.keys.attention import multi_head
+from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Heads, decoder_spec, labels, named
 from hfcount.keys.sizes import divides, sized
@@ -28,9 +28,10 @@ def chosen(c: Config) -> list[int]:
 
 def channels(places: list[int], backbone: Spec) -> list[int]:
     """The widths of these features of a backbone."""
-    stages = [part.layer.traits.get("width", backbone.hidden) for part in backbone.layers]
+    sizes = [part.layer.traits for part in backbone.layers]
+    stages = [own.get("announced", own.get("width", backbone.hidden)) for own in sizes]
     stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
-    if not any("width" in part.layer.traits for part in backbone.layers):
+    if not any("width" in own for own in sizes):
         return [backbone.hidden for _ in places]
     widths = stages if backbone.traits.get("stemless") else [stem, *stages]
     found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
@@ -51,7 +52,8 @@ def detecting(
     own = sized("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
-        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"))
+        uneven: Uneven = "built" if inside and side == "encoder" else "refused"
+        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"), uneven=uneven)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 
@@ -61,6 +63,40 @@ def detecting(
         c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads, parts=inner, traits=traits or {}
     )
     return whole.but(causal=False, labels=labels(c, 2))
+
+
+def hybrid(
+    c: Config,
+    heads: Heads,
+    backbone: Spec,
+    *,
+    first: int = 0,
+    traits: Mapping[str, int] | None = None,
+    parts: Mapping[str, Spec] | None = None,
+) -> Spec:
+    """RT-DETR and those with its keys: an encoder of several levels, and a decoder of queries found in its output.
+
+    `first` is the number of the first of the backbone's features that the encoder takes.
+    """
+    inner = c.part("backbone_config")
+    none = inner.given("out_features") and not inner.strs("out_features")
+    widths = [] if none else channels(chosen(inner), backbone)[first:]
+    lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
+    common: dict[str, int] = {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "frozen": c.bool("freeze_backbone_batch_norms", default=True),
+        "encoder_fused": sized("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0)),
+        "levels": len(c.ints("encoder_in_channels", default=(512, 1024, 2048))),
+        "attended": len(c.ints("encode_proj_layers", default=(2,))),
+        "num_feature_levels": sized("n_l", c.int("num_feature_levels")),
+        "decoder_n_points": sized("n_s", c.int("decoder_n_points")),
+        "uppers": len(widths),
+        "lowers": len(lower),
+        **{f"upper.{place}": width for place, width in enumerate(widths)},
+        **{f"lower.{place}": sized(f"C{place + 1}", width) for place, width in enumerate(lower)},
+    }
+    whole = {**common, **(traits or {})}
+    return detecting(c, heads, backbone, traits=whole, parts=parts, inside="encoder_hidden_dim")
 
 
 def learned_queries(c: Config, backbone: Spec) -> Spec:

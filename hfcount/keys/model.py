@@ -36,7 +36,7 @@ Heads = Sequence[str] | Mapping[str, Head]
 
 _LABELLED = (
     "_classification", "_segmentation", "_detection", "question_answering", "pretraining", "multiple_choice",
-    "pose_estimation",
+    "pose_estimation", "dense_prediction",
 )  # fmt: skip
 
 _DECODER_HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")

@@ -27,6 +27,14 @@ CLIP = {r"(?<=vision_tower\.)vision_model\.": ""}
 """CLIP's and SigLIP's transformer within its wrapper, before transformers 5."""
 
 
+HYBRID = {
+    r"\.o_proj\.": ".out_proj.",
+    r"layers\.(\d+)\.mlp\.fc": r"layers.\1.fc",
+    r"encoder\.aifi\.": "encoder.encoder.",
+}
+"""RT-DETR's names in transformers 5, and those of models built like it."""
+
+
 def qkv(module: str, end: str) -> tuple[str, ...]:
     """Queries, keys and values, each by itself; `end` is weight or bias."""
     return tuple(f"{module}.{one}_proj.{end}" for one in "qkv")

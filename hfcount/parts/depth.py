@@ -2,7 +2,14 @@
 
 from hfcount.parts.convolution import batch_norm, conv, transposed
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
+
+
+def resizing(s: Spec, place: int) -> Block | None:
+    """What makes the features of a level larger or smaller, if anything does."""
+    d, factor = s.traits[f"neck.{place}"], s.traits[f"factor.{place}"]
+    return None if factor == 1 else transposed(d, d, factor) if factor else conv(d, d, 3, bias=True)
 
 
 def reassembling(s: Spec, width: int, readout: bool = False, spared: int = 0) -> Block:
@@ -14,9 +21,7 @@ def reassembling(s: Spec, width: int, readout: bool = False, spared: int = 0) ->
     for place in range(spared, of["levels"]):
         d = of[f"neck.{place}"]
         if place < of["resized"]:
-            factor = of[f"factor.{place}"]
-            resize = None if factor == 1 else transposed(d, d, factor) if factor else conv(d, d, 3, bias=True)
-            levels[str(place)] = block(projection=conv(width, d, 1, bias=True), resize=resize)
+            levels[str(place)] = block(projection=conv(width, d, 1, bias=True), resize=resizing(s, place))
         read[str(place)] = Block({"0": Linear(2 * width, width, True, "projector")})
     return block(layers=Block(levels), readout_projects=Block(read) if readout else None)
 
@@ -53,3 +58,30 @@ def shrinking(d: int, width: int) -> Block:
         conv2=conv(d // 2, width, 3, bias=True),
         conv3=conv(width, 1, 1, bias=True),
     )
+
+
+def dense_head(s: Spec, width: int, name: str, outputs: int) -> Block:
+    """Features of all levels joined, and so many `outputs` for each place, as TIPS v2 names it (arXiv:2410.16512).
+
+    Tensors: reassemble, convs, fusion_blocks, project (d_f, d_f, 3, 3), and `name` (outputs, d_f).
+    """
+    d, of = s.traits["fusion_hidden_size"], s.traits
+    levels, resized = range(of["levels"]), range(of["resized"])
+    sizes = {str(place): resizing(s, place) for place in resized}
+    reassemble = block(
+        out_projections=Block({str(place): conv(width, of[f"neck.{place}"], 1, bias=True) for place in resized}),
+        resize_layers=Block({place: one for place, one in sizes.items() if one}),
+        readout_projects=Repeat(Indices.below(len(levels)), Linear(2 * width, width, True)),
+    )
+    unit = block(conv1=conv(d, d, 3), conv2=conv(d, d, 3))
+    joined = {
+        str(place): block(out_conv=conv(d, d, 1, bias=True), residual_unit=unit if place else None, main_unit=unit)
+        for place in levels
+    }
+    parts = {
+        "reassemble": reassemble,
+        "convs": Block({str(place): conv(of[f"neck.{place}"], d, 3) for place in levels}),
+        "fusion_blocks": Block(joined),
+        "project": conv(d, d, 3, bias=True),
+    }
+    return Block({**parts, name: Linear(d, outputs, True)}, "other")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.parts.detection import detr_layer
-from hfcount.parts.model import stack
+from hfcount.parts.convolution import batch_norm, conv, frozen, normed
+from hfcount.parts.detection import detr_layer, perceptron, sampling
+from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import Spec
+from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -91,3 +91,50 @@ def hybrid_encoder(s: Spec, fused: Block | None = None, smaller: Block | None = 
 def normed_linear(d: int) -> Block:
     """A projection and its norm. Tensors: 0 (d, d) and 1 (d), with biases."""
     return Block({"0": Linear(d, d, True), "1": layer_norm(d)}, "other")
+
+
+def refining(s: Spec, headed: bool, coordinates: int = 4, beside: Block | None = None) -> Block:
+    """A decoder that refines places of so many `coordinates`; each layer's sampling has what is in `beside`, too.
+
+    Tensors: layers, query_pos_head; if it is `headed` class_embed and bbox_embed, one for each layer.
+    """
+    d, of, each = s.hidden, s.traits, Indices.below(s.depth)
+    points = of.get("decoder_n_levels", of["num_feature_levels"]) * of["decoder_n_points"]
+    more = beside.children if beside else {}
+
+    def layer(one: Layer) -> Block:
+        return detr_layer(d, one, sampling(d, points, one.attention.heads, **more))
+
+    place = perceptron(d, d, d, coordinates)
+    return block(
+        layers=stack(s.layers, layer),
+        query_pos_head=perceptron(coordinates, 2 * d, d),
+        class_embed=Repeat(each, Linear(d, s.labels, True, "other")) if headed else None,
+        bbox_embed=Repeat(each, place) if headed else None,
+    )
+
+
+def querying(
+    s: Spec, backbone: Block, decoder: Block, denoised: int | None, coordinates: int = 4, encoder: Block | None = None
+) -> Block:
+    """RT-DETR without what its class adds, over a backbone.
+
+    Args:
+        denoised: the rows of the table of labels whose noise is taken away in training, if there is one.
+        coordinates: how many describe a place.
+        encoder: the encoder, if it is not RT-DETR's.
+    """
+    d, of = s.hidden, s.traits
+    upper, lower = ([of[f"{side}.{place}"] for place in range(of[f"{side}s"])] for side in ("upper", "lower"))
+    return block(
+        backbone=block(model=frozen(backbone) if of["frozen"] else backbone),
+        encoder_input_proj=projected(upper, s.parts["encoder"].hidden),
+        encoder=encoder or hybrid_encoder(s),
+        denoising_class_embed=None if denoised is None else embedding(denoised, d),
+        weight_embedding=embedding(of["num_queries"], d) if of.get("learned") else None,
+        enc_output=normed_linear(d),
+        enc_score_head=Linear(d, s.labels, True, "other"),
+        enc_bbox_head=perceptron(d, d, d, coordinates),
+        decoder_input_proj=projected(lower, d, max(0, int(of["num_feature_levels"]) - len(lower))),
+        decoder=decoder,
+    )

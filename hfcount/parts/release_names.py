@@ -176,3 +176,17 @@ RF_DETR = {
     r"^(blocks\.\d+)\.pwconv1\.": r"\1.pointwise_conv.",
 }
 """RF-DETR's names in its release."""
+
+TIPS_HEADS = {
+    r"^vision_encoder\.": "backbone.",
+    r"_neck\.reassemble_stage\.readout_projects\.(\d+)\.layers\.0\.": r"_head.reassemble.readout_projects.\1.",
+    r"_neck\.reassemble_stage\.layers\.(\d+)\.projection\.": r"_head.reassemble.out_projections.\1.",
+    r"_neck\.reassemble_stage\.layers\.(\d+)\.resize\.": r"_head.reassemble.resize_layers.\1.",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.projection\.": r"_head.fusion_blocks.\1.out_conv.",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.residual_layer1\.convolution": r"_head.fusion_blocks.\1.residual_unit.conv",
+    r"_neck\.fusion_stage\.layers\.(\d+)\.residual_layer2\.convolution": r"_head.fusion_blocks.\1.main_unit.conv",
+    r"_neck\.convs\.": "_head.convs.",
+    r"_decoder\.project\.": "_head.project.",
+    r"(depth|normals|segmentation)_decoder\.head\.": r"\1_head.\1_head.",
+}
+"""DPT's heads as TIPS v2 names them."""

@@ -143,6 +143,9 @@ Head = Literal[
     "panoptic_segmentation",
     "pose_estimation",
     "image_to_image",
+    "keypoint_matching",
+    "dense_prediction",
+    "normal_estimation",
 ]
 
 

@@ -1,0 +1,54 @@
+"""PP-DocLayoutV4: RT-DETR for four-cornered parts of a page, and the order to read them in (PaddleOCR)."""
+
+from hfcount import families, keys
+from hfcount.keys.detection import hybrid
+from hfcount.mapper import Config
+from hfcount.parts.conversions import HYBRID
+from hfcount.parts.hybrid import querying, refining
+from hfcount.parts.layers import altered
+from hfcount.spec import Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+MODEL_TYPES = ("pp_doclayout_v4",)  # transformers 5.23: modeling_pp_doclayout_v4.py
+IGNORED = ("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "s2r_steps")
+SPELLINGS = {
+    **HYBRID,
+    r"decoder\.successor_order_head\.proj\.": "decoder_roor_order_head.",
+    r"decoder\.successor_order_head\.global_pointer\.": "decoder_roor_global_pointer.",
+    r"decoder\.relative_order_head\.proj\.": "decoder_order_head.",
+    r"decoder\.relative_order_head\.global_pointer\.": "decoder_global_pointer.",
+    r"decoder\.relative_order_head\.s2r_fusion\.closure_weight$": "s2r_fusion.a",
+}
+
+_HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
+_COORDINATES = 10  # a centre, and each corner as seen from it
+
+
+def spec(c: Config) -> Spec:
+    given = c.int("num_coords", default=_COORDINATES)
+    if given != _COORDINATES:
+        raise c.error(f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given))
+    traits = {
+        "denoised": c.int("num_denoising", minimum=0) > 0,
+        "num_coords": keys.sized("n_x", given),
+        "global_pointer_head_size": keys.sized("d_g", c.int("global_pointer_head_size")),
+    }
+    return hybrid(c, _HEADS, families.backbone(c), traits=traits)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of, narrow, places = s.hidden, s.traits, s.traits["global_pointer_head_size"], s.traits["num_coords"]
+    decoder = refining(s, headed=True, coordinates=places)
+    seen = families.tree(s.parts["backbone"])
+    each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
+    pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
+    body = altered(
+        querying(s, seen, decoder, s.labels if of["denoised"] else None, places),
+        decoder_order_head=each,
+        decoder_global_pointer=pair,
+        decoder_roor_order_head=each,
+        decoder_roor_global_pointer=pair,
+        s2r_fusion=block("other", a=Tensor((1,))),
+    )
+    return body if s.head == "base" else block(model=body)

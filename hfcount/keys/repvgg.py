@@ -1,0 +1,76 @@
+"""RepVGG: stages of convolutions, of which a config may spell out every block (arXiv:2101.03697)."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from hfcount.keys.towers import each
+from hfcount.mapper import Config
+from hfcount.tree.dims import Dim
+
+_BRIGHTNESS = 1  # the channels of an image
+
+
+class Run(NamedTuple):
+    """Blocks that are alike and follow each other: how many, their channels, whether they also add what they read."""
+
+    many: int
+    inputs: int
+    outputs: int
+    plain: bool
+
+
+def repvgg(c: Config) -> dict[str, int]:
+    """The traits of each stage: `stages`, `runs.STAGE`, and NAME.STAGE.RUN for each field of a Run.
+
+    By stage_num_blocks, stage_stride and out_features, unless stage_block_stride, stage_block_in_channels and
+    stage_block_out_channels say it of every block.
+    """
+    steps = c.ints("stage_stride", default=(2, 1, 2, 2))
+    count = len(steps)
+    depths = each(c, "stage_num_blocks", count, "N", default=(1, 2, 4, 14))
+    widths = each(c, "out_features", count, "C", default=(64, 64, 128, 256))
+    if min([*depths, *widths, 0]) < 0:
+        raise c.error("stage_num_blocks and out_features name sizes below 0.", "stage_num_blocks")
+    traits, before = {"stages": count}, _BRIGHTNESS
+    for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
+        usual = ((steps[stage], 1), (before, width), (width, width))
+        runs = _runs(c, stage, depth, usual)
+        traits[f"runs.{stage}"] = len(runs)
+        for place, run in enumerate(runs):
+            traits |= {f"{name}.{stage}.{place}": size for name, size in run._asdict().items()}
+        before = width
+    return traits
+
+
+_KEYS = ("stage_block_stride", "stage_block_in_channels", "stage_block_out_channels")
+
+
+def _runs(c: Config, stage: int, depth: int, usual: Sequence[tuple[int, int]]) -> list[Run]:
+    """The blocks of a stage; `usual` are stride and channels of the first block, and of each other."""
+    spelled = [_spelled(c, key, stage, depth) for key in _KEYS]
+    if not any(spelled):
+        numbers = [(1, 0), (depth - 1, 1)]
+        found = [(many, [one[place] for one in usual]) for many, place in numbers if depth > place]
+    else:
+        blocks = [
+            [own[place] if own else one[min(place, 1)] for own, one in zip(spelled, usual, strict=True)]
+            for place in range(int(depth))
+        ]
+        found = [(len(list(alike)), sizes) for sizes, alike in groupby(blocks)]
+        found = [(depth, found[0][1])] if len(found) == 1 else found
+    return [Run(many, before, after, before == after and step == 1) for many, (step, before, after) in found]
+
+
+def _spelled(c: Config, key: str, stage: int, depth: int) -> list[int] | None:
+    """What a key says of each block of a stage; None if the config has no such key."""
+    if not c.given(key):
+        return None
+    given: list[Any] = c.entries(key)
+    own = given[stage] if stage < len(given) else None
+    if not isinstance(own, list) or len(own) < depth or any(type(one) is not int or one < 1 for one in own):
+        said = f"{key} must name a size for each of the {depth:,} blocks of stage {stage}."
+        raise c.error(said, key, "Correct it, or remove the key.")
+    letter = {"stage_block_in_channels": "a", "stage_block_out_channels": "b"}.get(key)
+    named = {one: f"{c.path(key)}[{stage}][{own.index(one)}]" for one in set(own)}
+    return [Dim.named(f"{letter}{stage + 1}_{own.index(one)}", one, named[one]) if letter else one for one in own]
