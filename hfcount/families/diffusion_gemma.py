@@ -3,13 +3,12 @@
 Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGemmaModel.
 """
 
-from dataclasses import replace
-
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm, swiglu
+from hfcount.parts.composite import copied
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("diffusion_gemma",)  # transformers 5.23: modeling_diffusion_gemma.py
 IGNORED = ("canvas_length",)
@@ -27,21 +26,9 @@ def blueprint(s: Spec) -> Block:
     network = swiglu(d, s.traits["intermediate_size"])
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(
-        language_model=_copied(text) if s.tied else text,
+        language_model=copied(text) if s.tied else text,
         vision_tower=families.tower(s, "vision"),
         embed_vision=Block({"embedding_projection": Linear(seen.output, d)}, "projector", 0),
     )
     body = block(encoder=encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
-
-
-def _copied(node: Node) -> Node:
-    """The same tensors, which need not be stored a second time, but for buffers."""
-    if isinstance(node, Block):
-        return replace(node, children={name: _copied(child) for name, child in node.children.items()})
-    if isinstance(node, Repeat):
-        return replace(node, body=_copied(node.body))
-    if isinstance(node, tuple):
-        return tuple(map(_copied, node))
-    stored = isinstance(node, Tensor) and node.kind == "buffer"
-    return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

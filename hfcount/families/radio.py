@@ -7,7 +7,7 @@ from hfcount.parts.classic import fused_attention
 from hfcount.parts.conversions import qkv
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.tree.dims import round_up
-from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
 MODEL_TYPES = ("radio",)  # transformers 5.23: modeling_radio.py
 IGNORED = ("image_size", "patch_dim", "video_patch_dim")
@@ -69,7 +69,8 @@ def blueprint(s: Spec) -> Block:
         video_embedder=frames if of["frames"] else None,
         pos_embed=Tensor((1, s.positions or 0, d)),
     )
-    colours = block(norm_mean=buffer(of["norm_mean"], 1, 1), norm_std=buffer(of["norm_std"], 1, 1))
+    held = obsolete if of.get("normed_outside") else buffer  # a model around it may norm the colours itself
+    colours = block(norm_mean=held(of["norm_mean"], 1, 1), norm_std=held(of["norm_std"], 1, 1))
     model = block(patch_generator=table, blocks=stack(s.layers, layer))
     whole = block(model=model, input_conditioner=colours, summary_idxs=buffer(of["summaries"], whole=True))
     return block(radio_model=whole)

@@ -1,9 +1,9 @@
 """ResNet and Swin as timm builds and names them, from the name alone (arXiv:1512.03385, arXiv:2103.14030)."""
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm import RESNETS, SWINS, resnet_features, swin_features
+from hfcount.keys.timm_features import RESNETS, SWINS, resnet_features, swin_features
 from hfcount.mapper import Config
-from hfcount.parts.timm import resnet, swin
+from hfcount.parts.timm_features import resnet, swin
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, block

@@ -1,19 +1,22 @@
-"""Models of timm whose name settles how they are built: plain ViTs and ResNets (arXiv:2010.11929, arXiv:1512.03385)."""
+"""Models of timm whose name settles how they are built: ViTs, ResNets (arXiv:1512.03385), FastViTs (2303.14189)."""
 
 import re
 
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.keys.model import labels
+from hfcount.keys.timm import FAST_VITS, PERCEPTION_ENCODERS, fast_vit, perception_encoder
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts import layer_norm, mlp, stack, timm
 from hfcount.parts.convolution import batch_norm, conv, led
 from hfcount.parts.vision import fused_square_attention, patch_convolution
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("timm_wrapper",)  # transformers 5.23: modeling_timm_wrapper.py
-IGNORED = ("do_pooling", "num_features", "pretrained_cfg", "label_names", "global_pool")
+IGNORED = ("do_pooling", "num_classes", "num_features", "pretrained_cfg", "label_names", "global_pool")
 SPELLINGS = {r"^(?!timm_model\.)": "timm_model."}
 
 _HEADS = ("ForImageClassification", "Model")
@@ -38,13 +41,17 @@ _COLOURS, _STEM, _WIDER = 3, 64, 4
 
 def spec(c: Config) -> Spec:
     name = c.str("architecture")
+    if name in PERCEPTION_ENCODERS or name in FAST_VITS:
+        read = perception_encoder if name in PERCEPTION_ENCODERS else fast_vit
+        layers, fields = read(c, name)
+        return keys.imaging(c, layers, _HEADS, **fields).but(labels=_labels(c))
     plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
     if c.object("model_args") or (not plain and name not in _RESNETS):
         raise UnknownArchitecture(
             f"{c.where}: {printable(name, 60)} is a model of timm, and its config does not tell how it is built."
-            f" Described are {', '.join(_RESNETS)} and ViTs such as vit_base_patch16_224, all without model_args."
+            f" Described are {', '.join(_RESNETS)} and ViTs such as vit_base_patch16_224, all without model_args, and"
+            f" {', '.join((*PERCEPTION_ENCODERS, *FAST_VITS))}."
         )
-    labels = c.int("num_classes", "num_labels", minimum=0)
     d: int
     if plain:
         width, heads, count = _VITS[plain[1]]
@@ -59,11 +66,25 @@ def spec(c: Config) -> Spec:
         stages = keys.stages(c, widths, depths=depths)
         d = stages[-1].layer.traits["width"]
         whole = keys.imaging(c, stages, _HEADS, hidden=d, traits={"deep": deep}, uncounted=keys.COARSER)
-    return whole.but(labels=labels)
+    return whole.but(labels=_labels(c))
+
+
+def _labels(c: Config) -> int:
+    """The width of the head. Within another model the reference does not take it from num_classes."""
+    if not c.nested:
+        return c.int("num_classes", "num_labels", minimum=0)
+    names = c.length("label_names")
+    if names is None or c.given("id2label") or c.given("num_labels"):
+        return labels(c, 2)
+    return Dim.named("label_names", names, c.path("label_names"))
 
 
 def blueprint(s: Spec) -> Block:
     head = Linear(s.hidden, s.labels, True, "other") if s.labels and s.head != "base" else None
+    if "perception" in s.traits or "fast" in s.traits:
+        return block(
+            timm_model=timm.perception_encoder(s, head) if "perception" in s.traits else timm.fast_vit(s, head)
+        )
     if s.patches is None:
         return block(timm_model=Block({**_resnet(s), **({"fc": head} if head else {})}))
     d, norm = s.hidden, layer_norm(s.hidden)

@@ -101,3 +101,15 @@ def sensed(node: Node, component: Component) -> Node:
     if isinstance(node, tuple):
         return tuple(sensed(one, component) for one in node)
     return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
+
+
+def copied(node: Node, buffers: bool = False) -> Node:
+    """A part that stands elsewhere, too: its parameters, or also its `buffers`, need not be stored a second time."""
+    if isinstance(node, Block):
+        return replace(node, children={name: copied(child, buffers) for name, child in node.children.items()})
+    if isinstance(node, Repeat):
+        return replace(node, body=copied(node.body, buffers))
+    if isinstance(node, tuple):
+        return tuple(copied(one, buffers) for one in node)
+    stored = isinstance(node, Tensor) and node.kind == "buffer" and not buffers
+    return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

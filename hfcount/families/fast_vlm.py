@@ -1,0 +1,35 @@
+"""FastVLM: a language model that sees with FastViT of timm, at few tokens an image (arXiv:2412.13303)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts.composite import joined
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("fast_vlm",)  # transformers 5.23: modeling_fast_vlm.py
+IGNORED = ("image_seq_length",)
+
+
+def spec(c: Config) -> Spec:
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    width = c.part("vision_config").int("hidden_size")
+    if c.ints("vision_feature_layer", default=(-1,), alone=True) != [-1]:
+        raise c.error("vision_feature_layer must be -1: the last layer is what is read.", "vision_feature_layer")
+    if c.str("vision_feature_select_strategy", default="full") != "full":
+        raise c.error("vision_feature_select_strategy must be full.", "vision_feature_select_strategy")
+    if width != towers["vision"].hidden:
+        said = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
+        c.cannot_run(said, "vision_config", "Correct it.")
+    traits = {
+        "hidden_size": keys.sized("d_v", width),
+        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
+    }
+    heads = ("ForConditionalGeneration", "Model")
+    tied = keys.tied_anywhere(c, c.part("text_config"))
+    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+
+
+def blueprint(s: Spec) -> Block:
+    d, bias = s.hidden, bool(s.traits["multimodal_projector_bias"])
+    projector = block("projector", linear_1=Linear(s.traits["hidden_size"], d, bias), linear_2=Linear(d, d, bias))
+    return joined(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

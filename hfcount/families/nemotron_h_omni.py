@@ -1,0 +1,80 @@
+"""Nemotron 3 Omni: a hybrid language model that sees with RADIO and, if it hears, does so with Parakeet (its card)."""
+
+from hfcount import families, keys
+from hfcount.mapper import Config
+from hfcount.parts import altered, rms_norm
+from hfcount.parts.composite import rebased
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
+
+MODEL_TYPES = ("nemotron_h_omni",)  # transformers 5.23: modeling_nemotron_h_omni.py
+IGNORED = ("force_image_size", "sampling_rate")
+SPELLINGS = {
+    r"^mlp1\.0\.": "multi_modal_projector.layer_norm.",
+    r"^mlp1\.1\.": "multi_modal_projector.linear_1.",
+    r"^mlp1\.3\.": "multi_modal_projector.linear_2.",
+    r"^sound_encoder\.encoder\.": "audio_tower.",
+    r"^sound_projection\.norm\.": "embed_audio.layer_norm.",
+    r"^sound_projection\.linear([12])\.": r"embed_audio.linear_\1.",
+}
+
+_BANDS, _WINDOW = 257, 400  # of the spectra at 16 kHz whose filters the first checkpoints store
+
+
+def spec(c: Config) -> Spec:
+    read, told = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
+    inner = c.part(read)
+    inner.kind = inner.kind or "nemotron_h"
+    text, seen = families.part(c, read), keys.only(c, families.part(c, "vision_config"), "radio")
+    frames, narrow = c.int("video_temporal_patch_size"), c.int("vision_hidden_size", "vit_hidden_size")
+    if frames != seen.traits["frames"]:
+        said = f"video_temporal_patch_size is {frames:,}, and {seen.traits['frames']:,} in vision_config."
+        raise c.error(said, "video_temporal_patch_size", "Correct one of them.")
+    if narrow != seen.hidden:
+        said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
+        c.cannot_run(said, "vision_hidden_size", "Correct one of them.")
+    traits = {
+        "downsample_ratio": keys.inverse(c, "m", "downsample_ratio", default=0.5),
+        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size")),
+        "vision_hidden_size": keys.sized("d_v", narrow),
+        "vision_final_layernorm": inner.int("num_nextn_predict_layers", default=0, minimum=0) > 0,
+    }
+    if not traits["downsample_ratio"]:
+        raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
+    towers = {"vision": seen.but(traits={**seen.traits, "normed_outside": 1})}
+    if heard := c.sub(told):
+        heard.assuming({"attention_bias": False, "scale_input": False})
+        known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
+        towers["audio"] = families.part(c, told, "parakeet_encoder" if known else "")
+        traits["projection_hidden_size"] = keys.sized("d_s", heard.int("projection_hidden_size"))
+        traits["projection_bias"] = heard.bool("projection_bias")
+        traits["num_mel_bins"] = heard.int("num_mel_bins")
+    heads = keys.named(Omni_Reasoning_V3="conditional_generation")
+    return keys.around(c, text, towers, key=read, heads=heads, traits=traits).but(tied=text.tied)
+
+
+def _named(c: Config, now: str, before: str) -> str:
+    return before if c.given(before) and not c.given(now) else now
+
+
+def blueprint(s: Spec) -> Block:
+    of, d = s.traits, s.hidden
+    seen, wide = of["downsample_ratio"] * of["downsample_ratio"] * of["vision_hidden_size"], of["projector_hidden_size"]
+    unstored = Tensor((of["vision_hidden_size"],), presence="dispensable")
+    normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of["vision_final_layernorm"] else None
+    projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
+    text = families.tree(s.parts["text"].but(head="causal_lm"))
+    whole = block(
+        language_model=rebased(text, "language_model"),
+        vision_model=families.tower(s, "vision"),
+        vision_final_layernorm=normed,
+        mlp1=projector,
+    )
+    if "audio" not in s.parts:
+        return whole
+    heard, between, bias = s.parts["audio"].hidden, of["projection_hidden_size"], bool(of["projection_bias"])
+    filters = block(fb=obsolete(1, of["num_mel_bins"], _BANDS), window=obsolete(_WINDOW))
+    encoder = altered(families.tower(s, "audio"), feature_extractor=block(featurizer=filters))
+    into, out = Linear(heard, between, bias), Linear(between, d, bias)
+    sound = Block({"norm": rms_norm(heard), "linear1": into, "linear2": out}, "projector", 0)
+    return altered(whole, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=sound)

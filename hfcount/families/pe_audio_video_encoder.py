@@ -1,0 +1,93 @@
+"""Perception Encoder's towers of sound, of video and of both: frames, a class token, Qwen3's layers (model card)."""
+
+from hfcount import families, keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.parts import gqa, layer_norm, rms_norm, stack, swiglu
+from hfcount.parts.codecs import dac_encoder
+from hfcount.parts.composite import sensed
+from hfcount.parts.temporal import conv
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+# transformers 5.23: modeling_pe_audio_video.py, modeling_pe_audio.py, modeling_pe_video.py
+MODEL_TYPES = ("pe_audio_video_encoder", "pe_audio_encoder", "pe_video_encoder")
+IGNORED = (
+    "codebook_size",
+    "decoder_hidden_size",
+    "hop_length",
+    "n_codebooks",
+    "sampling_rate",
+    "upsampling_ratios",
+)
+
+
+def spec(c: Config) -> Spec:
+    parts, traits = dict[str, Spec](), dict[str, int]()
+    if c.family == "pe_audio_encoder":
+        traits = _codec(c.part("dac_config"))
+    elif c.family == "pe_video_encoder":
+        seen = families.part(c, "vision_config", "timm_wrapper").but(head="image_classification")
+        if not seen.labels:
+            raise c.error("vision_config must have labels, which are what is read.", "vision_config")
+        parts = {"vision": seen}
+    else:
+        names = ("audio", "video")
+        parts = {one: keys.only(c, families.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
+    layers, d = keys.alike(layer, keys.layer_count(c)), c.int("hidden_size")
+    return keys.encoding(c, layers, hidden=d, parts=parts, traits=traits)
+
+
+def _codec(c: Config) -> dict[str, int]:
+    """What is built of DAC: its encoder, and a projection to the width of a codebook."""
+    if c.str("model_type", default="dac") != "dac":
+        raise UnknownArchitecture(f"{c.where}: pe_audio_encoder is described with dac alone.")
+    narrow = c.int("encoder_hidden_size")
+    down = keys.ratios(c, "downsampling_ratios") if c.length("downsampling_ratios") else []
+    return keys.dac(narrow, narrow, down, ()) | {
+        "codec": keys.sized("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),
+        "codebook_dim": keys.sized("d_q", c.int("codebook_dim")),
+    }
+
+
+def blueprint(s: Spec) -> Block:
+    d, unit = s.hidden, block(groupnorm=layer_norm(s.hidden), project=conv(s.hidden, s.hidden, 3))
+
+    def layer(one: Layer) -> Block:
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, one.attention),
+            post_attention_layernorm=rms_norm(d),
+            mlp=swiglu(d, one.dense.width),
+        )
+
+    first = Tensor((1, 1, d), component="embedding")
+    return block(
+        embedder=_embedder(s),
+        patch_embedder=block(class_embedding=first, resnet_block=block("convolution", block1=unit, block2=unit)),
+        layers=stack(s.layers, layer),
+        norm=rms_norm(d),
+        output=Linear(d, d, component="projector"),
+    )
+
+
+def _embedder(s: Spec) -> Block:
+    d, onward = s.hidden, Linear(s.hidden, s.hidden, True)
+    if "codec" in s.traits:
+        wide, narrow = s.traits["codec"], s.traits["codebook_dim"]
+        waves, narrowed = dac_encoder(s.traits, wide), conv(wide, narrow, 1)
+        return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
+    if "vision" in s.parts:
+        seen = s.parts["vision"]
+        return block("vision", vision_model=families.tree(seen), proj=Linear(seen.labels, d), data_proj=onward)
+    heard, seen = s.parts["audio"], s.parts["video"]
+    return block(
+        audio_encoder=sensed(families.tree(heard), "audio"),
+        video_encoder=sensed(families.tree(seen), "vision"),
+        video_proj=conv(seen.hidden, heard.hidden, 1),
+        video_norm=layer_norm(heard.hidden),
+        concat_modality_proj=Linear(heard.hidden + seen.hidden, d, True, "projector"),
+        data_proj=Linear(d, d, True, "projector"),
+    )

@@ -1,0 +1,102 @@
+"""Models of timm that give the features of their stages to another, by names that say all of them."""
+
+from typing import NamedTuple
+
+from hfcount.keys.sizes import sized
+from hfcount.keys.towers import encoding, stages
+from hfcount.mapper import Config
+from hfcount.spec import Layer, Layers, Patches, Spec
+from hfcount.tree.indices import Indices
+
+
+class Swin(NamedTuple):
+    """A Swin (arXiv:2103.14030).
+
+    Args:
+        width: of its first stage.
+        third: the number of layers in its third stage; the others have two.
+        heads: of its first stage.
+        window: the side of its windows.
+    """
+
+    width: int
+    third: int
+    heads: int
+    window: int
+
+
+SWINS = {
+    "swin_tiny_patch4_window7_224": Swin(96, 6, 3, 7),
+    "swin_small_patch4_window7_224": Swin(96, 18, 3, 7),
+    "swin_base_patch4_window7_224": Swin(128, 18, 4, 7),
+    "swin_base_patch4_window12_384": Swin(128, 18, 4, 12),
+    "swin_large_patch4_window7_224": Swin(192, 18, 6, 7),
+    "swin_large_patch4_window12_384": Swin(192, 18, 6, 12),
+}
+
+_STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
+
+
+class ResNet(NamedTuple):
+    """A ResNet (arXiv:1512.03385).
+
+    Args:
+        deep: whether with bottlenecks.
+        depths: the layers of each stage.
+        narrow: the width of the first bottleneck.
+    """
+
+    deep: bool
+    depths: tuple[int, ...]
+    narrow: int
+
+
+RESNETS = {
+    "resnet18": ResNet(False, (2, 2, 2, 2), 64),
+    "resnet34": ResNet(False, (3, 4, 6, 3), 64),
+    "resnet26": ResNet(True, (2, 2, 2, 2), 64),
+    "resnet50": ResNet(True, (3, 4, 6, 3), 64),
+    "resnet101": ResNet(True, (3, 4, 23, 3), 64),
+    "resnet152": ResNet(True, (3, 8, 36, 3), 64),
+    "resnet200": ResNet(True, (3, 24, 36, 3), 64),
+    "wide_resnet50_2": ResNet(True, (3, 4, 6, 3), 128),
+    "wide_resnet101_2": ResNet(True, (3, 4, 23, 3), 128),
+}
+_STEM, _WIDER = 64, 4  # the width of the first convolution, and how much wider than its inside a bottleneck is
+
+
+def swin_features(c: Config, known: Swin) -> Spec:
+    """A Swin of timm that gives features; stages behind the last one asked for are not built."""
+    places = c.ints("out_indices", default=(-1,), least=1)
+    found = [place % _STAGES for place in places]
+    if found != sorted(set(found)) or any(not -_STAGES <= place < _STAGES for place in places):
+        said = f"out_indices may name -{_STAGES} to {_STAGES - 1}, each once and in order."
+        raise c.error(said, "out_indices", "Correct it.")
+    count = found[-1] + 1
+    widths = [known.width * 2**number for number in range(count)]
+    heads, depths = [known.heads * 2**number for number in range(count)], [2, 2, known.third, 2]
+    layers = stages(c, widths, lambda d: 4 * d, heads, depths=depths)
+    traits = {"window_size": sized("w", known.window), "stemless": 1}
+    patches = Patches(side=sized("P", _SIDE), channels=c.int("num_channels", default=3))
+    d = layers[-1].layer.traits["width"]
+    return encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, patches=patches)
+
+
+def resnet_features(c: Config, known: ResNet) -> Spec:
+    """A ResNet of timm that gives features; stages behind the last one asked for are not built."""
+    deep, depths, narrow = known
+    chosen = c.ints("out_indices", default=(-1,))
+    last = max((place % 5 for place in chosen), default=4)
+    layers = []
+    for number, depth in enumerate(depths[:last]):
+        d = sized(f"d{number + 1}", _STEM * 2**number * (_WIDER if deep else 1))
+        traits = {"width": d, "inner": sized(f"b{number + 1}", narrow * 2**number)}
+        layers.append(Layers(indices=Indices.below(depth), layer=Layer(traits=traits)))
+    switches: dict[str, int] = {
+        "deep": deep,
+        "freeze_batch_norm_2d": c.bool("freeze_batch_norm_2d", default=False),
+        "num_channels": sized("C", c.int("num_channels", default=3)),
+        "embedding_size": sized("d0", _STEM),
+    }
+    widths: list[int] = [switches["embedding_size"], *(one.layer.traits["width"] for one in layers)]
+    return encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1], traits=switches)
