@@ -1,4 +1,4 @@
-"""The language model of DeepSeek-VL2 and DeepSeek-OCR: DeepSeek-V2, with latent or plain attention (arXiv:2412.10302)."""
+"""DeepSeek-VL2's and DeepSeek-OCR's language model: DeepSeek-V2, also with plain attention (arXiv:2412.10302)."""
 
 from hfcount import keys
 from hfcount.mapper import Config
