@@ -1,6 +1,7 @@
-"""MiniCPM-o 2.6's speech: ChatTTS, Llama's layers over codes, and a codec of spectrograms (arXiv:2408.01800)."""
+"""MiniCPM-o's speech: Llama's layers over codes, in 2.6 with a codec of spectrograms (arXiv:2408.01800)."""
 
 from hfcount import keys
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import base, embedding, gqa, layer_norm, pre_norm, swiglu
 from hfcount.parts.vocoder import kernel1d
@@ -8,10 +9,14 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-MODEL_TYPES = ("conditional_chattts",)  # modeling_minicpmo.py of openbmb/MiniCPM-o-2_6
-IGNORED = ("num_mel_bins", "num_spk_embs", "use_llm_hidden_state", "use_speaker_embedding", "use_text")
+# modeling_minicpmo.py of openbmb/MiniCPM-o-2_6 and openbmb/MiniCPM-o-4_5
+MODEL_TYPES = ("conditional_chattts", "minicpmtts")
+IGNORED = (
+    *("num_mel_bins", "num_spk_embs", "recomputed_chunks", "use_llm_hidden_state", "use_speaker_embedding", "use_text"),
+    *("llm_dim_model_base", "llm_down_scale", "normalize_projected_hidden", "window_size", "llm_intermediate_size"),
+)
 
-# configuration_minicpm.py of openbmb/MiniCPM-o-2_6.
+# configuration_minicpm.py of openbmb/MiniCPM-o-2_6, configuration_minicpmo.py of openbmb/MiniCPM-o-4_5.
 _ABSENT = {
     "llm_dim": 2560,
     "hidden_size": 768,
@@ -23,18 +28,36 @@ _ABSENT = {
     "num_vq": 4,
     "use_mlp": True,
 }
+_LATER = _ABSENT | {
+    "llm_dim": 4096,
+    "num_key_value_heads": 12,
+    "num_audio_tokens": 6562,
+    "num_text_tokens": 152064,
+    "num_vq": 1,
+    "projector_type": "mlp",
+    "backbone_model": "llama",
+}
 
 
 def spec(c: Config) -> Spec:
-    c = c.assuming(_ABSENT)
-    d = c.int("hidden_size")
-    layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=False), ffn=keys.dense(c))
+    later = c.family == "minicpmtts"
+    c = c.assuming(_LATER if later else _ABSENT)
+    d, mixed = c.int("hidden_size"), not later or c.str("projector_type") == "mlp"
+    if later and (c.str("backbone_model") != "llama" or c.str("projector_type") not in ("mlp", "default")):
+        raise UnknownArchitecture(
+            f"{c.where}: {c.family} is described with Llama's layers and a plain projector alone."
+        )
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
+    if later:
+        mixer = keys.attention(c, derived=True, uneven="refused")
+    layer = Layer(mixer=mixer, ffn=keys.dense(c))
     traits = {
         "llm_dim": keys.sized("d_t", c.int("llm_dim")),
         "num_audio_tokens": keys.sized("|V_a|", c.int("num_audio_tokens")),
         "num_text_tokens": keys.sized("|V_t|", c.int("num_text_tokens")),
         "num_vq": keys.sized("n_q", c.int("num_vq", maximum=MAX_LAYERS)),
-        "use_mlp": c.bool("use_mlp"),
+        "use_mlp": mixed if later else c.bool("use_mlp"),
+        "later": later,
     }
     # Llama's own table of words, which it has by default, is built and not used.
     return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, vocab=32000, traits=traits)
@@ -49,12 +72,15 @@ def blueprint(s: Spec) -> Block:
 
     two = block(linear1=Linear(of["llm_dim"], d, True), linear2=Linear(d, d, True))
     normed = block(original0=Tensor((tokens, 1)), original1=Tensor((tokens, d)))
+    into = two if of["use_mlp"] else Linear(of["llm_dim"], d)
     return block(
-        projector=two if of["use_mlp"] else Linear(of["llm_dim"], d),
+        projector=None if of["later"] else into,
+        projector_spk=into if of["later"] else None,
+        projector_semantic=into if of["later"] else None,
         emb_code=Repeat(codes, embedding(tokens, d)),
         emb_text=embedding(of["num_text_tokens"], d),
         head_code=Repeat(codes, block(parametrizations=block(weight=normed))),
-        dvae=_codec(),
+        dvae=None if of["later"] else _codec(),
         model=base(s, layer),
     )
 

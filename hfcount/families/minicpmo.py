@@ -1,4 +1,4 @@
-"""MiniCPM-o 2.6: SigLIP's tower and Whisper's before Qwen2, and speech after it (arXiv:2408.01800)."""
+"""MiniCPM-o 2.6 and 4.5: SigLIP's tower and Whisper's before Qwen, and speech after it (arXiv:2408.01800)."""
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
@@ -10,7 +10,7 @@ from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Node
 
-MODEL_TYPES = ("minicpmo",)  # modeling_minicpmo.py of openbmb/MiniCPM-o-2_6
+MODEL_TYPES = ("minicpmo",)  # modeling_minicpmo.py of openbmb/MiniCPM-o-2_6 and openbmb/MiniCPM-o-4_5
 IGNORED = (
     "audio_chunk_length",
     "audio_pool_step",
@@ -32,15 +32,15 @@ _SIGLIP = {
     "image_size": 980,
     "patch_size": 14,
 }
-_SPEECH = "conditional_chattts"
+_VERSIONS = {"2.6": ("qwen2", "conditional_chattts"), "4.5": ("qwen3", "minicpmtts")}
 
 
 def spec(c: Config) -> Spec:
-    version, speech = c.str("version", default="2.6"), c.part("tts_config").str("model_type", default=_SPEECH)
-    if version != "2.6" or speech != _SPEECH:
-        said = f"version {printable(version, 20)} of MiniCPM-o with speech of type {printable(speech, 60)}"
-        raise UnknownArchitecture(f"{c.where}: {said} is not described.")
-    text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
+    version = c.str("version", default="2.6")
+    words, speech = _VERSIONS.get(version, ("", ""))
+    if not words or c.part("tts_config").str("model_type", default=speech) != speech:
+        raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-o is not described so.")
+    text = families.read(c.as_part().varied("", {"architectures": None}), words)
     seen = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
     vision, audio = families.read(seen, "idefics2_vision"), families.part(c, "audio_config", "whisper_encoder")
     if c.bool("drop_vision_last_layer", default=True):
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec:
         "places": False,
         **{name: c.bool(f"init_{name}", default=True) for name in ("vision", "audio", "tts")},
     }
-    parts = {"vision": vision, "audio": audio, "tts": families.part(c, "tts_config", _SPEECH), "text": text}
+    parts = {"vision": vision, "audio": audio, "tts": families.part(c, "tts_config", speech), "text": text}
     heads = keys.named(MiniCPMO="causal_lm")
     return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts, traits=traits)
 
