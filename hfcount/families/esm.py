@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     if c.bool("is_folding_model", default=False):
         raise c.error("is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
     traits = switches | {"emb_layer_norm_before": c.bool("emb_layer_norm_before", default=False), "type_vocab_size": 0}
-    return keys.encoder(c, heads=_HEADS, traits=traits)
+    return keys.encoder(c, rotary=True, heads=_HEADS, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

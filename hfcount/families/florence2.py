@@ -7,32 +7,51 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head
 from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, block, buffer
+from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
-MODEL_TYPES = ("florence2",)  # transformers 5.23: modeling_florence2.py
+MODEL_TYPES = ("florence2",)  # transformers 5.23, and microsoft/Florence-2-large: modeling_florence2.py
+IGNORED = ("normalize_embedding", "num_hidden_layers", "projection_dim", "vocab_size")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     v, heads = c.part("vision_config"), ("ForConditionalGeneration", "Model")
+    released = v.has("dim_embed")  # the names of the keys, and of all tensors, are those of the release
+    text = families.part(c, "text_config", "bart" if released else "")
+    towers = {"vision": families.part(c, "vision_config", "davit" if released else "")}
+    places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)
     traits = {
         "projection_dim": keys.sized("d_p", v.int("projection_dim")),
-        "max_position_embeddings": keys.sized("n_v", v.int("max_position_embeddings")),
-        "max_temporal_embeddings": keys.sized("n_t", v.int("max_temporal_embeddings")),
+        "max_position_embeddings": keys.sized(
+            "n_v", places.int("max_pos_embeddings" if released else "max_position_embeddings")
+        ),
+        "max_temporal_embeddings": keys.sized("n_t", times.int("max_temporal_embeddings")),
+        "released": released,
     }
-    return keys.around(c, text, towers, heads=heads, tied=True, traits=traits)
+    return keys.around(c, text, towers, heads=heads[:1] if released else heads, tied=True, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
     of, seen = s.traits, s.parts["vision"].hidden
     half = seen // 2
     rows, columns = (embedding(of["max_position_embeddings"], width) for width in (half, seen - half))
+    norm, places = layer_norm(of["projection_dim"]), block(row_embeddings=rows, column_embeddings=columns)
+    times = block(pos_idx_to_embed=buffer(of["max_temporal_embeddings"], seen))
+    if of["released"]:
+        text = families.tree(s.parts["text"].but(head="conditional_generation", tied=s.tied))
+        return block(
+            vision_tower=families.tower(s, "vision"),
+            image_projection=Tensor((seen, of["projection_dim"]), component="projector"),
+            image_proj_norm=Block(norm.children, "projector", 0),
+            image_pos_embed=Block(places.children, "projector", 0),
+            visual_temporal_embed=Block(times.children, "projector", 0),
+            language_model=rebased(text, "language_model"),
+        )
     projector = block(
         "projector",
         image_projection=Linear(seen, of["projection_dim"]),
-        image_proj_norm=layer_norm(of["projection_dim"]),
-        image_position_embed=block(row_embeddings=rows, column_embeddings=columns),
-        visual_temporal_embed=block(pos_idx_to_embed=buffer(of["max_temporal_embeddings"], seen)),
+        image_proj_norm=norm,
+        image_position_embed=places,
+        visual_temporal_embed=times,
     )
     prefix = "language_model" if s.head == "base" else "model.language_model"
     body = block(

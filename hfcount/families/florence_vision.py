@@ -7,15 +7,18 @@ from hfcount.parts.convolution import conv, depthwise
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-MODEL_TYPES = ("florence_vision",)  # transformers 5.23: modeling_florence2.py
+# transformers 5.23: modeling_florence2.py; modeling_florence2.py of microsoft/Florence-2-large
+MODEL_TYPES = ("florence_vision", "davit")
 IGNORED = (
     *("patch_stride", "patch_padding", "window_size", "num_groups"),
-    *("projection_dim", "max_temporal_embeddings"),
+    *("projection_dim", "max_temporal_embeddings", "image_pos_embed", "visual_temporal_embedding"),
+    *("enable_checkpoint", "image_feature_source"),
 )
 
 
 def spec(c: Config) -> Spec:
-    widths, bias = c.ints("embed_dim"), c.bool("qkv_bias", default=True)
+    c = c.assuming({"in_channels": 3, "mlp_ratio": 4}) if c.family == "davit" else c  # the release gives neither
+    widths, bias = c.ints("embed_dim", "dim_embed"), c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias)
     sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
     traits: dict[str, int] = {"in_channels": keys.sized("C", c.int("in_channels"))}
@@ -30,22 +33,30 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
+    released = s.family == "davit"
+
     def layer(one: Layer) -> Block:
         d, bias = one.traits["width"], one.attention.qkv_bias
         attention = block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, True))
         mixing = depthwise(d, 3, bias=True)
 
+        def first(name: str) -> Block:  # each part within a block that adds its input, and has its norm
+            apart, network = block(fn=block(dw=mixing)), block(net=mlp(d, one.dense.width))
+            mixed = {"conv1": apart, name: block(norm=layer_norm(d), fn=attention), "conv2": apart}
+            return Block({**mixed, "ffn": block(norm=layer_norm(d), fn=network)})
+
         def half(name: str) -> Block:
             parts = {"conv1": mixing, "norm1": layer_norm(d), name: attention, "conv2": mixing}
             return Block({**parts, "norm2": layer_norm(d), "ffn": mlp(d, one.dense.width)})
 
-        return block(spatial_block=half("window_attn"), channel_block=half("channel_attn"))
+        build = first if released else half
+        return block(spatial_block=build("window_attn"), channel_block=build("channel_attn"))
 
     before, entries, stages = s.traits["in_channels"], dict[str, Block](), dict[str, Node]()
     for number, part in enumerate(s.layers):
         d, side = part.layer.traits["width"], s.traits[f"patch_size.{number}"]
         norm = layer_norm(before if s.traits[f"patch_prenorm.{number}"] else d)
-        entries[str(number)] = block(conv=conv(before, d, side, bias=True), norm=norm)
+        entries[str(number)] = Block({"proj" if released else "conv": conv(before, d, side, bias=True), "norm": norm})
         stages[str(number)] = stack((part,), layer)
         before = d
     return block(convs=Block(entries), blocks=Block(stages))

@@ -7,7 +7,9 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("internvl_chat",)  # modeling_internvl_chat.py of OpenGVLab/InternVL2-4B
+# modeling_internvl_chat.py of OpenGVLab/InternVL2-4B, modeling_h2ovl_chat.py of h2oai/h2ovl-mississippi-2b,
+# modeling_skywork_chat.py of Skywork/Skywork-R1V2-38B
+MODEL_TYPES = ("internvl_chat", "h2ovl_chat", "skywork_chat")
 IGNORED = ("dynamic_image_size", "max_dynamic_patch", "min_dynamic_patch", "select_layer", "use_thumbnail")
 
 

@@ -170,6 +170,7 @@ def encoder(
     tied: bool = True,
     bias: bool = True,
     decoding: bool = True,
+    rotary: bool = False,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
@@ -181,8 +182,12 @@ def encoder(
         tied: the default of tie_word_embeddings.
         bias: whether queries, keys and values have a bias.
         decoding: whether the architecture can be a decoder, with cross attention or without.
+        rotary: whether its positions may be rotary.
         traits: sizes and switches that only this architecture has.
     """
+    # Code of other models has these types, too, and says so by positions of another kind.
+    if c.value("position_embedding_type") in ("alibi", *(() if rotary else ("rope", "rotary"))):
+        raise UnknownArchitecture(f"{c.where}: {c.family} has learned positions, and this names others.")
     d, crossed = c.int("hidden_size"), decoding and c.bool("add_cross_attention", default=False)
     # transformers 5.23 asks whether the heads divide hidden_size, unless there is an embedding_size.
     narrow = c.has("embedding_size") or "embedding_size" in (traits or {})

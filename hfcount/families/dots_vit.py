@@ -1,0 +1,59 @@
+"""dots.ocr's vision tower: gated networks, rotary positions, merged patches (https://github.com/rednote-hilab/dots.ocr)."""
+
+from hfcount import keys
+from hfcount.mapper import Config
+from hfcount.parts import layer_norm, rms_norm, stack
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, block
+
+MODEL_TYPES = ("dots_vit",)  # modeling_dots_vision.py of rednote-hilab/dots.ocr
+IGNORED = ("init_merger_std", "temporal_patch_size")
+
+# configuration_dots.py of rednote-hilab/dots.ocr.
+_ABSENT = {
+    "embed_dim": 1536,
+    "hidden_size": 1536,
+    "intermediate_size": 4224,
+    "num_hidden_layers": 42,
+    "num_attention_heads": 12,
+    "num_channels": 3,
+    "patch_size": 14,
+    "spatial_merge_size": 2,
+    "use_bias": False,
+    "post_norm": True,
+}
+
+
+def spec(c: Config) -> Spec:
+    c = c.assuming(_ABSENT)
+    bias = c.bool("use_bias")
+    return keys.tower(
+        c,
+        hidden=c.int("embed_dim"),
+        ffn=Dense(width=c.int("intermediate_size"), bias=bias),
+        bias=bias,
+        uneven="built",
+        patches=keys.patches(c, merge=c.int("spatial_merge_size")),
+        out=keys.sized("d_o", c.int("hidden_size")),
+        traits={"post_norm": c.bool("post_norm")},
+    )
+
+
+def blueprint(s: Spec) -> Block:
+    d, merged = s.hidden, s.seen.merged(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        width, bias = one.dense.width, one.dense.bias
+        wide = Linear(d, width, bias)
+        attention = fused_square_attention(d, bias, bias)
+        network = block("mlp", fc1=wide, fc2=Linear(width, d, bias), fc3=wide)
+        return block(attn=attention, norm1=rms_norm(d), mlp=network, norm2=rms_norm(d))
+
+    merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
+    return block(
+        patch_embed=block(patchifier=block(proj=patch_convolution(s), norm=rms_norm(d))),
+        blocks=stack(s.layers, layer),
+        post_trunk_norm=rms_norm(d) if s.traits["post_norm"] else None,
+        merger=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
+    )

@@ -1,0 +1,98 @@
+"""Phi-4-multimodal as it was released: towers inside the embedding, an adapter for each sense (arXiv:2503.01743)."""
+
+import re
+
+from hfcount import families, keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import Config
+from hfcount.parts import altered, base, fused_qkv, inv_freq, pre_norm, with_head
+from hfcount.spec import Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+
+MODEL_TYPES = ("phi4mm",)  # modeling_phi4mm.py of microsoft/Phi-4-multimodal-instruct
+IGNORED = (
+    "compression_rate",
+    "crop_size",
+    "enable_gradient_checkpointing",
+    "full_attn_mod",
+    "img_processor",
+    "interpolate_factor",
+    "lora_alpha",
+)
+
+# The tower is the implementation's, whatever the config says: SigLIP So400m/14 of 448 pixels.
+_SIGLIP = {
+    "hidden_size": 1152,
+    "intermediate_size": 4304,
+    "num_hidden_layers": 27,
+    "num_attention_heads": 16,
+    "num_channels": 3,
+    "image_size": 448,
+    "patch_size": 14,
+}
+_SENSES = ("vision", "speech")
+
+
+def spec(c: Config) -> Spec:
+    layer = Layer(mixer=keys.attention(c, derived=True), ffn=keys.dense(c))
+    senses = c.part("embd_layer")
+    image, audio = senses.part("image_embd_layer"), senses.part("audio_embd_layer")
+    parts = {
+        "vision": families.read(c.part("vision", defaults=_SIGLIP), "siglip_vision_model"),
+        "audio": families.part(c.part("audio_processor"), "config", "phi4mm_audio"),
+    }
+    for one in (image, audio):
+        if one.str("projection_cls", default="linear") != "mlp" or one.bool("use_qformer", default=False):
+            raise UnknownArchitecture(f"{c.where}: phi4mm is described with projections of two layers alone.")
+    fine, parted = (image.bool(name, default=False) for name in ("use_hd_transform", "with_learnable_separator"))
+    if fine != parted:
+        raise image.error(
+            "use_hd_transform and with_learnable_separator must agree.", "use_hd_transform", "Correct one."
+        )
+    traits = {
+        "joined": 4 if fine and not image.str("image_token_compression_cls", default="") else 1,
+        "separated": parted,
+        "downsample_rate": keys.sized("m_r", audio.int("downsample_rate", default=1)),
+        **{sense: keys.sized(f"r_{sense[0]}", _rank(c, sense)) for sense in _SENSES},
+    }
+    heads = ("ForCausalLM", "Model", "ForSequenceClassification")
+    return keys.decoder_spec(c, layer, heads=heads, parts=parts, traits=traits, windows=keys.sliding_everywhere(c))
+
+
+def _rank(c: Config, sense: str) -> int:
+    """The rank of an adapter, which must be one of all projections of the language model."""
+    own = c.part(f"{sense}_lora")
+    if not {"qkv", "o", "gate_up", "down"} <= set(re.findall("gate_up|[a-z]+", own.str("layer"))):
+        raise UnknownArchitecture(f"{own.where}: {sense}_lora is described as one of all projections alone.")
+    return own.int("r")
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+    adapted = s.head == "causal_lm"  # the other classes build none
+
+    def lora(one: Linear) -> Node:
+        if not adapted:
+            return one
+        down = {sense: Linear(one.inputs, of[sense]) for sense in _SENSES}
+        up = {sense: Linear(of[sense], one.outputs) for sense in _SENSES}
+        return block(base_layer=one, lora_A=Block(down, repeats=0), lora_B=Block(up, repeats=0))
+
+    def layer(one: Layer) -> Block:
+        a, width = one.attention, one.dense.width
+        out, rotary = lora(Linear(a.heads * a.head_dim, d)), inv_freq(a.head_dim)
+        attention = block("attention", qkv_proj=lora(fused_qkv(d, a)), o_proj=out, rotary_emb=rotary)
+        wide, narrow = lora(Linear(d, 2 * width)), lora(Linear(width, d))
+        return pre_norm(d, self_attn=attention, mlp=block("mlp", gate_up_proj=wide, down_proj=narrow))
+
+    def projection(inputs: int) -> Block:
+        return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
+
+    seen = of["joined"] * s.parts["vision"].hidden
+    image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(seen)}
+    if of["separated"]:
+        image |= {"glb_GN": Tensor((1, 1, seen)), "sub_GN": Tensor((1, 1, 1, seen))}
+    heard = projection(of["downsample_rate"] * s.parts["audio"].hidden)
+    audio = block(encoder=families.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
+    senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
+    return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
