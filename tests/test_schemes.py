@@ -369,7 +369,11 @@ def test_numbers_that_a_list_tells_apart() -> None:
     ("settings", "said"),
     [
         ({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}, "checkpoint_format marlin"),
-        ({"quant_method": "gptq", "bits": 5}, "bits 5"),
+        ({"quant_method": "gptq", "bits": 9}, "bits 9"),
+        (
+            {"quant_method": "auto-round", "bits": 4, "packing_format": "auto_round:mlx"},
+            "packing_format auto_round:mlx",
+        ),
         ({"quant_method": "gptq", "bits": "4"}, "bits 4"),
         ({"quant_method": "awq", "version": "gemv", "group_size": 16}, "version gemv"),
         ({"quant_method": "fp8", "weight_block_size": [128]}, r"weight_block_size \[128\]"),

@@ -77,13 +77,14 @@ def survey(
     collected: Collected,
     spelling: Mapping[str, str],
     dtype_of: Callable[[str], str | None] | None,
+    shape_of: Callable[[str], tuple[int, ...] | None] | None,
 ) -> Survey:
     """How each module is stored.
 
     Args:
         listed: the blueprint's leaves, as the scheme's tool sees modules, with the number of dense names of each.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
-        dtype_of: the dtype that a tensor is stored as, by its own name; None if no headers were read.
+        dtype_of, shape_of: the dtype and the shape of a tensor, by its own name; None if no headers were read.
     """
     result, leaves = Survey(), [leaf for leaf, _ in listed]
     turned, biased = transposed(leaves), with_bias(leaves)
@@ -103,6 +104,10 @@ def survey(
         somewhere.setdefault(one.choice.layout, set()).update(there)
     for part, own, one, there in seen:
         layout = _layout(there, one, layouts, somewhere[one.choice.layout])
+        if layout and shape_of and layout.readings:
+            first = spelling.get(part.first, part.first)
+            shapes = {end: shape_of(collected.suffixes.stored(first, end)) for end in there}
+            layout = next((one for one in (layout, *layout.readings) if _fits(one, part, shapes)), layout)
         if layout is None:
             result.modules.append(Found(part, one.choice, None, (), there))
             result.listed.append((part, int(part.count)))
@@ -111,7 +116,9 @@ def survey(
         (_, weight), *beside = tensors
         count = int(part.count)
         result.listed += [(weight, count), *((tensor, count) for end, tensor in beside if end in there)]
-        lacking = tuple(tensor for end, tensor in beside if end not in there and end in _needed(layout))
+        others = somewhere[one.choice.layout]
+        lost = _needed(layout) | (_usual(layout) & others)
+        lacking = tuple(tensor for end, tensor in beside if end not in there and end in lost)
         result.biases += [tensor for end, tensor in beside if end == ".bias" and end in there]
         strange = there - {end for end, _ in tensors}
         result.modules.append(Found(part, one.choice, layout, lacking, strange))
@@ -140,9 +147,23 @@ def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somew
     return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
 
 
+def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
+    """Whether the tensors of a module have the shapes of a layout."""
+    return all(
+        shapes.get(one.suffix) is None or one.fits(shapes[one.suffix] or ())
+        for one in layout.parts(*map(int, part.shape[-2:]))
+    )
+
+
 @cache
 def _needed(layout: Layout) -> frozenset[str]:
     return layout.suffixes()[0] - OWN
+
+
+@cache
+def _usual(layout: Layout) -> frozenset[str]:
+    """What a tool stores beside all modules or beside none."""
+    return frozenset(part.suffix for part in layout.parts(4096, 4096) if part.usual and not part.needed)
 
 
 @cache

@@ -6,13 +6,14 @@ from functools import cached_property
 
 from hfcount.packing.expected import biases_apart, module_of, planned
 from hfcount.packing.mlx import forms, towers_left_out
-from hfcount.packing.reading import PackedReading, keeps_f32
+from hfcount.packing.reading import PackedReading, keeps
 from hfcount.packing.split import Segments
 from hfcount.packing.stacks import apart, is_stack
 from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
+from hfcount.storage.schemes.layout import Layout
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, split
@@ -67,9 +68,9 @@ class Packed:
     def _names(self) -> frozenset[Segments]:
         return frozenset(leaf.segments[:-1] for leaf, _ in self.match.listed if leaf.dtypes)
 
-    def keeps_f32(self, leaf: Leaf) -> bool:
-        """Whether tools of packed weights keep a dense tensor in F32 whatever the rest is stored as."""
-        return keeps_f32(leaf, self._names)
+    def keeps(self, leaf: Leaf, dtype: str) -> bool:
+        """Whether tools of packed weights keep a dense tensor in a dtype whatever the rest is stored as."""
+        return keeps(leaf, dtype, self._names)
 
     @property
     def complete(self) -> bool:
@@ -113,7 +114,12 @@ def look(
         entry = entries.get(name)
         return entry.dtype if entry else None
 
-    found = survey(match.listed, scheme, collected, spelling, dtype_of if view else None)
+    def shape_of(name: str) -> tuple[int, ...] | None:
+        entry = entries.get(name)
+        return entry.shape if entry else None
+
+    of = (dtype_of, shape_of) if view else (None, None)
+    found = survey(match.listed, scheme, collected, spelling, *of)
     cache, unknown = _cache(collected.cache, leaves)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
@@ -153,15 +159,29 @@ def _as_said(
     known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
     modules: list[Found] = []
     biases: list[Leaf] = []
+    kept: dict[tuple[Layout | None, str], set[bool]] = {}
     for leaf, choice, parts in plan:
         needed = {counts[id(one)] for part, one in parts if part.needed}
         if len(needed) > 1 or any(0 < counts[id(one)] < one.count for _, one in parts):
             return None
         if not parts and view and choice and _any_of(view, leaf, known):
             return None  # packed, and without what belongs to it
+        for part, one in parts:
+            if part.usual and not part.needed:
+                kept.setdefault((choice and choice.layout, part.suffix), set()).add(bool(counts[id(one)]))
+        if (
+            view
+            and choice
+            and choice.layout
+            and choice.layout.readings
+            and not all(_is_at(view, one) for _, one in parts)
+        ):
+            return None
         biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
         if choice and counts[id(parts[0][1] if parts else leaf)]:
             modules.append(Found(leaf, choice, choice.layout))
+    if any(len(some) > 1 for some in kept.values()):
+        return None
     match.listed = biases_apart(match.listed, [found.leaf for found in modules])
     return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
 

@@ -224,7 +224,7 @@ def _report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> No
             second = next(iter(read(other, c.blueprint.spec.dtype).layouts), None)
         except Unmodelled:
             continue
-        if own and second and own != second:
+        if own and second and (type(own), own.label) != (type(second), second.label):
             outcome.report(
                 "HF504",
                 expected=own.label,

@@ -51,9 +51,9 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
 
             return gptq.read(settings)
         case "auto-round" | "intel/auto-round":
-            from hfcount.storage.schemes import gptq
+            from hfcount.storage.schemes import auto_round
 
-            return gptq.read_auto_round(settings)
+            return auto_round.read(settings)
         case "awq" | "awq_marlin":
             from hfcount.storage.schemes import awq
 

@@ -23,7 +23,7 @@ class Module(NamedTuple):
         component: what it is counted under, such as `router`, `lm_head`, `embedding`.
         linear: whether it is a linear map; a lookup table and most routers are none.
         prediction: whether it belongs to multi-token-prediction layers.
-        inputs: the length of a row, in elements.
+        inputs, outputs: the length of a row and of a column, in elements.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Module(NamedTuple):
     linear: bool = True
     prediction: bool = False
     inputs: int = 0
+    outputs: int = 0
 
 
 class Choice(NamedTuple):
