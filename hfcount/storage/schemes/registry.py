@@ -102,4 +102,8 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
             from hfcount.storage.schemes import fbgemm
 
             return fbgemm.read(settings)
+        case "quark":
+            from hfcount.storage.schemes import quark
+
+            return quark.read(settings)
     raise Unmodelled("")
