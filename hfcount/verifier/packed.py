@@ -13,8 +13,9 @@ from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.storage.schemes.layout import Layout
+from hfcount.storage.schemes.layout import Layout, Unmodelled
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
+from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, split
 from hfcount.verifier.header_view import HeaderView
@@ -97,7 +98,11 @@ def look(
     announced: Announcement | None,
     matching: Matching,
 ) -> Packed:
-    """How each module of a checkpoint is stored."""
+    """How each module of a checkpoint is stored.
+
+    Raises:
+        Unmodelled: the scheme's tools name modules of this architecture in their own way.
+    """
     leaves = blueprint.leaves
     if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
         return agreeing
@@ -107,6 +112,8 @@ def look(
     own = _forms(leaves, collected.dense, scheme, view)
     left = towers_left_out(own, collected.dense) if scheme.text_alone else []
     match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense)
+    if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
+        raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
     entries = view.entries if view else {}
 

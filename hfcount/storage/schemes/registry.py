@@ -106,4 +106,8 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
             from hfcount.storage.schemes import quark
 
             return quark.read(settings)
+        case "exl3":
+            from hfcount.storage.schemes import exl3
+
+            return exl3.read(settings)
     raise Unmodelled("")

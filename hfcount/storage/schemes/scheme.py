@@ -78,6 +78,7 @@ class Scheme(ABC):
         caches: whether scales for an 8-bit cache of keys and values are announced.
         renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
             for kinds of models.
+        own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
         matchers: all patterns that decide which modules are packed.
     """
@@ -87,6 +88,7 @@ class Scheme(ABC):
     caches = False
     renames: tuple[Renames, ...] = ()
     text_alone = False
+    own_names = False
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
