@@ -195,19 +195,23 @@ def read(settings: Settings) -> Scheme:
         raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
-    if word(table(settings, "sparsity_config"), "format", default="dense") not in ("dense", ""):
-        raise Unmodelled("sparsity_config")
     groups = []
     for name in table(settings, "config_groups"):
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
             targets = texts(one, "targets") or ()
             groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
-    if not groups and not table(settings, "kv_cache_scheme"):
+    sparsity = table(settings, "sparsity_config")
+    sparse = word(sparsity, "format", default="dense") != "dense"
+    if not groups and not sparse and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
     ignored = Matcher(texts(settings, "ignore") or (), "compressed-tensors")
     scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round")
     scheme.caches = bool(table(settings, "kv_cache_scheme"))
+    if sparse:
+        from hfcount.storage.schemes import sparse as halves
+
+        return halves.read(scheme if groups else None, sparsity)
     return scheme
 
 
@@ -223,6 +227,10 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     size = group(weights, "group_size") if strategy == "group" else None
     block = pair(weights, "block_structure") if strategy == "block" else None
     symmetric = weights.get("symmetric") is not False
+    if form == "marlin-24" and kind == "int" and symmetric and width in (4, 8) and strategy in ("channel", "group"):
+        from hfcount.storage.schemes.sparse import Marlin24
+
+        return Marlin24(width, size)
     static = bool(inputs) and inputs.get("dynamic") in (False, None)
     if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
         ordered = word(weights, "actorder") == "group"

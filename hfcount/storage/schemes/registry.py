@@ -110,4 +110,16 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
             from hfcount.storage.schemes import exl3
 
             return exl3.read(settings)
+        case "vptq":
+            from hfcount.storage.schemes import vptq
+
+            return vptq.read(settings)
+        case "fp_quant":
+            from hfcount.storage.schemes import fp_quant
+
+            return fp_quant.read(settings)
+        case "spqr":
+            from hfcount.storage.schemes import spqr
+
+            return spqr.read(settings)
     raise Unmodelled("")
