@@ -64,11 +64,15 @@ class Survey:
 
 
 class _Seen(NamedTuple):
-    """How one module is stored: what stands beside it (-1: it is not there), and whether its dtype is a packed one."""
+    """How one module is stored: what stands beside it (-1: it is not there), and whether its dtype is a packed one.
+
+    `shapes` are those of what stands beside it, where they tell layouts apart.
+    """
 
     bits: int
     choice: Choice
     cast: bool
+    shapes: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
 
 
 def survey(
@@ -94,7 +98,7 @@ def survey(
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of):
+        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of, shape_of):
             if one.bits < 0:
                 result.listed.append((part, 0))
             else:
@@ -104,10 +108,9 @@ def survey(
         somewhere.setdefault(one.choice.layout, set()).update(there)
     for part, own, one, there in seen:
         layout = _layout(there, one, layouts, somewhere[one.choice.layout])
-        if layout and shape_of and layout.readings:
-            first = spelling.get(part.first, part.first)
-            shapes = {end: shape_of(collected.suffixes.stored(first, end)) for end in there}
-            layout = next((one for one in (layout, *layout.readings) if _fits(one, part, shapes)), layout)
+        if layout and one.shapes:
+            shapes = dict(one.shapes)
+            layout = next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
         if layout is None:
             result.modules.append(Found(part, one.choice, None, (), there))
             result.listed.append((part, int(part.count)))
@@ -145,6 +148,11 @@ def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somew
             return one
     packed = [one for one in known if _first(one) in (*OWN, *there)]
     return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
+
+
+def _several(scheme: Scheme) -> bool:
+    """Whether shapes tell apart how modules are stored."""
+    return any(layout.readings for layout in scheme.layouts)
 
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
@@ -188,6 +196,7 @@ def _parts(
     collected: Collected,
     spelling: Mapping[str, str],
     dtype_of: Callable[[str], str | None] | None,
+    shape_of: Callable[[str], tuple[int, ...] | None] | None,
 ) -> Iterator[tuple[Leaf, _Seen]]:
     """The modules of a leaf, by how they are stored and how they should be."""
     chosen = groups(leaf, scheme) or [Group(leaf, DENSE)]
@@ -197,19 +206,23 @@ def _parts(
     bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
     alike = len(set(bits)) == 1
     casts = dtype_of is not None and 0 in bits
-    if alike and not casts:
+    ends: set[str] = set()
+    if shape_of and _several(scheme):
+        ends = set().union(*(collected.suffixes.of(bit) for bit in {*bits} if bit > 0))
+    if alike and not casts and not ends:
         for part, choice in chosen:
             yield part, _Seen(bits[0], choice, False)
         return
     by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
     own_dtypes = {dtype for one in scheme.layouts for dtype in _dtypes(one)} - FLOATING
     answers: list[int] = []
-    known: dict[tuple[int, int, bool], tuple[int, _Seen]] = {}
+    known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
     for name, own, bit in zip(names, stored, bits, strict=True):
         choice = by_name.get(name, chosen[0].choice)
         cast = bit == 0 and dtype_of is not None and dtype_of(own) in own_dtypes
-        key = bit, id(choice), cast
-        answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast)))[0])
+        shapes = tuple((end, shape_of(collected.suffixes.stored(own, end))) for end in sorted(ends)) if shape_of else ()
+        key = bit, id(choice), cast, shapes
+        answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
     seen = [one for _, one in known.values()]
     for numbers, answer in regroup(leaf.indices, answers):
         given = iter(numbers)

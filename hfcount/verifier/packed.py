@@ -74,9 +74,20 @@ class Packed:
         return keeps(leaf, dtype, self._names)
 
     @property
+    def open(self) -> bool:
+        """Whether the names leave the shape of a packed tensor open."""
+        return any(found.layout and _shapes(found.layout, found.leaf) for found in self.modules)
+
+    @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
         return self.match.complete and not self.lacking
+
+
+def _shapes(layout: Layout, leaf: Leaf) -> bool:
+    """Whether another reading of a layout has other shapes for a matrix."""
+    sizes = tuple(map(int, leaf.shape[-2:]))
+    return any(one.parts(*sizes) != layout.parts(*sizes) for one in layout.readings)
 
 
 class Dense(Scheme):
