@@ -25,6 +25,14 @@ def modelopt(algorithm: str) -> dict[str, Any]:
     return {"quant_method": "modelopt", "quant_algo": algorithm}
 
 
+def ao(kind: str, **data: Any) -> dict[str, Any]:
+    return {"quant_method": "torchao", "quant_type": {"default": {"_type": kind, "_data": data}}}
+
+
+def vptq(**layer: Any) -> dict[str, Any]:
+    return {"quant_method": "vptq", "config_for_layers": {"model.layers.0.self_attn.q_proj": layer}}
+
+
 HQQ_SMALL = (
     ".shape [2] I64, .nbits [] I32, .group_size [] I32, .axis [] I32, .packing [7] U8, .unpack_view_dtype [11] U8,"
     " .compute_dtype [13] U8, .channel_wise [] U8, .encoded_state_dict [] U8, .offload_meta [] U8, .optimize [] U8,"
@@ -241,6 +249,99 @@ LAYOUTS = [
         (256, 512),
         "._weight_qdata [256, 512] I8, ._weight_scale [256, 16] f, ._weight_zero_point [256, 16] I8",
     ),
+    (
+        compressed("marlin-24", num_bits=4, type="int", strategy="group", group_size=128),
+        (256, 512),
+        ".weight_packed [16, 512] I32, .scale_packed [4, 256] F16, .meta [16, 512] I16",
+    ),
+    (
+        compressed("marlin-24", num_bits=8, type="int", strategy="channel"),
+        (256, 512),
+        ".weight_packed [16, 1024] I32, .scale_packed [1, 256] F16, .meta [16, 512] I16",
+    ),
+    (
+        {
+            "quant_method": "compressed-tensors",
+            "sparsity_config": {"format": "sparse-24-bitmask", "targets": ["Linear"]},
+        },
+        (96, 200),
+        ".compressed [96, 100] f, .bitmask [96, 25] U8, .shape [2, 1] I64",
+    ),
+    (
+        compressed("float-quantized", num_bits=8, type="float", strategy="channel")
+        | {"sparsity_config": {"format": "sparse-24-bitmask", "targets": ["Linear"], "ignore": ["lm_head"]}},
+        (96, 200),
+        ".compressed [96, 100] F8_E4M3, .bitmask [96, 25] U8, .shape [2, 1] I64, .weight_scale [96, 1] f",
+    ),
+    (
+        ao("Float8DynamicActivationFloat8WeightConfig"),
+        (64, 128),
+        "._weight_qdata [64, 128] F8_E4M3, ._weight_scale [1, 1] F32",
+    ),
+    (
+        ao("Float8DynamicActivationFloat8WeightConfig", granularity=[{"_type": "PerRow"}, {"_type": "PerRow"}]),
+        (64, 128),
+        "._weight_qdata [64, 128] F8_E4M3, ._weight_scale [64, 1] F32",
+    ),
+    (
+        ao("Int4WeightOnlyConfig", group_size=32),
+        (64, 128),
+        "._weight_qdata [64, 64] I8, ._weight_scale [4, 64] f, ._weight_zero_point [4, 64] f",
+    ),
+    (
+        ao("Int4WeightOnlyConfig", group_size=64, int4_packing_format={"_data": "PLAIN_INT32"}),
+        (64, 128),
+        "._weight_qdata [64, 16] I32, ._weight_scale [2, 64] f, ._weight_zero_point [2, 64] I8",
+    ),
+    (
+        ao("Int4WeightOnlyConfig", int4_packing_format={"_data": "TILE_PACKED_TO_4D"}),
+        (4096, 1536),  # 2048 with padding
+        "._weight_qdata [512, 16, 32, 4] I32, ._weight_scale_and_zero [16, 4096, 2] f",
+    ),
+    (
+        vptq(
+            vector_lens=[4, 8], num_centroids=[4096, 65536], num_res_centroids=[-1, -1], group_size=504, outlier_size=8
+        ),
+        (250, 512),
+        ".indices [1, 32, 252] I32, .centroids.weight [1, 524288] F16, .outlier_indices [1, 63, 8] I16,"
+        " .outlier_centroids.weight [1, 16384] F16, .perm [512] I16, .weight_scale [512] F16, .weight_bias [512] F16",
+    ),
+    (
+        vptq(vector_lens=[-1, 6], num_centroids=[-1, 4096], num_res_centroids=[-1, 4096], group_num=4, group_size=128),
+        (256, 512),
+        ".indices [4, 43, 96] I32, .centroids.weight [4, 24576] F16, .res_centroids.weight [4, 24576] F16,"
+        " .perm [512] I16, .weight_scale [512] F16, .weight_bias [512] F16",
+    ),
+    (
+        {"quant_method": "fp_quant", "forward_dtype": "mxfp4", "hadamard_group_size": 128},
+        (256, 512),
+        ".qweight [256, 256] U8, .scales [256, 16] U8, .weight_global_scale [1] f, .act_global_scale [1] f,"
+        " .forward_hadamard_matrix [128, 128] f, .backward_hadamard_matrix [128, 128] f",
+    ),
+    (
+        {"quant_method": "fp_quant", "pseudoquantization": True},
+        (256, 512),
+        ".dqweight [256, 512] f, .weight_global_scale [1] f, .act_global_scale [1] f,"
+        " .forward_hadamard_matrix [16, 16] f, .backward_hadamard_matrix [16, 16] f",
+    ),
+    (
+        {
+            "quant_method": "spqr",
+            "shapes": {f"x.{name}.shape": size for name, size in {"dense_weights": 96, "row_offsets": 65}.items()},
+        },
+        (64, 256),
+        ".dense_weights [96] I64, .row_offsets [65] I32, .col_vals [0] I32",
+    ),
+    (
+        {"quant_method": "exl3", "bits": 4.0, "head_bits": 6},
+        (1024, 576),  # 640 with padding
+        ".trellis [40, 64, 64] I16, .suh [640] F16, .svh [1024] F16",
+    ),
+    (
+        {"quant_method": "exl3", "bits": 2.6, "head_bits": 6},
+        (1024, 1024),
+        ".trellis [64, 64, 40] I16, .suh [1024] F16, .svh [1024] F16",
+    ),
 ]
 
 
@@ -369,13 +470,34 @@ def test_numbers_that_a_list_tells_apart() -> None:
     ("settings", "said"),
     [
         ({"quant_method": "gptq", "bits": 4, "checkpoint_format": "marlin"}, "checkpoint_format marlin"),
-        ({"quant_method": "gptq", "bits": 5}, "bits 5"),
+        ({"quant_method": "gptq", "bits": 9}, "bits 9"),
+        (
+            {"quant_method": "auto-round", "bits": 4, "packing_format": "auto_round:mlx"},
+            "packing_format auto_round:mlx",
+        ),
         ({"quant_method": "gptq", "bits": "4"}, "bits 4"),
         ({"quant_method": "awq", "version": "gemv", "group_size": 16}, "version gemv"),
         ({"quant_method": "fp8", "weight_block_size": [128]}, r"weight_block_size \[128\]"),
-        (compressed("marlin-24", num_bits=4, type="int", strategy="group", group_size=128), "format marlin-24"),
+        (compressed("marlin-24", num_bits=4, type="float", strategy="group", group_size=128), "format marlin-24"),
+        (
+            {"quant_method": "compressed-tensors", "sparsity_config": {"format": "sparse-bitmask"}},
+            "sparsity_config sparse-bitmask",
+        ),
+        (ao("Int4WeightOnlyConfig", int4_packing_format={"_data": "PRESHUFFLED"}), "int4_packing_format preshuffled"),
+        (ao("UIntXWeightOnlyConfig"), "quant_type UIntXWeightOnlyConfig"),
+        ({"quant_method": "exl3"}, "bits None"),
+        ({"quant_method": "exl2", "bits": 4.0}, "^$"),
+        ({"quant_method": "spqr", "shapes": {"x.dense_weights.shape": -1}}, "shapes of x"),
+        ({"quant_method": "fp_quant", "forward_dtype": "int4"}, "forward_dtype int4"),
+        (vptq(vector_lens=[-1, 8], num_centroids=[-1, 3], num_res_centroids=[-1, -1], group_size=8), "num_centroids"),
+        ({"quant_method": "quark"}, "no global_quant_config"),
+        (
+            {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "bfp16", "qscheme": "per_group"}}},
+            "weights of bfp16 per group",
+        ),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4_SVD"}, "quant_algo nvfp4_svd"),
-        ({"quant_method": "vptq"}, "^$"),
+        ({"quant_method": "vptq"}, "no config_for_layers"),
+        ({"quant_method": "sinq"}, "^$"),
         ({"bits": 4, "group_size": 64, "mode": "lattice"}, "mode lattice"),
     ],
 )

@@ -36,10 +36,11 @@ def groups(leaf: Leaf, scheme: Scheme) -> list[Group]:
     if name is None:
         return []
     flat = len(leaf.shape) == 2 or leaf.linear
-    linear, prediction, inputs = leaf.linear or bool(leaf.to), leaf.part == "prediction", int(leaf.shape[-1])
+    linear, prediction = leaf.linear or bool(leaf.to), leaf.part == "prediction"
+    outputs, inputs = map(int, leaf.shape[-2:])
 
     def decide(name: str) -> Choice:
-        return scheme.choose(Module(name, leaf.component, linear, prediction, inputs))
+        return scheme.choose(Module(name, leaf.component, linear, prediction, inputs, outputs))
 
     if not flat and not is_stack(leaf):
         return []

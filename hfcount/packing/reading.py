@@ -10,6 +10,7 @@ from hfcount.tree.leaves import Leaf
 
 _WIDTHS = (2, 4)  # bytes of a dense element; 8-bit ones would be packed
 _BIASES = "biases of packed modules"
+_BIAS_DTYPES = ("F32", "F16", "BF16")  # some packers give them the dtype of their scales
 _KEPT = ((), (_BIASES,), ("router",), (_BIASES, "router"))  # roles that packers keep in F32
 _WHOLE = ("I64", "BOOL")
 _ONLY = {1: None, 2: None, 4: "F32", 8: "F64"}
@@ -56,9 +57,10 @@ def role(leaf: Leaf, modules: Collection[Segments]) -> str:
     return _BIASES if leaf.segments[-1] == "bias" and leaf.segments[:-1] in modules else str(leaf.component)
 
 
-def keeps_f32(leaf: Leaf, modules: Collection[Segments]) -> bool:
-    """Whether packers keep a dense tensor in F32 whatever the rest is stored as: it is small, and added exactly."""
-    return role(leaf, modules) in (_BIASES, "router")
+def keeps(leaf: Leaf, dtype: str, modules: Collection[Segments]) -> bool:
+    """Whether packers keep a dense tensor in a dtype whatever the rest is stored as: it is small, and added exactly."""
+    own = role(leaf, modules)
+    return dtype in _BIAS_DTYPES if own == _BIASES else dtype == "F32" and own == "router"
 
 
 def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:

@@ -64,11 +64,15 @@ class Survey:
 
 
 class _Seen(NamedTuple):
-    """How one module is stored: what stands beside it (-1: it is not there), and whether its dtype is a packed one."""
+    """How one module is stored: what stands beside it (-1: it is not there), and whether its dtype is a packed one.
+
+    `shapes` are those of what stands beside it, where they tell layouts apart.
+    """
 
     bits: int
     choice: Choice
     cast: bool
+    shapes: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
 
 
 def survey(
@@ -77,13 +81,14 @@ def survey(
     collected: Collected,
     spelling: Mapping[str, str],
     dtype_of: Callable[[str], str | None] | None,
+    shape_of: Callable[[str], tuple[int, ...] | None] | None,
 ) -> Survey:
     """How each module is stored.
 
     Args:
         listed: the blueprint's leaves, as the scheme's tool sees modules, with the number of dense names of each.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
-        dtype_of: the dtype that a tensor is stored as, by its own name; None if no headers were read.
+        dtype_of, shape_of: the dtype and the shape of a tensor, by its own name; None if no headers were read.
     """
     result, leaves = Survey(), [leaf for leaf, _ in listed]
     turned, biased = transposed(leaves), with_bias(leaves)
@@ -93,7 +98,7 @@ def survey(
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of):
+        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of, shape_of):
             if one.bits < 0:
                 result.listed.append((part, 0))
             else:
@@ -103,6 +108,9 @@ def survey(
         somewhere.setdefault(one.choice.layout, set()).update(there)
     for part, own, one, there in seen:
         layout = _layout(there, one, layouts, somewhere[one.choice.layout])
+        if layout and one.shapes:
+            shapes = dict(one.shapes)
+            layout = next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
         if layout is None:
             result.modules.append(Found(part, one.choice, None, (), there))
             result.listed.append((part, int(part.count)))
@@ -111,7 +119,9 @@ def survey(
         (_, weight), *beside = tensors
         count = int(part.count)
         result.listed += [(weight, count), *((tensor, count) for end, tensor in beside if end in there)]
-        lacking = tuple(tensor for end, tensor in beside if end not in there and end in _needed(layout))
+        others = somewhere[one.choice.layout]
+        lost = _needed(layout) | (_usual(layout) & others)
+        lacking = tuple(tensor for end, tensor in beside if end not in there and end in lost)
         result.biases += [tensor for end, tensor in beside if end == ".bias" and end in there]
         strange = there - {end for end, _ in tensors}
         result.modules.append(Found(part, one.choice, layout, lacking, strange))
@@ -140,9 +150,28 @@ def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somew
     return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
 
 
+def _several(scheme: Scheme) -> bool:
+    """Whether shapes tell apart how modules are stored."""
+    return any(layout.readings for layout in scheme.layouts)
+
+
+def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
+    """Whether the tensors of a module have the shapes of a layout."""
+    return all(
+        shapes.get(one.suffix) is None or one.fits(shapes[one.suffix] or ())
+        for one in layout.parts(*map(int, part.shape[-2:]))
+    )
+
+
 @cache
 def _needed(layout: Layout) -> frozenset[str]:
     return layout.suffixes()[0] - OWN
+
+
+@cache
+def _usual(layout: Layout) -> frozenset[str]:
+    """What a tool stores beside all modules or beside none."""
+    return frozenset(part.suffix for part in layout.parts(4096, 4096) if part.usual and not part.needed)
 
 
 @cache
@@ -167,6 +196,7 @@ def _parts(
     collected: Collected,
     spelling: Mapping[str, str],
     dtype_of: Callable[[str], str | None] | None,
+    shape_of: Callable[[str], tuple[int, ...] | None] | None,
 ) -> Iterator[tuple[Leaf, _Seen]]:
     """The modules of a leaf, by how they are stored and how they should be."""
     chosen = groups(leaf, scheme) or [Group(leaf, DENSE)]
@@ -176,19 +206,23 @@ def _parts(
     bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
     alike = len(set(bits)) == 1
     casts = dtype_of is not None and 0 in bits
-    if alike and not casts:
+    ends: set[str] = set()
+    if shape_of and _several(scheme):
+        ends = set().union(*(collected.suffixes.of(bit) for bit in {*bits} if bit > 0))
+    if alike and not casts and not ends:
         for part, choice in chosen:
             yield part, _Seen(bits[0], choice, False)
         return
     by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
     own_dtypes = {dtype for one in scheme.layouts for dtype in _dtypes(one)} - FLOATING
     answers: list[int] = []
-    known: dict[tuple[int, int, bool], tuple[int, _Seen]] = {}
+    known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
     for name, own, bit in zip(names, stored, bits, strict=True):
         choice = by_name.get(name, chosen[0].choice)
         cast = bit == 0 and dtype_of is not None and dtype_of(own) in own_dtypes
-        key = bit, id(choice), cast
-        answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast)))[0])
+        shapes = tuple((end, shape_of(collected.suffixes.stored(own, end))) for end in sorted(ends)) if shape_of else ()
+        key = bit, id(choice), cast, shapes
+        answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
     seen = [one for _, one in known.values()]
     for numbers, answer in regroup(leaf.indices, answers):
         given = iter(numbers)

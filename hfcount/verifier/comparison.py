@@ -186,10 +186,10 @@ def _packed(
 
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
+        names = _listed(blueprint, index, view)
+        packed = look(blueprint, names, view, scheme, first, lambda leaves, some: _matched(blueprint, leaves, some))
     except Unmodelled as said:
         return None, str(said)
-    names = _listed(blueprint, index, view)
-    packed = look(blueprint, names, view, scheme, first, lambda leaves, some: _matched(blueprint, leaves, some))
     if index and index.total_size and packed.complete and not blueprint.asides:
         packed.reading = exact(index.total_size, packed.match.listed, declared)
     return packed, None

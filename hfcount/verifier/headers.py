@@ -92,7 +92,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             elif entry[1] != shape:
                 misshapen.append(name)
                 odd = odd or entry[1]
-            if entry[0] != usual and not (entry[0] == "F32" and c.packed and c.packed.keeps_f32(leaf)):
+            if entry[0] != usual and not (c.packed and c.packed.keeps(leaf, entry[0])):
                 retyped.append((leaf, name, entry[0]))
         if odd is not None:
             wrong.append((leaf, odd))

@@ -6,14 +6,16 @@ from functools import cached_property
 
 from hfcount.packing.expected import biases_apart, module_of, planned
 from hfcount.packing.mlx import forms, towers_left_out
-from hfcount.packing.reading import PackedReading, keeps_f32
+from hfcount.packing.reading import PackedReading, keeps
 from hfcount.packing.split import Segments
 from hfcount.packing.stacks import apart, is_stack
 from hfcount.packing.suffixes import Collected, Suffixes
 from hfcount.packing.survey import FLOATING, Found, Survey, survey
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
+from hfcount.storage.schemes.layout import Layout, Unmodelled
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
+from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Finder, Leaf, split
 from hfcount.verifier.header_view import HeaderView
@@ -67,14 +69,25 @@ class Packed:
     def _names(self) -> frozenset[Segments]:
         return frozenset(leaf.segments[:-1] for leaf, _ in self.match.listed if leaf.dtypes)
 
-    def keeps_f32(self, leaf: Leaf) -> bool:
-        """Whether tools of packed weights keep a dense tensor in F32 whatever the rest is stored as."""
-        return keeps_f32(leaf, self._names)
+    def keeps(self, leaf: Leaf, dtype: str) -> bool:
+        """Whether tools of packed weights keep a dense tensor in a dtype whatever the rest is stored as."""
+        return keeps(leaf, dtype, self._names)
+
+    @property
+    def open(self) -> bool:
+        """Whether the names leave the shape of a packed tensor open."""
+        return any(found.layout and _shapes(found.layout, found.leaf) for found in self.modules)
 
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
         return self.match.complete and not self.lacking
+
+
+def _shapes(layout: Layout, leaf: Leaf) -> bool:
+    """Whether another reading of a layout has other shapes for a matrix."""
+    sizes = tuple(map(int, leaf.shape[-2:]))
+    return any(one.parts(*sizes) != layout.parts(*sizes) for one in layout.readings)
 
 
 class Dense(Scheme):
@@ -96,7 +109,11 @@ def look(
     announced: Announcement | None,
     matching: Matching,
 ) -> Packed:
-    """How each module of a checkpoint is stored."""
+    """How each module of a checkpoint is stored.
+
+    Raises:
+        Unmodelled: the scheme's tools name modules of this architecture in their own way.
+    """
     leaves = blueprint.leaves
     if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
         return agreeing
@@ -106,6 +123,8 @@ def look(
     own = _forms(leaves, collected.dense, scheme, view)
     left = towers_left_out(own, collected.dense) if scheme.text_alone else []
     match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense)
+    if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
+        raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
     entries = view.entries if view else {}
 
@@ -113,7 +132,12 @@ def look(
         entry = entries.get(name)
         return entry.dtype if entry else None
 
-    found = survey(match.listed, scheme, collected, spelling, dtype_of if view else None)
+    def shape_of(name: str) -> tuple[int, ...] | None:
+        entry = entries.get(name)
+        return entry.shape if entry else None
+
+    of = (dtype_of, shape_of) if view else (None, None)
+    found = survey(match.listed, scheme, collected, spelling, *of)
     cache, unknown = _cache(collected.cache, leaves)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
@@ -153,15 +177,29 @@ def _as_said(
     known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
     modules: list[Found] = []
     biases: list[Leaf] = []
+    kept: dict[tuple[Layout | None, str], set[bool]] = {}
     for leaf, choice, parts in plan:
         needed = {counts[id(one)] for part, one in parts if part.needed}
         if len(needed) > 1 or any(0 < counts[id(one)] < one.count for _, one in parts):
             return None
         if not parts and view and choice and _any_of(view, leaf, known):
             return None  # packed, and without what belongs to it
+        for part, one in parts:
+            if part.usual and not part.needed:
+                kept.setdefault((choice and choice.layout, part.suffix), set()).add(bool(counts[id(one)]))
+        if (
+            view
+            and choice
+            and choice.layout
+            and choice.layout.readings
+            and not all(_is_at(view, one) for _, one in parts)
+        ):
+            return None
         biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
         if choice and counts[id(parts[0][1] if parts else leaf)]:
             modules.append(Found(leaf, choice, choice.layout))
+    if any(len(some) > 1 for some in kept.values()):
+        return None
     match.listed = biases_apart(match.listed, [found.leaf for found in modules])
     return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
 

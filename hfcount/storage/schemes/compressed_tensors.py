@@ -11,6 +11,7 @@ from hfcount.storage.schemes.settings import Settings, bits, group, pair, table,
 
 _BYTE = 8
 _CLASS = "Linear"
+_HEAD = "AutoRound leaves the head dense where no list names it, and servers keep every head dense"
 _STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
 
 
@@ -137,11 +138,13 @@ class Groups(Scheme):
     """Groups with targets: whole names, `re:` patterns, or the class name `Linear` for all linear maps.
 
     Whole names win over patterns, patterns over the class, and of several patterns the first by the alphabet.
+    `head_too` says whether the class names the head, too, for the tool that wrote the weights.
     """
 
     name = "compressed-tensors"
 
-    def __init__(self, groups: list[tuple[tuple[str, ...], Layout]], excluded: Matcher) -> None:
+    def __init__(self, groups: list[tuple[tuple[str, ...], Layout]], excluded: Matcher, head_too: bool = True) -> None:
+        self._head_too = head_too
         self._excluded, self._layouts = excluded, [layout for _, layout in groups]
         self._every = next((layout for targets, layout in reversed(groups) if _CLASS in targets), None)
         named = [([one for one in targets if not one.startswith("re:")], layout) for targets, layout in groups]
@@ -172,6 +175,8 @@ class Groups(Scheme):
         # Routers were linear maps to this tool, and it packed those that no list named.
         router = module.component == "router" and not module.linear
         found = ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        if found.layout and module.component == "lm_head" and not self._head_too:
+            return found._replace(why=_HEAD)
         return found._replace(why=_STACKED) if module.component == "experts" else found
 
 
@@ -190,18 +195,23 @@ def read(settings: Settings) -> Scheme:
         raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
-    if word(table(settings, "sparsity_config"), "format", default="dense") not in ("dense", ""):
-        raise Unmodelled("sparsity_config")
     groups = []
     for name in table(settings, "config_groups"):
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
             targets = texts(one, "targets") or ()
             groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
-    if not groups and not table(settings, "kv_cache_scheme"):
+    sparsity = table(settings, "sparsity_config")
+    sparse = word(sparsity, "format", default="dense") != "dense"
+    if not groups and not sparse and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
-    scheme = Groups(groups, Matcher(texts(settings, "ignore") or (), "compressed-tensors"))
+    ignored = Matcher(texts(settings, "ignore") or (), "compressed-tensors")
+    scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round")
     scheme.caches = bool(table(settings, "kv_cache_scheme"))
+    if sparse:
+        from hfcount.storage.schemes import sparse as halves
+
+        return halves.read(scheme if groups else None, sparsity)
     return scheme
 
 
@@ -217,6 +227,10 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     size = group(weights, "group_size") if strategy == "group" else None
     block = pair(weights, "block_structure") if strategy == "block" else None
     symmetric = weights.get("symmetric") is not False
+    if form == "marlin-24" and kind == "int" and symmetric and width in (4, 8) and strategy in ("channel", "group"):
+        from hfcount.storage.schemes.sparse import Marlin24
+
+        return Marlin24(width, size)
     static = bool(inputs) and inputs.get("dynamic") in (False, None)
     if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
         ordered = word(weights, "actorder") == "group"

@@ -1,25 +1,27 @@
 """FP8 of transformers, DeepSeek, Qwen and others: a scale for each block of a weight, or one for all of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hfcount.storage.schemes.layout import SCALE_DTYPES, Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, pair, texts, word
 
+_SERVED = ("F32", "BF16", "F16")
 _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
 """Modules that published lists name and that do not exist, and the dense ones that are meant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fp8(Layout):
-    """F8_E4M3 with a scale per block (rows, columns) of a matrix; `scale` is the suffix of the scales."""
+    """F8_E4M3 with a scale per block (rows, columns) of a matrix; `scale` and `inputs` are the suffixes of scales."""
 
     block: tuple[int, int] | None
     static: bool = False
     scale: str = ".weight_scale_inv"
     dtypes: tuple[str, ...] = SCALE_DTYPES
+    inputs: str = ".activation_scale"
 
     @property
     def label(self) -> str:
@@ -32,7 +34,7 @@ class Fp8(Layout):
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1])) if self.block else ()
         parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
-        return [*parts, Part(".activation_scale", (), ("F32", "BF16"))] if self.static else parts
+        return [*parts, Part(self.inputs, (), ("F32", "BF16"))] if self.static else parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,13 @@ def read(settings: Settings) -> Scheme:
     if word(settings, "expert_dtype") == "fp4":
         powers = Fp8(own.block, static, ".scale", ("F8_E8M0", "U8", "F32"))
         return Finegrained(powers, Fp4(), excluded, own)
-    others = Fp8(own.block, not static), Fp8(own.block, static, ".scale")
-    return Finegrained(own, None, excluded, *others)
+    others: tuple[Layout, ...] = Fp8(own.block, not static), Fp8(own.block, static, ".scale")
+    if own.block is None and "ignored_layers" in settings:  # of AutoFP8 and Quark, for servers
+        own = Fp8(None, static, ".weight_scale", _SERVED, ".input_scale")
+        others = (replace(own, static=not static),)
+    scheme = Finegrained(own, None, excluded, *others)
+    scheme.caches = bool(settings.get("kv_cache_scheme"))
+    return scheme
 
 
 def read_powers(settings: Settings) -> Scheme:

@@ -1,50 +1,73 @@
-"""GPTQ (AutoGPTQ, GPTQModel, optimum) and AutoRound, which packs rows of integers into 32-bit words."""
+"""GPTQ (AutoGPTQ, GPTQModel, optimum, AutoRound), which packs rows of integers into 32-bit words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import Literal
 
-from hfcount.storage.schemes import awq
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
-from hfcount.storage.schemes.matcher import Matcher, Style
+from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme, usual
-from hfcount.storage.schemes.settings import Settings, bits, group, table, texts, word
+from hfcount.storage.schemes.settings import Settings, bits, group, table, word
 
-_FORMATS = ("gptq", "gptq_v2", "gptq_marlin", "")
+_FORMATS = ("gptq", "gptq_v2", "gptq_p", "gptq_marlin", "")
 _HALVES = ("F16", "BF16")
+_BLOCK = 32
+"""Outputs whose zero points fill whole words, of any number of bits."""
+
+WIDTHS = range(2, 9)
+"""Bits of a weight."""
+
+Order = Literal["needed", "stored", "absent"]
+"""Whether the index of the groups cannot be computed, is stored though it can, or is not stored."""
+
+_SKIPPED = "AutoRound leaves a matrix dense whose sizes are no multiples of 32"
+_UNSURE = (
+    "its sizes are no multiples of 32, where AutoRound leaves a matrix dense, AutoGPTQ rounds the words of zero points"
+    " down and GPTQModel rounds them up, and nothing says which of them wrote this"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Gptq(Layout):
-    """Integers packed along the inputs; `ordered` if an index of the groups is always stored."""
+    """Integers packed along the inputs.
+
+    Args:
+        floor: whether outputs beyond the last whole block of 32 have no zero points; None if nothing says so.
+        shown: whether only the shapes tell.
+    """
 
     bits: int
     group: int | None
-    ordered: bool = True
+    order: Order = "stored"
+    floor: bool | None = None
+    shown: bool = False
 
     @property
     def label(self) -> str:
-        return f"GPTQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
+        said = f"GPTQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
+        return f"{said}, zero points for whole blocks of {_BLOCK} outputs" if self.shown else said
 
     @property
     def bias(self) -> Part:
         return Part(".bias", (), _HALVES, False)  # zeros where the architecture has none
 
-    def alike(self, other: Layout | None) -> bool:
-        # Loaders compute an index that is not stored.
-        return isinstance(other, Gptq) and (self.bits, self.group) == (other.bits, other.group)
-
     @property
     def grain(self) -> tuple[int, int]:
-        return 32 // gcd(32, self.bits), self.group or 1
+        return _BLOCK // gcd(_BLOCK, self.bits), self.group or 1
+
+    @property
+    def readings(self) -> "tuple[Layout, ...]":
+        return (replace(self, floor=True, shown=True),) if self.floor is None else ()
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups = divided(inputs, self.group)
+        words = outputs // _BLOCK * self.bits if self.floor else ceil_div(outputs * self.bits, 32)
         return [
             Part(".qweight", (ceil_div(inputs * self.bits, 32), outputs), ("I32",)),
-            Part(".qzeros", (groups, ceil_div(outputs * self.bits, 32)), ("I32",)),
+            Part(".qzeros", (groups, words), ("I32",)),
             Part(".scales", (groups, outputs), _HALVES),
-            Part(".g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
+            Part(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
         ]
 
 
@@ -55,6 +78,7 @@ class Blocks(Scheme):
         only: the modules of a layer that are packed; None for all.
         excluded, overrides: the modules that are dense, and layouts of others.
         head: whether the head is packed.
+        writer: the tool that wrote it, in lower case; empty if nothing says which.
     """
 
     def __init__(
@@ -65,24 +89,31 @@ class Blocks(Scheme):
         excluded: Matcher | None = None,
         overrides: list[tuple[Matcher, Layout | None]] | None = None,
         head: bool = False,
+        writer: str = "",
     ) -> None:
-        self.name, self._layout, self._only, self._head = name, layout, only, head
+        self.name, self._layout, self._only, self._head, self._writer = name, layout, only, head, writer
         self._overrides = [*([(excluded, None)] if excluded else []), *(overrides or [])]
         self.matchers = (*(matcher for matcher, _ in self._overrides), *([only] if only else []))
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        found = [self._layout, *(layout for _, layout in self._overrides if layout)]
-        return [*found, *(replace(one, ordered=not one.ordered) for one in found if isinstance(one, Gptq))]
+        return [self._layout, *(layout for _, layout in self._overrides if layout)]
 
     def choose(self, module: Module) -> Choice:
         for matcher, layout in self._overrides:
             if matcher.find(module.name):
-                return Choice(layout)
+                return self._unsure(Choice(layout), module)
         found = usual(module, self._layout, head=self._head, towers=False)
         if found.layout and self._only and not self._only.find(module.name):
             return DENSE
-        return found
+        return self._unsure(found, module)
+
+    def _unsure(self, found: Choice, module: Module) -> Choice:
+        """The choice, where the sizes of a module are such that tools differ."""
+        odd = module.outputs % _BLOCK or module.inputs % _BLOCK
+        if not odd or not isinstance(found.layout, Gptq) or found.why or self._writer not in ("", "auto-round"):
+            return found
+        return found._replace(why=_SKIPPED if self._writer else _UNSURE)
 
 
 def read(settings: Settings) -> Scheme:
@@ -94,65 +125,37 @@ def read(settings: Settings) -> Scheme:
     form = word(settings, "checkpoint_format", "format")
     if form not in _FORMATS:
         raise Unmodelled(f"checkpoint_format {form}")
-    layout = Gptq(bits(settings, "bits", "w_bit", among=(2, 3, 4, 8)), group(settings, "group_size", "q_group_size"))
+    writer = _writer(settings)
+    layout = _layout(settings, writer, None)
     skipped, overrides = [], list[tuple[Matcher, Layout | None]]()
     for pattern, values in table(settings, "dynamic").items():
         sign, _, regex = pattern.partition(":") if pattern[:2] in ("-:", "+:") else ("+", "", pattern)
         if sign == "-":
             skipped.append(regex)
         elif isinstance(values, dict):
-            own = Gptq(
-                bits(values, "bits", default=layout.bits, among=(2, 3, 4, 8)),
-                group(values, "group_size", default=layout.group),
-            )
-            overrides.append((Matcher([regex], "regex"), own))
+            overrides.append((Matcher([regex], "regex"), _layout({**settings, **values}, writer, layout)))
     within = settings.get("modules_in_block_to_quantize")
     lists = [one if isinstance(one, list) else [one] for one in within] if isinstance(within, list) else []
     only = [name for names in lists for name in names if isinstance(name, str)]
     excluded = Matcher(skipped, "regex") if skipped else None
-    return Blocks(
-        "gptq",
-        layout,
-        Matcher(only, "transformers") if only else None,
-        excluded,
-        overrides,
-        settings.get("lm_head") is True,
-    )
+    head = settings.get("lm_head") is True
+    within_only = Matcher(only, "transformers") if only else None
+    return Blocks("gptq", layout, within_only, excluded, overrides, head, writer)
 
 
-def read_auto_round(settings: Settings) -> Scheme:
-    """The scheme of `quant_method: auto-round`, which stores as GPTQ or as AWQ.
+def _layout(settings: Settings, writer: str, whole: Gptq | None) -> Gptq:
+    """The layout that settings, or those of an override, ask for."""
+    width = bits(settings, "bits", "w_bit", default=whole.bits if whole else None, among=WIDTHS)
+    size = group(settings, "group_size", "q_group_size", default=whole.group if whole else None)
+    # The order of a permutation is in the index alone; GPTQModel and optimum always store one, and read it.
+    ordered = (settings.get("desc_act") is True and size is not None) or writer == "gptqmodel"
+    return Gptq(width, size, "needed" if ordered else "stored", writer == "auto-round" if writer else None)
 
-    Raises:
-        Unmodelled: its packing is not described.
-    """
-    packing = word(settings, "packing_format", default="auto_round:auto_gptq").removeprefix("auto_round:")
-    width = bits(settings, "bits", among=(2, 3, 4, 8))
-    size = group(settings, "group_size", default=128)
-    if word(settings, "data_type", default="int") != "int":
-        raise Unmodelled(f"data_type {word(settings, 'data_type')}")
 
-    def layout(width: int, size: int | None) -> Layout:
-        if "awq" in packing:
-            return awq.Gemm(size, width)
-        if packing not in ("auto_gptq", "gptq", "auto_round"):
-            raise Unmodelled(f"packing_format {packing}")
-        return Gptq(width, size, False)
-
-    overrides = list[tuple[Matcher, Layout | None]]()
-    for name, values in table(settings, "extra_config").items():
-        if isinstance(values, dict):
-            own = values.get("bits", width)
-            style: Style = "regex" if set(name) & set("*\\+|[(") else "path"
-            dense = isinstance(own, int) and own >= 16
-            kept = (
-                None
-                if dense
-                else layout(bits(values, "bits", default=width), group(values, "group_size", default=size))
-            )
-            overrides.append((Matcher([name], style), kept))
-    blocks = texts(settings, "block_name_to_quantize") or ()
-    if len(blocks) == 1 and "," in blocks[0]:
-        blocks = tuple(one.strip() for one in blocks[0].split(","))
-    only = Matcher(blocks, "transformers") if blocks else None
-    return Blocks("auto-round", layout(width, size), only, None, overrides)
+def _writer(settings: Settings) -> str:
+    """The tool that the settings say has written a checkpoint; empty if they do not."""
+    if "autoround_version" in settings or word(settings, "provider").replace("_", "-") in ("auto-round", "autoround"):
+        return "auto-round"
+    said = table(settings, "meta").get("quantizer")
+    tools = [str(one).lower() for one in (said if isinstance(said, list) else [said])]
+    return "gptqmodel" if any(one.startswith(("gptqmodel", "optimum")) for one in tools) else ""

@@ -17,7 +17,7 @@ class Part(NamedTuple):
         dtypes: what it may be stored as, the most common first; empty for the model's own floating-point dtype.
         needed: whether it is always there.
         slack: by how many elements the first extent may be smaller, where the contents decide it.
-        usual: whether writers store it where nothing says so.
+        usual: whether writers store it where nothing says so, beside all modules or beside none.
     """
 
     suffix: str
@@ -57,6 +57,11 @@ class Layout(ABC):
     def grain(self) -> tuple[int, int]:
         """Outputs and inputs that belong together, so that no rank may hold a part of them; 0 for all of a row."""
         return 1, 1
+
+    @property
+    def readings(self) -> "tuple[Layout, ...]":
+        """What the same settings mean to other tools, with the same suffixes: shapes tell them apart."""
+        return ()
 
     def alike(self, other: "Layout | None") -> bool:
         """Whether loaders take one for the other."""

@@ -51,9 +51,9 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
 
             return gptq.read(settings)
         case "auto-round" | "intel/auto-round":
-            from hfcount.storage.schemes import gptq
+            from hfcount.storage.schemes import auto_round
 
-            return gptq.read_auto_round(settings)
+            return auto_round.read(settings)
         case "awq" | "awq_marlin":
             from hfcount.storage.schemes import awq
 
@@ -102,4 +102,24 @@ def read(announced: Announcement, dtype: str | None) -> Scheme:
             from hfcount.storage.schemes import fbgemm
 
             return fbgemm.read(settings)
+        case "quark":
+            from hfcount.storage.schemes import quark
+
+            return quark.read(settings)
+        case "exl3":
+            from hfcount.storage.schemes import exl3
+
+            return exl3.read(settings)
+        case "vptq":
+            from hfcount.storage.schemes import vptq
+
+            return vptq.read(settings)
+        case "fp_quant":
+            from hfcount.storage.schemes import fp_quant
+
+            return fp_quant.read(settings)
+        case "spqr":
+            from hfcount.storage.schemes import spqr
+
+            return spqr.read(settings)
     raise Unmodelled("")

@@ -23,7 +23,7 @@ class Module(NamedTuple):
         component: what it is counted under, such as `router`, `lm_head`, `embedding`.
         linear: whether it is a linear map; a lookup table and most routers are none.
         prediction: whether it belongs to multi-token-prediction layers.
-        inputs: the length of a row, in elements.
+        inputs, outputs: the length of a row and of a column, in elements.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Module(NamedTuple):
     linear: bool = True
     prediction: bool = False
     inputs: int = 0
+    outputs: int = 0
 
 
 class Choice(NamedTuple):
@@ -77,6 +78,7 @@ class Scheme(ABC):
         caches: whether scales for an 8-bit cache of keys and values are announced.
         renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
             for kinds of models.
+        own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
         matchers: all patterns that decide which modules are packed.
     """
@@ -86,6 +88,7 @@ class Scheme(ABC):
     caches = False
     renames: tuple[Renames, ...] = ()
     text_alone = False
+    own_names = False
     matchers: tuple[Matcher, ...] = ()
 
     @abstractmethod
