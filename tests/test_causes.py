@@ -139,6 +139,12 @@ CASES = {
         cause="and 128 rows are stored: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
         fix="Set vocab_size to 128, or cut the rows from 50 on.",
     ),
+    "more positions, which nobody pads": Case(
+        recorded("bert", max_position_embeddings=1024),
+        recorded("bert"),
+        cause="and 1,024 rows are stored.",
+        fix="Set max_position_embeddings to 1024.",
+    ),
     "the head was not resized": Case(
         LLAMA,
         config("llama", vocab_size=54),
@@ -444,6 +450,11 @@ def test_the_cause(name: str, tmp_path: Path) -> None:
     assert [finding.code for finding in report.findings] == case.codes.split()
     assert case.cause in "\n".join(finding.message for finding in report.findings)
     assert [finding.fix for finding in report.findings if finding.fix] == ([case.fix] if case.fix else [])
+
+
+def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path) -> None:
+    (finding,) = verified(config("qwen2"), stored(LLAMA), tmp_path).findings
+    assert "besides" not in finding.message
 
 
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}

@@ -308,7 +308,10 @@ CASES: dict[str, Case] = {
         ("model-fp16.safetensors",),
         asked=5,
         make=lambda: sharded(architectures=["LlamaModel"]),
-        spoil=copied("model-fp16.safetensors", EMBED, NORM),
+        spoil=copied("model-fp16.safetensors", EMBED.removeprefix("model."), NORM.removeprefix("model.")),
+    ),
+    "a file of no tensors": Case(
+        "verified", asked=5, spoil=lambda checkpoint: checkpoint.others.update({"model-more.safetensors": raw({})})
     ),
     "tensors of something else": Case(
         "explained", "HF006", ("2 tensors that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)

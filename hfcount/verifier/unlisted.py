@@ -149,6 +149,8 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
         return _Unlisted(file, "problem", problem=shard.problem)
     listed: Iterable[str] = c.index.weight_map if c.index else c.headers.entries
     own, known = shard.header.tensors, set(listed)
+    if not own:
+        return None
     if needed := _needed(c, [name for name in own if name not in known], announced=True):
         return _Unlisted(file, "needed", needed)
     copies = [name for name in own if name in known]
