@@ -393,6 +393,50 @@ CASES = {
         codes="HF201",
         cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
     ),
+    # Other names
+    "a router of another name": Case(
+        MOE,
+        spoil=renamed("mlp.gate.", "mlp.router."),
+        codes="HF201",
+        cause="For each tensor that is missing one of its shape is stored under another name, such as"
+        " model.layers.{0-2}.mlp.router.weight for model.layers.{0-2}.mlp.gate.weight: most likely the same.",
+        fix="Rename model.layers.{0-2}.mlp.router.weight to model.layers.{0-2}.mlp.gate.weight, if they are the same.",
+    ),
+    "dots that became slashes": Case(
+        LLAMA,
+        spoil=lambda tensors: {name.replace(".", "/"): one for name, one in tensors.items()},
+        codes="HF201",
+        cause="For each tensor that is missing one of its shape is stored under another name",
+        fix="Rename them, if they are the same.",
+    ),
+    "names of Meta, of which one is transformers' own without its prefix": Case(
+        LLAMA,
+        spoil=lambda tensors: {
+            name.removeprefix("model.")
+            .replace("self_attn.q_proj", "attention.wq")
+            .replace("mlp.gate_proj", "feed_forward.w1")
+            .replace("input_layernorm", "attention_norm")
+            .replace("embed_tokens", "tok_embeddings"): one
+            for name, one in tensors.items()
+        },
+        codes="HF201",
+        cause="These are names of the original files of Meta and Mistral (consolidated.*).",
+        fix="Convert them with the script of transformers for it, convert_llama_weights_to_hf or its like.",
+    ),
+    "names of llama.cpp": Case(
+        LLAMA,
+        spoil=both(renamed("model.layers", "blk"), renamed("self_attn.q_proj", "attn_q")),
+        codes="HF201",
+        cause="These are names of llama.cpp (GGUF).",
+        fix="Convert the GGUF file with transformers: from_pretrained(..., gguf_file=...) and save_pretrained.",
+    ),
+    "names of Flax, whose matrices are transposed": Case(
+        LLAMA,
+        spoil=both(transposed("_proj"), renamed("_proj.weight", "_proj.kernel")),
+        codes="HF201",
+        cause="These are names of Flax.",
+        fix="Convert them: the matrices are transposed, too.",
+    ),
     # Packed weights
     "packed, and a layer lost": Case(
         config("qwen3", num_hidden_layers=4, quantization_config=FP8),
@@ -459,7 +503,7 @@ def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path)
 
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
-OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)")
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)|Rename |Convert ")
 """What is to be done to the tensors, not to the config or the names."""
 
 

@@ -10,6 +10,7 @@ from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
+from hfcount.verifier.causes.naming import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
 from hfcount.verifier.causes.rows import contradicting, transposed
@@ -41,6 +42,8 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     _both,
     typed,
     regrouped,
+    foreign,
+    misnamed,
     transposed,
     contradicting,
     lost,
@@ -82,13 +85,13 @@ def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
     found: list[Cause] = []
     for find in CAUSES:
         for cause in find(case):
-            if codes == set(cause.codes):
+            if codes == codes.intersection(cause.codes) and not set(DIFFERING).intersection(cause.codes) - codes:
                 return [cause]
             found.append(cause)
     open_, chosen = codes, list[Cause]()
     for cause in found:
-        if open_.issuperset(cause.codes):
-            open_ -= set(cause.codes)
+        if open_.issuperset(own := set(DIFFERING).intersection(cause.codes)):
+            open_ -= own
             chosen.append(cause)
     # While some tensors are inexplicable, what explains others may be wrong.
     return [replace(cause, fix=None, sole=False) for cause in chosen] if "HF202" in open_ else chosen
@@ -105,9 +108,10 @@ def _condense(case: Case, outcome: Outcome) -> None:
 
 
 def _name(cause: Cause, outcome: Outcome) -> None:
-    """Gives the first finding that a cause explains its sentences, and the others to the first."""
+    """Gives the first finding that a cause explains its sentences, and the other errors to the first."""
     place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.rule.code in cause.codes)
-    joined = tuple(one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes)
+    others = [one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes]
+    joined = tuple(one for one in others if one.severity == "error")
     named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
     if key := next(iter(cause.changes), cause.key):
         named = replace(named, key=key, file=CONFIG)
