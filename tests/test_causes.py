@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from build import Json, config
 from conftest import Run
-from defects import FIRST, Checkpoint, Tensors, stored
+from defects import FIRST, SECOND, Checkpoint, Tensors, stored
 
 import hfcount
 from hfcount.mapper.whatif import changed
@@ -494,6 +494,22 @@ def test_the_cause(name: str, tmp_path: Path) -> None:
     assert [finding.code for finding in report.findings] == case.codes.split()
     assert case.cause in "\n".join(finding.message for finding in report.findings)
     assert [finding.fix for finding in report.findings if finding.fix] == ([case.fix] if case.fix else [])
+
+
+def test_one_file_of_another_model(tmp_path: Path) -> None:
+    """Whatever else follows from it is told with it."""
+
+    def files(values: Json) -> dict[str, Tensors]:
+        late = {name: one for name, one in stored(values).items() if "layers.1." in name or "layers.2." in name}
+        return {FIRST: {name: one for name, one in stored(values).items() if name not in late}, SECOND: late}
+
+    checkpoint = Checkpoint(LLAMA, files(LLAMA))
+    checkpoint.map()
+    checkpoint.metadata["total_size"] = checkpoint.data
+    checkpoint.shards[SECOND] = without("layers.1.mlp.up_proj")(files(config("llama", intermediate_size=32))[SECOND])
+    (finding,) = hfcount.verify(str(checkpoint.write(tmp_path / "model"))).findings
+    assert (finding.code, finding.fix) == ("HF205", "Take the one that was saved with the others.")
+    assert f"All that differs is in {SECOND}, for which intermediate_size would have to be 32" in finding.message
 
 
 def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
+from hfcount.verifier.causes.mixed import mixed
 from hfcount.verifier.causes.naming import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
@@ -45,6 +46,7 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     foreign,
     misnamed,
     transposed,
+    mixed,
     contradicting,
     lost,
     beside,
