@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
-from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
@@ -57,15 +57,20 @@ _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
 
 
-def explain(
-    comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[[Blueprint], Outcome]
-) -> None:
+def explain(comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[..., Outcome]) -> None:
     """Gives findings about names and shapes their cause; a finding of the same cause joins the first one.
 
     Args:
         values: the config.
-        again: runs all checks on another blueprint.
+        again: runs all checks on another blueprint, with other announcements of a quantisation if these are given.
     """
+    if comparison.packed:
+        from hfcount.verifier.causes.settings import resettled  # most checkpoints are not quantised
+
+        packing = resettled(comparison, outcome, values, partial(again, comparison.blueprint))
+        if packing:
+            _name(packing, outcome)
+            return
     open_ = [finding.rule.code for finding in outcome.findings if finding.rule.code in DIFFERING]
     if not open_ or comparison.names is None:
         return
