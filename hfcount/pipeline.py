@@ -127,6 +127,7 @@ def _look(run: Inspection) -> None:
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
         if run.options.load.ranks:
             _share(run, run.blueprint)
+        run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
     except (DocumentError, ConfigError) as error:
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(

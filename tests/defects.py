@@ -640,6 +640,15 @@ CASES: dict[str, Case] = {
         (HEAD, EMBED, "Set tie_word_embeddings to false"),
         spoil=both(says(tie_word_embeddings=True), file(lambda content: content[:-1] + b"\1", THIRD)),
     ),
+    "the config ties what is not alike, and both are counted": Case(
+        "mismatch",
+        "HF213",
+        spoil=both(
+            says(tie_word_embeddings=True),
+            file(lambda content: content[:-1] + b"\1", THIRD),
+            claims(total_parameters=TOTAL),
+        ),
+    ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
@@ -758,6 +767,12 @@ CASES: dict[str, Case] = {
         ),
     ),
     # Dtypes
+    "all empty, and so is what the index claims": Case(
+        "mismatch",
+        "HF301",
+        ("ZeRO-3",),
+        spoil=lambda checkpoint: checkpoint.change(lambda name, dtype, shape: (dtype, (0,))),
+    ),
     "norms in float32": Case("explained", "HF302", ("F32", "7 tensors"), spoil=into("F32", "norm.weight")),
     "all in float16": Case("explained", "HF302", ("F16",), make=float16),
     "all in float32": Case("explained", "HF302", ("F32",), spoil=into("F32", "")),

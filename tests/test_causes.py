@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from build import Json, config
 from conftest import Run
-from defects import FIRST, Checkpoint, Tensors, stored
+from defects import FIRST, SECOND, Checkpoint, Tensors, stored
 
 import hfcount
 from hfcount.mapper.whatif import changed
@@ -138,6 +138,12 @@ CASES = {
         LLAMA,
         cause="and 128 rows are stored: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
         fix="Set vocab_size to 128, or cut the rows from 50 on.",
+    ),
+    "more positions, which nobody pads": Case(
+        recorded("bert", max_position_embeddings=1024),
+        recorded("bert"),
+        cause="and 1,024 rows are stored.",
+        fix="Set max_position_embeddings to 1024.",
     ),
     "the head was not resized": Case(
         LLAMA,
@@ -387,6 +393,50 @@ CASES = {
         codes="HF201",
         cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
     ),
+    # Other names
+    "a router of another name": Case(
+        MOE,
+        spoil=renamed("mlp.gate.", "mlp.router."),
+        codes="HF201",
+        cause="For each tensor that is missing one of its shape is stored under another name, such as"
+        " model.layers.{0-2}.mlp.router.weight for model.layers.{0-2}.mlp.gate.weight: most likely the same.",
+        fix="Rename model.layers.{0-2}.mlp.router.weight to model.layers.{0-2}.mlp.gate.weight, if they are the same.",
+    ),
+    "dots that became slashes": Case(
+        LLAMA,
+        spoil=lambda tensors: {name.replace(".", "/"): one for name, one in tensors.items()},
+        codes="HF201",
+        cause="For each tensor that is missing one of its shape is stored under another name",
+        fix="Rename them, if they are the same.",
+    ),
+    "names of Meta, of which one is transformers' own without its prefix": Case(
+        LLAMA,
+        spoil=lambda tensors: {
+            name.removeprefix("model.")
+            .replace("self_attn.q_proj", "attention.wq")
+            .replace("mlp.gate_proj", "feed_forward.w1")
+            .replace("input_layernorm", "attention_norm")
+            .replace("embed_tokens", "tok_embeddings"): one
+            for name, one in tensors.items()
+        },
+        codes="HF201",
+        cause="These are names of the original files of Meta and Mistral (consolidated.*).",
+        fix="Convert them with the script of transformers for it, convert_llama_weights_to_hf or its like.",
+    ),
+    "names of llama.cpp": Case(
+        LLAMA,
+        spoil=both(renamed("model.layers", "blk"), renamed("self_attn.q_proj", "attn_q")),
+        codes="HF201",
+        cause="These are names of llama.cpp (GGUF).",
+        fix="Convert the GGUF file with transformers: from_pretrained(..., gguf_file=...) and save_pretrained.",
+    ),
+    "names of Flax, whose matrices are transposed": Case(
+        LLAMA,
+        spoil=both(transposed("_proj"), renamed("_proj.weight", "_proj.kernel")),
+        codes="HF201",
+        cause="These are names of Flax.",
+        fix="Convert them: the matrices are transposed, too.",
+    ),
     # Packed weights
     "packed, and a layer lost": Case(
         config("qwen3", num_hidden_layers=4, quantization_config=FP8),
@@ -446,9 +496,30 @@ def test_the_cause(name: str, tmp_path: Path) -> None:
     assert [finding.fix for finding in report.findings if finding.fix] == ([case.fix] if case.fix else [])
 
 
+def test_one_file_of_another_model(tmp_path: Path) -> None:
+    """Whatever else follows from it is told with it."""
+
+    def files(values: Json) -> dict[str, Tensors]:
+        late = {name: one for name, one in stored(values).items() if "layers.1." in name or "layers.2." in name}
+        return {FIRST: {name: one for name, one in stored(values).items() if name not in late}, SECOND: late}
+
+    checkpoint = Checkpoint(LLAMA, files(LLAMA))
+    checkpoint.map()
+    checkpoint.metadata["total_size"] = checkpoint.data
+    checkpoint.shards[SECOND] = without("layers.1.mlp.up_proj")(files(config("llama", intermediate_size=32))[SECOND])
+    (finding,) = hfcount.verify(str(checkpoint.write(tmp_path / "model"))).findings
+    assert (finding.code, finding.fix) == ("HF205", "Take the one that was saved with the others.")
+    assert f"All that differs is in {SECOND}, for which intermediate_size would have to be 32" in finding.message
+
+
+def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path) -> None:
+    (finding,) = verified(config("qwen2"), stored(LLAMA), tmp_path).findings
+    assert "besides" not in finding.message
+
+
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
-OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)")
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)|Rename |Convert ")
 """What is to be done to the tensors, not to the config or the names."""
 
 

@@ -173,6 +173,12 @@ def predicted_apart(checkpoint: Checkpoint) -> None:
     apart(layers, to="model-mtp.safetensors")(checkpoint)
 
 
+def other_values(content: bytes) -> bytes:
+    """A file of ones: its tensors begin with another byte."""
+    size = 8 + int.from_bytes(content[:8], "little")
+    return content[:size] + b"\1" * (len(content) - size)
+
+
 def half(content: bytes) -> bytes:
     return content[: len(content) // 2]
 
@@ -272,7 +278,14 @@ CASES: dict[str, Case] = {
     "one file beside, in another dtype": Case(
         "mismatch", "HF008 HF302", ("differ in shape or dtype",), 5, spoil=both(one_file_beside(), into("F32", ""))
     ),
-    "one file beside, alike": Case("explained", "HF008", ("headers do not say",), asked=5, spoil=one_file_beside()),
+    "one file beside, alike": Case("explained", "HF008", ("the same bytes",), asked=11, spoil=one_file_beside()),
+    "one file beside, of other values": Case(
+        "mismatch",
+        "HF008",
+        ("not the same values", HEAD),
+        asked=11,
+        spoil=both(one_file_beside(), file(other_values, SINGLE)),
+    ),
     "one file beside, and it is a pointer": Case(
         "mismatch", "HF008", ("Git LFS pointer",), asked=5, spoil=also(SINGLE, LFS)
     ),
@@ -308,7 +321,10 @@ CASES: dict[str, Case] = {
         ("model-fp16.safetensors",),
         asked=5,
         make=lambda: sharded(architectures=["LlamaModel"]),
-        spoil=copied("model-fp16.safetensors", EMBED, NORM),
+        spoil=copied("model-fp16.safetensors", EMBED.removeprefix("model."), NORM.removeprefix("model.")),
+    ),
+    "a file of no tensors": Case(
+        "verified", asked=5, spoil=lambda checkpoint: checkpoint.others.update({"model-more.safetensors": raw({})})
     ),
     "tensors of something else": Case(
         "explained", "HF006", ("2 tensors that LlamaForCausalLM does not",), 5, spoil=also("lora.safetensors", ALIEN)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 from build import Json, config
-from defects import CASES, Checkpoint, header_of, sharded, single, with_header, write
+from defects import CASES, THIRD, Checkpoint, header_of, sharded, single, with_header, write
 from loopback import write_checkpoint
 
 import hfcount
@@ -236,12 +236,31 @@ OPEN: dict[str, Callable[[Path], Path]] = {
     "a token without a row": lambda folder: spoiled(sound(folder), content("added_tokens.json", '{"<x>": 50}')),
     "a layer within is lost": lambda folder: write("a layer within is missing", folder),
     "a file is lost": lambda folder: spoiled(sound(folder), lambda own: (own / SECOND).unlink()),
+    "a file is lost, and a config would fit without it": lambda folder: losing(folder, "lm_head.weight"),
+    "a file with the last layer is lost": lambda folder: losing(folder, "model.layers.2."),
+    "tensors are lost, and the index still names them": lambda folder: losing(folder, "lm_head.weight", within=True),
+    "the head under another name": lambda folder: spoiled(
+        sound(folder), named(lambda name: name.replace("lm_head", "model.lm_head"))
+    ),
     "a file is cut off": lambda folder: write("truncated", folder),
     "one tensor in two files": lambda folder: write("a tensor in two files", folder),
     "scales are lost": lambda folder: write("FP8 in blocks, and all scales are lost", folder),
     "pickled weights": lambda folder: without_shapes(folder),
     "nothing": lambda folder: sound(folder),
 }
+
+
+def losing(folder: Path, part: str, within: bool = False) -> Path:
+    """The file of some tensors is not there; or, `within` a file, these tensors."""
+    made = sharded()
+    lost = {name: one for name, one in made.tensors.items() if name.startswith(part)}
+    made.change(lambda name, *one: None if name in lost else one)
+    made.shards["model-00004-of-00004.safetensors"] = lost
+    made.map()
+    if within:
+        made.weight_map = made.map() | dict.fromkeys(lost, THIRD)
+    del made.shards["model-00004-of-00004.safetensors"]
+    return made.write(folder)
 
 
 def without_shapes(folder: Path) -> Path:

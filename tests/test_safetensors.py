@@ -282,8 +282,12 @@ NO_LENGTH = {
     "an HTML page": (b"<!DOCTYPE html>\n<html>", 22, "HTML"),
     "an HTML page without a doctype": (b"\n <HTML lang=en>", 16, "HTML"),
     "short HTML": (b"<html>", 6, "HTML"),
-    "a ZIP, which is what torch saves": (b"PK\3\4\0\0\10\10\0\0", 10**6, "header"),
-    "JSON": (b'{"error":"not found"}', 21, "header"),
+    "what torch.save writes": (b"PK\x03\x04\x00\x00\x08\x08", 9_000, "is a ZIP archive, as torch.save writes"),
+    "what torch.save wrote": (b"\x80\x02\x8a\nl\xfc\x9cF", 9_000, "is a pickled file, as torch.save writes"),
+    "GGUF": (b"GGUF\x03\x00\x00\x00", 9_000, "is a GGUF file, not a safetensors file"),
+    "compressed": (b"\x1f\x8b\x08\x08\x8c\x1f\x92\x67", 9_000, "is compressed with gzip"),
+    "XML": (b'<?xml version="1.0"?><Error/>', 29, "is XML, probably a server's error message"),
+    "a JSON answer": (b'{"error": "no such repo"}', 25, "is a JSON document, probably a server's error message"),
 }
 
 

@@ -19,6 +19,20 @@ LENGTH_BYTES = 8
 MAX_HEADER = 100_000_000
 """Bytes: a longer header is refused, as by the reference reader."""
 
+_SAVE = "Load it with torch and save it with safetensors.torch.save_file."
+_ERROR = "probably a server's error message"
+_AGAIN = "Download it again."
+_OTHERS = (
+    (b"PK\x03\x04", "a ZIP archive, as torch.save writes", _SAVE),
+    (b"\x80\x02", "a pickled file, as torch.save writes", _SAVE),
+    (b"GGUF", "a GGUF file", "Name it .gguf, and put the safetensors file in its place."),
+    (b"\x1f\x8b", "compressed with gzip", "Decompress it."),
+    (b"\x89HDF", "an HDF5 file, as Keras writes", "Convert it, and put the safetensors file in its place."),
+    (b"<", f"XML, {_ERROR}", _AGAIN),
+    (b"{", f"a JSON document, {_ERROR}", _AGAIN),
+)
+"""What other files begin with, what they are, and what to do."""
+
 _MANY = 2_000_000  # values in a header: eight for each tensor
 _MAX = 2**63
 _MAX_BITS = 2**66
@@ -102,6 +116,8 @@ def header_length(where: str, first: bytes, file_bytes: int | None) -> int:
     if len(first) < LENGTH_BYTES:
         raise DocumentError(f"{where} has {len(first)} bytes, and a header's length alone takes 8.", "HF003")
     length = int.from_bytes(first[:LENGTH_BYTES], "little")
+    if length > MAX_HEADER and (other := next((one for one in _OTHERS if first.lstrip().startswith(one[0])), None)):
+        raise DocumentError(f"{where} is {other[1]}, not a safetensors file.", "HF003", fix=other[2])
     if length > MAX_HEADER:
         raise DocumentError(
             f"{where} declares a header of {length:,} bytes; at most {MAX_HEADER:,} are allowed. It is not a"

@@ -42,8 +42,9 @@ def sized(state: State) -> Iterator[Proposal]:
         return
     for finding in state.findings:
         keys = [steps(key)[-1] for key in finding.changes]
-        if finding.sole and finding.fix and keys and _TYPE not in keys:
-            yield from _set(state, finding.codes, finding.changes, _LOST if finding.codes == {"HF201"} else "")
+        less = finding.codes == {"HF201"}
+        if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.lost):
+            yield from _set(state, finding.codes, finding.changes, _LOST if less else "")
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
@@ -79,7 +80,8 @@ def tied(state: State) -> Iterator[Proposal]:
         return
     for finding in state.about("HF201", "HF213"):
         share = finding.rule.code == "HF201"
-        if not share or finding.facts.get("untied"):
+        # What is stored besides may be the head under another name, and what the index names was saved.
+        if not share or (finding.facts.get("untied") and "HF202" not in state.codes and not state.lost):
             for key in _places(state, (_TIE,)) or [_TIE]:
                 yield from _set(state, finding.codes, {key: share}, _LOST if share else "")
 

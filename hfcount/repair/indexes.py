@@ -59,19 +59,21 @@ def dispensed(state: State) -> Iterator[Proposal]:
 
 
 def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
-    """Files that may together be the model, the most likely first."""
+    """Files that may together be the model, the most likely first: those that hold what the index names."""
     whole = {
         name: shard
         for name, shard in sorted(state.shards.items())
         if shard.header and shard.size == shard.header.file_bytes
     }
     known = _parsed(state)
-    meant = set(known["weight_map"].values()) if known else set()
-    tried = list[Collection[str]]()
+    named_there: Mapping[str, str] = known["weight_map"] if known else {}
+    meant, tried = set(named_there.values()), list[Collection[str]]()
     for names in ({*whole} & meant, {*state.shards}, *numbered(whole), {SINGLE} & {*whole}):
         if names and names not in tried and names <= whole.keys():
             tried.append(names)
-            yield {name: shard for name, shard in whole.items() if name in names}
+    held = {name: shard.header.tensors.keys() for name, shard in whole.items() if shard.header}
+    tried.sort(key=lambda names: len(named_there.keys() - set().union(*(held[name] for name in names))))
+    yield from ({name: shard for name, shard in whole.items() if name in some} for some in tried)
 
 
 def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:

@@ -9,6 +9,7 @@ from typing import Any
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
+from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
 from hfcount.pipeline import look
@@ -76,6 +77,19 @@ class State:
         found = weights(documents, None)
         wanted = [*found.there, *found.beside]
         return documents.shards.read(wanted, unwatched(len(wanted)))
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether the index, as it was read, names tensors that no file has, though they were saved."""
+        if self.draft.changes:
+            return State(Draft(self.draft.folder, self.draft.read)).lost
+        try:
+            named = read_index(self.draft.read.index).weight_map if self.draft.read.index else {}
+        except DocumentError:
+            return False
+        return not named.keys() <= {
+            name for shard in self.shards.values() if shard.header for name in shard.header.tensors
+        }
 
     def text(self, name: str) -> str:
         """config.json or the index, as text; empty if it is not there or is no text."""

@@ -12,7 +12,7 @@ from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
 from hfcount.verifier import accepted, checks, headers, presence, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
-from hfcount.verifier.findings import DIFFERING, Outcome
+from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
 from hfcount.verifier.names import Match
 
@@ -117,9 +117,13 @@ def explain(
         outcome: what `verify` has found.
         values: the config.
     """
-    if any(finding.rule.code in DIFFERING for finding in outcome.findings):
+    if any(finding.rule.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)
         comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
-        causes.explain(comparison, outcome, values, lambda other: verify(other, index, shards, announced))
+
+        def again(other: Blueprint, more: Sequence[Announcement] = announced) -> Outcome:
+            return verify(other, index, shards, more)
+
+        causes.explain(comparison, outcome, values, again)

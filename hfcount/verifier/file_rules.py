@@ -90,7 +90,9 @@ FILE_RULES = (
         "model.safetensors is there[beside? beside {listed:file} that the index names][among? as one of"
         " {listed:file} that the index names]: transformers reads it alone, and loaders that follow the index read"
         " theirs.[ Its header cannot be read: {problem:200}.][alike? Both hold the same names, shapes and dtypes;"
-        " whether the values are the same, headers do not say.][ It lacks {lacking:tensor} of theirs, such as"
+        " whether the values are the same, headers do not say.][same? Both hold the same names, shapes and dtypes, and"
+        " begin with the same bytes where they were compared.][ Both hold the same names, shapes and dtypes, and not"
+        " the same values: {values:120} differs.][ It lacks {lacking:tensor} of theirs, such as"
         " {lacking_name:120}.][ It has {beyond:tensor} that they lack, such as {beyond_name:120}.]["
         " {differing:tensor} {differing:differs|differ} in shape or dtype, such as {differing_name:120}.]",
     ),

@@ -14,6 +14,9 @@ from hfcount.verifier.rules import RULES, Rule, Severity
 DIFFERING = ("HF201", "HF202", "HF301")
 """Findings about names and shapes, whose cause is looked for."""
 
+PACKED = ("HF303", "HF502", "HF503")
+"""Findings about packed weights, whose settings may be wrong."""
+
 if TYPE_CHECKING:
     from hfcount.verifier.packed import Packed
 

@@ -146,7 +146,8 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
     if index is None:
         return
     if not index.total_size:
-        report_no_total_size(index.total_size, outcome)
+        if index.total_size is None or view.data_bytes:  # else it is right
+            report_no_total_size(index.total_size, outcome)
         return
     if not view.complete:
         return  # the sum is unknown, and the absent or damaged files have findings of their own

@@ -1,9 +1,10 @@
 """Copies of tied weights: whether what is stored twice is the same, by the first and the last bytes of both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from hfcount.fetcher.interface import CONFIG
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.formats.samples import Piece
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
@@ -12,6 +13,7 @@ from hfcount.verifier.findings import Outcome
 PAGE = 65_536
 """Bytes that are compared at either end of a tensor."""
 
+_BESIDE = 3  # tensors of another file that are compared
 _MOST = 4  # copies that are compared: more than any architecture ties
 
 State = Literal["alike", "differing", "unknown"]
@@ -58,6 +60,16 @@ def _pieces(c: Comparison, name: str, to: str) -> Iterator[tuple[Piece, Piece]]:
     ends = [(0, size)] if size <= 2 * PAGE else [(0, PAGE), (size - PAGE, size)]
     for begin, end in ends if size else ():
         yield Piece(one[1], one[2] + begin, one[2] + end), Piece(other[1], other[2] + begin, other[2] + end)
+
+
+def beside(c: Comparison, shard: Shard, own: Mapping[str, Entry]) -> Iterator[tuple[str, Piece, Piece]]:
+    """Where a few tensors begin in a file beside those of the index, and in these: copies begin alike."""
+    names = sorted(own, key=lambda name: (own[name].begin - own[name].end, name))
+    for name in names[:: len(names) // _BESIDE + 1]:  # of all sizes, since training may leave some as they are
+        place = _place(c, name)
+        if place and shard.header and place[3]:
+            begin, size = 8 + shard.header.length + own[name].begin, min(place[3], PAGE)
+            yield name, Piece(place[1], place[2], place[2] + size), Piece(shard.name, begin, begin + size)
 
 
 def _place(c: Comparison, name: str) -> tuple[str, str, int, int] | None:

@@ -8,6 +8,7 @@ from hfcount.fetcher.missing import named
 from hfcount.formats.safetensors import Entry
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder
+from hfcount.verifier import ties
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
@@ -55,6 +56,13 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
         if names:
             facts |= {what: len(names), f"{what}_name": names[0]}
     different = [name for names in differences.values() for name in names]
+    pairs = [] if different else [*ties.beside(c, shard, own)]
+    outcome.pieces += [piece for _, *pair in pairs for piece in pair if piece not in c.samples]
+    compared = [(name, c.samples.get(one), c.samples.get(other)) for name, one, other in pairs]
+    different += [name for name, one, other in compared if one and other and one != other]
+    same = bool(compared) and all(one and one == other for _, one, other in compared)
+    if compared and different:
+        facts["values"] = different[0]
     outcome.report(
         "HF008",
         severity=None if different else "note",
@@ -63,8 +71,9 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
         count=len(different),
         parameters=None,
         bytes=None,
-        fix=_meant(c, own, outcome) if different else "",
-        alike=not different,
+        fix=_meant(c, own, outcome) if different and not compared else "",
+        same=same,
+        alike=not different and not same,
         **facts,
     )
 
@@ -149,6 +158,8 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
         return _Unlisted(file, "problem", problem=shard.problem)
     listed: Iterable[str] = c.index.weight_map if c.index else c.headers.entries
     own, known = shard.header.tensors, set(listed)
+    if not own:
+        return None
     if needed := _needed(c, [name for name in own if name not in known], announced=True):
         return _Unlisted(file, "needed", needed)
     copies = [name for name in own if name in known]

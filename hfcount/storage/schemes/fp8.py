@@ -25,7 +25,8 @@ class Fp8(Layout):
 
     @property
     def label(self) -> str:
-        return f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else "FP8 with one scale a tensor"
+        own = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else "FP8 with one scale a tensor"
+        return f"{own}, and scales of activations" if self.static else own
 
     @property
     def grain(self) -> tuple[int, int]:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
-from hfcount.plan import Blueprint
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.losses import beside, lost, renumbered, stripped
+from hfcount.verifier.causes.mixed import mixed
+from hfcount.verifier.causes.naming import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
 from hfcount.verifier.causes.rows import contradicting, transposed
@@ -41,7 +43,10 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     _both,
     typed,
     regrouped,
+    foreign,
+    misnamed,
     transposed,
+    mixed,
     contradicting,
     lost,
     beside,
@@ -52,15 +57,20 @@ _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
 
 
-def explain(
-    comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[[Blueprint], Outcome]
-) -> None:
+def explain(comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[..., Outcome]) -> None:
     """Gives findings about names and shapes their cause; a finding of the same cause joins the first one.
 
     Args:
         values: the config.
-        again: runs all checks on another blueprint.
+        again: runs all checks on another blueprint, with other announcements of a quantisation if these are given.
     """
+    if comparison.packed:
+        from hfcount.verifier.causes.settings import resettled  # most checkpoints are not quantised
+
+        packing = resettled(comparison, outcome, values, partial(again, comparison.blueprint))
+        if packing:
+            _name(packing, outcome)
+            return
     open_ = [finding.rule.code for finding in outcome.findings if finding.rule.code in DIFFERING]
     if not open_ or comparison.names is None:
         return
@@ -82,13 +92,13 @@ def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
     found: list[Cause] = []
     for find in CAUSES:
         for cause in find(case):
-            if codes == set(cause.codes):
+            if codes == codes.intersection(cause.codes) and not set(DIFFERING).intersection(cause.codes) - codes:
                 return [cause]
             found.append(cause)
     open_, chosen = codes, list[Cause]()
     for cause in found:
-        if open_.issuperset(cause.codes):
-            open_ -= set(cause.codes)
+        if open_.issuperset(own := set(DIFFERING).intersection(cause.codes)):
+            open_ -= own
             chosen.append(cause)
     # While some tensors are inexplicable, what explains others may be wrong.
     return [replace(cause, fix=None, sole=False) for cause in chosen] if "HF202" in open_ else chosen
@@ -105,9 +115,10 @@ def _condense(case: Case, outcome: Outcome) -> None:
 
 
 def _name(cause: Cause, outcome: Outcome) -> None:
-    """Gives the first finding that a cause explains its sentences, and the others to the first."""
+    """Gives the first finding that a cause explains its sentences, and the other errors to the first."""
     place, first = next((at, one) for at, one in enumerate(outcome.findings) if one.rule.code in cause.codes)
-    joined = tuple(one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes)
+    others = [one for one in outcome.findings[place + 1 :] if one.rule.code in cause.codes]
+    joined = tuple(one for one in others if one.severity == "error")
     named = replace(first, cause=cause.says, fix=cause.fix, joined=joined, changes=cause.changes, sole=cause.sole)
     if key := next(iter(cause.changes), cause.key):
         named = replace(named, key=key, file=CONFIG)

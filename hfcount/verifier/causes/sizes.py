@@ -154,6 +154,6 @@ def _padding(fits: Sequence[Fit]) -> int | None:
     if len(fits) > 1 or len(fits[0]) > 1:
         return None
     (hint,) = fits[0].values()
-    if hint.noun != "row" or hint.fits < hint.read:
-        return None
+    if hint.noun != "row" or "vocab" not in hint.key or hint.fits < hint.read:
+        return None  # nobody pads positions
     return next((multiple for multiple in _MULTIPLES if round_up(hint.read, multiple) == hint.fits), None)

@@ -103,7 +103,7 @@ def _typed(case: Case, said: str, key: str, fits: str, sizes: Cause | None = Non
 
 def _not_quite(case: Case) -> Iterator[str]:
     """Switches that would describe what nobody described, and more that is not stored."""
-    for key in case.keys:
+    for key in case.keys if case.difference.unexpected else ():
         value = case.value(key)
         made = case.with_changes({key: not value}) if isinstance(value, bool) else None
         if made and made[1].counts[0] and not any(made[1].counts[1:]):

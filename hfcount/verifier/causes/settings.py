@@ -1,0 +1,125 @@
+"""Settings of a quantisation that are not those by which the weights were packed."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from hfcount.mapper.whatif import Changes, changed, get, steps
+from hfcount.storage.schemes import Announcement, announcements
+from hfcount.text import shown
+from hfcount.verifier.causes.case import Cause, listed, sentence
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import DIFFERING, PACKED, Finding, Outcome
+
+CODES = (*DIFFERING, *PACKED, "HF504")
+"""Findings that wrong settings may have."""
+
+_VALUES: Mapping[str, Sequence[Any]] = {
+    "bits": (4, 8, 2, 3),
+    "w_bit": (4, 8, 2, 3),
+    "num_bits": (4, 8, 2, 3),
+    "group_size": (128, 64, 32, 16, 256, 512, 1024, -1),
+    "q_group_size": (128, 64, 32, 16, 256, 512, 1024, -1),
+    "strategy": ("group", "channel", "tensor"),
+    "weight_block_size": ([128, 128], [64, 64], [32, 32], [16, 16], [256, 256], None),
+    "activation_scheme": ("dynamic", "static"),
+    "quant_method": ("gptq", "awq"),
+}
+"""What is tried in the place of a setting."""
+
+_PACKERS = ("gptq", "awq")  # which take one another's settings
+_MANY = 20_000  # tensors, of which not every pair of settings is tried
+
+
+def resettled(
+    c: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[[Sequence[Announcement]], Outcome]
+) -> Cause | None:
+    """The settings with which nothing would differ, or how scales are stored otherwise; None if that is not known.
+
+    Args:
+        values: the config.
+        again: runs all checks with other announcements.
+    """
+    first = c.announced[0] if c.announced else None
+    if first is None or c.view is None or not any(finding.rule.code in CODES for finding in outcome.findings):
+        return None
+    wrong = frozenset(one.rule.code for one in outcome.findings if one.rule.code in CODES and one.severity == "error")
+    fits: list[Changes] = []
+    for changes in _tried(values, first.key, len(c.view.entries)) if first.key and wrong else ():
+        if fits and len(changes) > len(fits[0]):
+            break
+        others = announcements(changed(values, changes))
+        found = again([*others, *(one for one in c.announced if not one.key)]).findings if others else outcome.findings
+        # Of what is not described nothing is compared.
+        if not any(one.severity == "error" for one in found if one.rule.code in CODES) and not _has(found, "HF501"):
+            fits.append(changes)
+    if fits:
+        return _cause(values, wrong, fits)
+    return _turned(c) if wrong == {"HF301"} else None
+
+
+def _has(found: Sequence[Finding], code: str) -> bool:
+    return any(one.rule.code == code for one in found)
+
+
+def _tried(values: Mapping[str, Any], key: str, tensors: int) -> Iterator[Changes]:
+    """Other values of one setting, then of two."""
+    around = _get(values, key)
+    single = list(_settings(around, f"{key}."))
+    for path, others in single:
+        yield from ({path: value} for value in others)
+    if tensors > _MANY:
+        return
+    for place, (path, others) in enumerate(single):
+        for other, more in single[place + 1 :]:
+            yield from ({path: one, other: two} for one, two in product(others, more))
+
+
+def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
+    """The settings within an object, each with other values."""
+    for name, value in around.items() if isinstance(around, dict) else ():
+        if isinstance(value, dict) and name != "extra_config":
+            yield from _settings(value, f"{prefix}{name}.")
+        elif name in _VALUES and (name != "quant_method" or value in _PACKERS):
+            yield f"{prefix}{name}", [other for other in _VALUES[name] if other != value]
+
+
+def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes]) -> Cause:
+    said = "; or, ".join(
+        " and ".join(
+            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in one.items()
+        )
+        for one in fits
+    )
+    do = ", or ".join(f"set {listed([f'{key} to {_shown(new)}' for key, new in one.items()])}" for one in fits)
+    lacking = "HF503" in codes or any(key.endswith("activation_scheme") for one in fits for key in one)
+    if lacking:
+        do = f"add what is missing, or {do}"
+    method = any(key.endswith("quant_method") for key in fits[0])  # which has settings of its own
+    return Cause(codes, sentence(said), sentence(do), fits[0], sole=len(fits) == 1 and not (lacking or method))
+
+
+def _turned(c: Comparison) -> Cause | None:
+    """All scales that differ in shape are the other way round."""
+    odd = []
+    for leaf, count in c.match.listed:
+        shape = tuple(map(int, leaf.shape))
+        for name in c.match.names(leaf) if count and leaf.dtypes is not None else ():
+            entry = c.headers.entries.get(c.spelling.get(name, name))
+            if entry and entry.shape != shape:
+                odd.append(entry.shape == shape[::-1])
+    if odd and all(odd):
+        said = "they are stored transposed; of square ones there is no telling"
+        return Cause({"HF301"}, sentence(said), "Transpose them.")
+    return None
+
+
+def _get(values: Mapping[str, Any], key: str) -> Any:
+    found: Any = values
+    for step in steps(key):
+        found = get(found, step)
+    return found
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, str | list) else shown(value).replace(",", "")
