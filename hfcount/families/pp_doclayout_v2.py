@@ -1,7 +1,7 @@
 """PP-DocLayoutV2: RT-DETR for the parts of a page, and an encoder that finds their order (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.keys.detection import hybrid
+from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.hybrid import querying, refining
@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("pp_doclayout_v2",)  # transformers 5.23: modeling_pp_doclayout_v2.py
 IGNORED = (
-    *("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "num_denoising"),
+    *(*UNSHAPED, "feat_strides", "num_denoising"),
     *("class_order", "max_rel_pos", "max_rel_2d_pos", "relation_bias_theta", "relation_bias_scale"),
 )
 SPELLINGS = HYBRID
