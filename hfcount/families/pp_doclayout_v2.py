@@ -28,7 +28,8 @@ _SIZES = {
 def spec(c: Config) -> Spec:
     order = c.part("reading_order_config")
     d = order.int("hidden_size")
-    mixer = keys.multi_head(order, d, order.int("num_attention_heads"))
+    alone = keys.head_of(c, _HEADS)[1] == "base"  # which is built without an order
+    mixer = keys.multi_head(order, d, order.int("num_attention_heads"), uneven="run" if alone else "refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(order, bias=True))
     sizes = {key: keys.sized(symbol, order.int(key)) for key, symbol in _SIZES.items()}
     reading = Spec(

@@ -30,6 +30,8 @@ def chosen(c: Config) -> list[int]:
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
             raise c.error("out_features must be names of stages.", "out_features")
         found.append(0 if name in NAMED_STEMS else int(number))
+    if found != sorted(set(found)):
+        raise c.error("out_features must name each stage once, in order.", "out_features", "Correct it.")
     return found
 
 
