@@ -110,6 +110,7 @@ VISION_NAMES = [
     (r"^(vision_tower|multi_modal_projector)\.", r"model.\1."),
 ]
 GAMMA = [(r"LayerNorm\.weight$", "LayerNorm.gamma"), (r"LayerNorm\.bias$", "LayerNorm.beta")]
+ONE_HEAD = [(r"^depth_head\.convs\.", "neck.convs."), (r"^depth_head\.project\.", "decoder.project.")]
 UNTIED = {"tie_word_embeddings": False}
 
 TAKEN: dict[str, tuple[Json, list[Edit]]] = {
@@ -144,6 +145,7 @@ TAKEN: dict[str, tuple[Json, list[Edit]]] = {
         [(r"^transformer\.", "")],
     ),
     "Granite's newer router": (_config("granitemoe"), [(r"router\.layer\.", "router.")]),
+    "TIPS v2's one head": (_config("tipsv2_dpt", architectures=["Tipsv2DptForDepthEstimation"]), ONE_HEAD),
 }
 
 REFUSED: dict[str, tuple[Json, list[Edit]]] = {
@@ -163,6 +165,7 @@ REFUSED: dict[str, tuple[Json, list[Edit]]] = {
         [(r"^model\.", "language_model.model.")],
     ),
     "Llama 4's text without model.": (_config("llama4_text"), [(r"^model\.", "")]),
+    "one of TIPS v2's heads called as if it were alone": (_config("tipsv2_dpt"), ONE_HEAD),
     "DDP": (LLAMA, [(r"^", "module.")]),
     "torch.compile": (LLAMA, [(r"^", "_orig_mod.")]),
     "PEFT": (LLAMA, [(r"^", "base_model.model."), (r"q_proj\.", "q_proj.base_layer.")]),

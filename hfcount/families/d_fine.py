@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.detection import channels, chosen, detecting
+from hfcount.keys.detection import UNSHAPED, channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc
@@ -15,7 +15,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
 MODEL_TYPES = ("d_fine",)  # transformers 5.23: modeling_d_fine.py
-IGNORED = ("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "head_dim")
+IGNORED = (*UNSHAPED, "feat_strides", "head_dim")
 SPELLINGS = {
     r"\.o_proj\.": ".out_proj.",
     r"(layers\.\d+)\.mlp\.layers\.0\.": r"\1.fc1.",

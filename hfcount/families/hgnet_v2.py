@@ -9,7 +9,10 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
-IGNORED = ("num_channels", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
+IGNORED = (
+    *("num_channels", "depths", "stem_strides", "stage_downsample_strides", "out_indices", "out_features"),
+    *("stage_names", "return_idx", "freeze_stem_only", "freeze_norm", "lr_mult_list"),
+)
 
 _HEADS = keys.named(("ForImageClassification",), Backbone="backbone")
 _SIZES = {"stage_in_channels": "C", "stage_mid_channels": "r", "stage_kernel_size": "w", "stage_numb_of_layers": "n"}

@@ -1,7 +1,7 @@
 """PP-DocLayoutV2: RT-DETR for the parts of a page, and an encoder that finds their order (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.keys.detection import hybrid
+from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.hybrid import querying, refining
@@ -11,7 +11,7 @@ from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("pp_doclayout_v2",)  # transformers 5.23: modeling_pp_doclayout_v2.py
 IGNORED = (
-    *("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "num_denoising"),
+    *(*UNSHAPED, "feat_strides", "num_denoising"),
     *("class_order", "max_rel_pos", "max_rel_2d_pos", "relation_bias_theta", "relation_bias_scale"),
 )
 SPELLINGS = HYBRID
@@ -28,7 +28,8 @@ _SIZES = {
 def spec(c: Config) -> Spec:
     order = c.part("reading_order_config")
     d = order.int("hidden_size")
-    mixer = keys.multi_head(order, d, order.int("num_attention_heads"))
+    alone = keys.head_of(c, _HEADS)[1] == "base"  # which is built without an order
+    mixer = keys.multi_head(order, d, order.int("num_attention_heads"), uneven="run" if alone else "refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(order, bias=True))
     sizes = {key: keys.sized(symbol, order.int(key)) for key, symbol in _SIZES.items()}
     reading = Spec(

@@ -3,7 +3,7 @@
 from math import log2
 
 from hfcount import families, keys
-from hfcount.keys.detection import hybrid
+from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.conversions import HYBRID
@@ -16,7 +16,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tied, block
 
 MODEL_TYPES = ("pp_doclayout_v3",)  # transformers 5.23: modeling_pp_doclayout_v3.py
-IGNORED = ("anchor_image_size", "eval_size", "positional_encoding_temperature", "mask_enhanced")
+IGNORED = (*UNSHAPED, "mask_enhanced")
 SPELLINGS = HYBRID
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")

@@ -1,7 +1,7 @@
 """PP-DocLayoutV4: RT-DETR for four-cornered parts of a page, and the order to read them in (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.keys.detection import hybrid
+from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.hybrid import querying, refining
@@ -11,7 +11,7 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("pp_doclayout_v4",)  # transformers 5.23: modeling_pp_doclayout_v4.py
-IGNORED = ("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "s2r_steps")
+IGNORED = (*UNSHAPED, "feat_strides", "s2r_steps")
 SPELLINGS = {
     **HYBRID,
     r"decoder\.successor_order_head\.proj\.": "decoder_roor_order_head.",

@@ -1,7 +1,7 @@
 """RT-DETR, versions 1 and 2: a hybrid encoder and a decoder that refines boxes (arXiv:2304.08069, arXiv:2407.17140)."""
 
 from hfcount import families, keys
-from hfcount.keys.detection import hybrid
+from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.detection import second_names
@@ -10,7 +10,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("rt_detr", "rt_detr_v2")  # transformers 5.23: modeling_rt_detr.py, modeling_rt_detr_v2.py
-IGNORED = ("feat_strides", "anchor_image_size", "eval_size", "positional_encoding_temperature", "decoder_offset_scale")
+IGNORED = (*UNSHAPED, "feat_strides", "decoder_offset_scale")
 SPELLINGS = HYBRID
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")

@@ -1,9 +1,11 @@
 """ResNet and Swin as timm builds and names them, from the name alone (arXiv:1512.03385, arXiv:2103.14030)."""
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.timm_features import RESNETS, SWINS, resnet_features, swin_features
+from hfcount.keys.timm import RESNETS
+from hfcount.keys.timm_features import SWINS, resnet_features, swin_features
 from hfcount.mapper import Config
-from hfcount.parts.timm_features import resnet, swin
+from hfcount.parts.convolution import frozen
+from hfcount.parts.timm import resnet, swin
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, block
@@ -26,5 +28,11 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    features = swin(s) if "window_size" in s.traits else resnet(s)
+    features = swin(s) if "window_size" in s.traits else _resnet(s)
     return block(_backbone=features) if s.traits["wrapped"] else features
+
+
+def _resnet(s: Spec) -> Block:
+    of = s.traits
+    parts = resnet(s.layers, of["num_channels"], of["embedding_size"], bool(of["deep"]))
+    return Block({name: frozen(one) for name, one in parts.items()} if of["freeze_batch_norm_2d"] else parts)

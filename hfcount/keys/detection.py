@@ -12,6 +12,13 @@ from hfcount.spec import Dense, Layer, Layers, Spec
 NAMED_STEMS = ("stem", "act", "act1", "relu")
 
 
+UNSHAPED = (
+    *("anchor_image_size", "eval_size", "positional_encoding_temperature", "disable_custom_kernels"),
+    *("auxiliary_loss", "use_focal_loss", "with_box_refine"),
+)
+"""Keys of RT-DETR and those like it that bear on no shape."""
+
+
 def chosen(c: Config) -> list[int]:
     """Which features a backbone gives, by their numbers, of which 0 is the stem's; -1, the last, if nothing says so."""
     names = c.strs("out_features")
@@ -23,6 +30,8 @@ def chosen(c: Config) -> list[int]:
         if name not in NAMED_STEMS and not (number.isdecimal() and len(number) < 9):
             raise c.error("out_features must be names of stages.", "out_features")
         found.append(0 if name in NAMED_STEMS else int(number))
+    if found != sorted(set(found)):
+        raise c.error("out_features must name each stage once, in order.", "out_features", "Correct it.")
     return found
 
 

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from hfcount.keys.sizes import sized
+from hfcount.keys.timm import STEM, ResNet, resnet
 from hfcount.keys.towers import encoding, stages
 from hfcount.mapper import Config
-from hfcount.spec import Layer, Layers, Patches, Spec
-from hfcount.tree.indices import Indices
+from hfcount.spec import Patches, Spec
 
 
 class Swin(NamedTuple):
@@ -37,34 +37,6 @@ SWINS = {
 _STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
 
 
-class ResNet(NamedTuple):
-    """A ResNet (arXiv:1512.03385).
-
-    Args:
-        deep: whether with bottlenecks.
-        depths: the layers of each stage.
-        narrow: the width of the first bottleneck.
-    """
-
-    deep: bool
-    depths: tuple[int, ...]
-    narrow: int
-
-
-RESNETS = {
-    "resnet18": ResNet(False, (2, 2, 2, 2), 64),
-    "resnet34": ResNet(False, (3, 4, 6, 3), 64),
-    "resnet26": ResNet(True, (2, 2, 2, 2), 64),
-    "resnet50": ResNet(True, (3, 4, 6, 3), 64),
-    "resnet101": ResNet(True, (3, 4, 23, 3), 64),
-    "resnet152": ResNet(True, (3, 8, 36, 3), 64),
-    "resnet200": ResNet(True, (3, 24, 36, 3), 64),
-    "wide_resnet50_2": ResNet(True, (3, 4, 6, 3), 128),
-    "wide_resnet101_2": ResNet(True, (3, 4, 23, 3), 128),
-}
-_STEM, _WIDER = 64, 4  # the width of the first convolution, and how much wider than its inside a bottleneck is
-
-
 def swin_features(c: Config, known: Swin) -> Spec:
     """A Swin of timm that gives features; stages behind the last one asked for are not built."""
     places = c.ints("out_indices", default=(-1,), least=1)
@@ -84,19 +56,13 @@ def swin_features(c: Config, known: Swin) -> Spec:
 
 def resnet_features(c: Config, known: ResNet) -> Spec:
     """A ResNet of timm that gives features; stages behind the last one asked for are not built."""
-    deep, depths, narrow = known
     chosen = c.ints("out_indices", default=(-1,))
-    last = max((place % 5 for place in chosen), default=4)
-    layers = []
-    for number, depth in enumerate(depths[:last]):
-        d = sized(f"d{number + 1}", _STEM * 2**number * (_WIDER if deep else 1))
-        traits = {"width": d, "inner": sized(f"b{number + 1}", narrow * 2**number)}
-        layers.append(Layers(indices=Indices.below(depth), layer=Layer(traits=traits)))
+    layers = resnet(known, max((place % 5 for place in chosen), default=4))
     switches: dict[str, int] = {
-        "deep": deep,
+        "deep": known.deep,
         "freeze_batch_norm_2d": c.bool("freeze_batch_norm_2d", default=False),
         "num_channels": sized("C", c.int("num_channels", default=3)),
-        "embedding_size": sized("d0", _STEM),
+        "embedding_size": sized("d0", STEM),
     }
     widths: list[int] = [switches["embedding_size"], *(one.layer.traits["width"] for one in layers)]
     return encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1], traits=switches)
