@@ -9,7 +9,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("esmfold2",)  # transformers 5.23: modeling_esmfold2.py
 IGNORED = tuple(
-    "sliding_window chunk_size num_loops num_diffusion_samples inference_num_steps num_spatial_rope_pairs_per_axis"
+    "num_loops num_diffusion_samples inference_num_steps num_spatial_rope_pairs_per_axis"
     " num_uid_rope_pairs per_loop_lm_dropout outer_product_chunk_size".split()
 )
 

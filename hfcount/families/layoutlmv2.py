@@ -11,7 +11,8 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.components import Traits
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer, obsolete
 
-# transformers 5.23: modeling_layoutlmv2.py; detectron2 0.6: modeling/backbone/resnet.py, fpn.py
+# transformers 5.23: modeling_layoutlmv2.py
+# The names of the backbone are those of detectron2 0.6, modeling/backbone/resnet.py and fpn.py.
 MODEL_TYPES = ("layoutlmv2", "layoutxlm")
 IGNORED = ("max_rel_pos", "max_rel_2d_pos", "convert_sync_batchnorm")
 
