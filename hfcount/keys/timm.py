@@ -79,7 +79,10 @@ def perception_encoder(c: Config, name: str) -> tuple[list[Layers], Fields]:
     args = _arguments(c, name, _BUILDS, _SHAPELESS | _DROPPED)
     core, gigantic = "_core_" in name, "_gigantic_" in name
     *_, patch, image = name.split("_")
-    d, side = args.int("embed_dim", default=width), args.int("patch_size", default=int(patch.removeprefix("patch")))
+    d, usual = args.int("embed_dim", default=width), int(patch.removeprefix("patch"))
+    side, across = sides(args, "patch_size") if args.given("patch_size") else (sized("P", usual), usual)
+    if side != across:
+        raise UnknownArchitecture(f"{args.where}: oblong patches, as patch_size has them, are not described.")
     wide = args.times("mlp_ratio", d, default=_GIGANTIC if gigantic else 4)
     pool = "map" if core else "avg"
     pool = args.str("global_pool", default=pool)
