@@ -44,7 +44,7 @@ def _codec(c: Config) -> dict[str, int]:
     """What is built of DAC: its encoder, and a projection to the width of a codebook."""
     if c.str("model_type", default="dac") != "dac":
         raise UnknownArchitecture(f"{c.where}: pe_audio_encoder is described with dac alone.")
-    narrow = c.int("encoder_hidden_size")
+    c.family, narrow = "dac", c.int("encoder_hidden_size")
     down = keys.ratios(c, "downsampling_ratios") if c.length("downsampling_ratios") else []
     return keys.dac(narrow, narrow, down, ()) | {
         "codec": keys.sized("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),

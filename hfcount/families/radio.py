@@ -48,7 +48,8 @@ _COLOURS, _SUMMARIES = 3, 2  # where the config lists none
 
 
 def blueprint(s: Spec) -> Block:
-    d, of, scale = s.hidden, s.traits, block("other", lambda1=Tensor((s.hidden,)))
+    d, of = s.hidden, s.traits
+    scale = block("other", lambda1=Tensor((d,), presence="dispensable"))  # the first checkpoints have none
 
     def layer(one: Layer) -> Block:
         wide = one.dense.width
@@ -72,5 +73,6 @@ def blueprint(s: Spec) -> Block:
     held = obsolete if of.get("normed_outside") else buffer  # a model around it may norm the colours itself
     colours = block(norm_mean=held(of["norm_mean"], 1, 1), norm_std=held(of["norm_std"], 1, 1))
     model = block(patch_generator=table, blocks=stack(s.layers, layer))
-    whole = block(model=model, input_conditioner=colours, summary_idxs=buffer(of["summaries"], whole=True))
+    chosen = Tensor((of["summaries"],), "buffer", "dispensable", whole=True)  # what the config says
+    whole = block(model=model, input_conditioner=colours, summary_idxs=chosen)
     return block(radio_model=whole)
