@@ -7,7 +7,7 @@ from hfcount.parts.composite import sensed
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("deepseek_ocr",)  # modeling_deepseekocr.py, deepencoder.py of deepseek-ai/DeepSeek-OCR
+MODEL_TYPES = ("deepseek_ocr",)  # modeling_deepseekocr.py of deepseek-ai/DeepSeek-OCR, and its deepencoder.py
 CLASSES = ("DeepseekOCRForCausalLM",)
 IGNORED = ("candidate_resolutions", "language_config", "projector_config", "tile_tag", "vision_config")
 
