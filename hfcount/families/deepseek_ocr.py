@@ -1,32 +1,18 @@
 """DeepSeek-OCR: SAM's tower, then CLIP's over what it gives, before DeepSeek-V2's layers (arXiv:2510.18234)."""
 
 from hfcount import families, keys
+from hfcount.keys.sam_tower import SAM_B
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import sensed
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("deepseek_ocr",)  # modeling_deepseekocr.py, deepencoder.py of deepseek-ai/DeepSeek-OCR
+MODEL_TYPES = ("deepseek_ocr",)  # modeling_deepseekocr.py of deepseek-ai/DeepSeek-OCR, and its deepencoder.py
 CLASSES = ("DeepseekOCRForCausalLM",)
 IGNORED = ("candidate_resolutions", "language_config", "projector_config", "tile_tag", "vision_config")
 
 # Towers and projector are the implementation's, whatever the config says of them.
-_SAM = {
-    "hidden_size": 768,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "output_channels": 256,
-    "num_channels": 3,
-    "image_size": 1024,
-    "patch_size": 16,
-    "window_size": 14,
-    "global_attn_indexes": [2, 5, 8, 11],
-    "qkv_bias": True,
-    "use_abs_pos": True,
-    "use_rel_pos": True,
-    "downsample_channels": [512, 1024],
-}
 _CLIP = {
     "hidden_size": 1024,
     "intermediate_size": 4096,
@@ -42,7 +28,7 @@ def spec(c: Config) -> Spec:
     # The class reads the language model's keys beside the towers', where the release writes them a second time.
     text = families.read(c.as_part(), "deepseek_vl_v2_text")
     towers = {
-        "sam": families.read(c.part("sam", defaults=_SAM), "unlimited_ocr_sam_vision_model"),
+        "sam": families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
         "vision": families.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
     }
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})

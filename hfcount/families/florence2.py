@@ -9,13 +9,14 @@ from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
-MODEL_TYPES = ("florence2",)  # transformers 5.23, and microsoft/Florence-2-large: modeling_florence2.py
+# transformers 5.23: modeling_florence2.py
+MODEL_TYPES = ("florence2",)
 IGNORED = ("normalize_embedding", "num_hidden_layers", "projection_dim", "vocab_size")
 
 
 def spec(c: Config) -> Spec:
     v, heads = c.part("vision_config"), ("ForConditionalGeneration", "Model")
-    released = v.has("dim_embed")  # the names of the keys, and of all tensors, are those of the release
+    released = v.has("dim_embed")  # names of keys and tensors are those of microsoft/Florence-2-large
     text = families.part(c, "text_config", "bart" if released else "")
     towers = {"vision": families.part(c, "vision_config", "davit" if released else "")}
     places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)

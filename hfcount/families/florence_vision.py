@@ -7,8 +7,8 @@ from hfcount.parts.convolution import conv, depthwise
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
-# transformers 5.23: modeling_florence2.py; modeling_florence2.py of microsoft/Florence-2-large
-MODEL_TYPES = ("florence_vision", "davit")
+# transformers 5.23: modeling_florence2.py
+MODEL_TYPES = ("florence_vision", "davit")  # davit is its name in microsoft/Florence-2-large
 IGNORED = (
     *("patch_stride", "patch_padding", "window_size", "num_groups"),
     *("projection_dim", "max_temporal_embeddings", "image_pos_embed", "visual_temporal_embedding"),

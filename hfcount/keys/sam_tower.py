@@ -9,6 +9,23 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.components import Traits
 from hfcount.tree.indices import Indices
 
+SAM_B = {
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "output_channels": 256,
+    "num_channels": 3,
+    "image_size": 1024,
+    "patch_size": 16,
+    "window_size": 14,
+    "global_attn_indexes": [2, 5, 8, 11],
+    "qkv_bias": True,
+    "use_abs_pos": True,
+    "use_rel_pos": True,
+    "downsample_channels": [512, 1024],
+}
+"""The tower of SAM ViT-B with two convolutions behind it, which code for OCR builds whatever a config says."""
+
 
 def sam(c: Config, traits: Traits) -> Spec:
     """A tower with attention within windows, and everywhere in the layers of global_attn_indexes (arXiv:2304.02643).

@@ -1,0 +1,30 @@
+"""GOT-OCR 2 as it was released: SAM's tower inside Qwen2 (arXiv:2409.01704)."""
+
+from hfcount import families, keys
+from hfcount.keys.sam_tower import SAM_B
+from hfcount.mapper import Config
+from hfcount.parts import altered
+from hfcount.parts.composite import sensed
+from hfcount.spec import Spec
+from hfcount.tree.nodes import Block, Linear
+
+MODEL_TYPES = ("GOT",)  # modeling_GOT.py of stepfun-ai/GOT-OCR2_0
+IGNORED = ("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_token", "image_token_len")
+
+
+def spec(c: Config) -> Spec:
+    text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
+    vision = families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
+    own = {"vision": vision, "text": text}
+    if text.hidden != vision.traits["channels.1"]:  # the projector between them is square
+        c.cannot_run("hidden_size is not 1,024, as wide as the tower's output.", "hidden_size", "Correct it.")
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
+
+
+def blueprint(s: Spec) -> Block:
+    tower, text = s.parts["vision"], families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
+    body, wide = text.children["model"], tower.traits["channels.1"]
+    assert isinstance(body, Block)
+    senses = sensed(families.tree(tower), "vision")
+    projector = Linear(wide, wide, True, "projector")
+    return altered(text, model=altered(body, vision_tower_high=senses, mm_projector_vary=projector))

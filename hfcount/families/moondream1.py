@@ -1,0 +1,72 @@
+"""Moondream 2: attention and network side by side, a tower, and a part that points (https://github.com/vikhyat/moondream)."""
+
+from hfcount import families, keys
+from hfcount.errors import UnknownArchitecture
+from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.parts import layer_norm, mlp, stack
+from hfcount.parts.classic import fused_attention
+from hfcount.spec import Dense, Layer, Spec
+from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+MODEL_TYPES = ("moondream1",)  # hf_moondream.py of vikhyatk/moondream2
+IGNORED = ("max_context", "max_crops", "overlap_margin", "prefix_attn", "tokenizer")
+
+# config.py of vikhyatk/moondream2, whose config.json gives no sizes.
+_TEXT = {"dim": 2048, "ff_dim": 8192, "n_layers": 24, "vocab_size": 51200, "n_heads": 32, "n_kv_heads": 32}
+_REGION = {
+    "dim": 2048,
+    "coord_feat_dim": 256,
+    "coord_out_dim": 1024,
+    "size_feat_dim": 512,
+    "size_out_dim": 2048,
+    "inner_dim": 8192,
+}
+
+_SYMBOLS = ("d_r", "d_c", "d_co", "d_s", "d_so", "d_i")
+
+
+def spec(c: Config) -> Spec:
+    known = keys.named(HfMoondream="causal_lm")
+    keys.head_of(c, known)
+    own = c.part("config")
+    text, region = own.part("text", defaults=_TEXT), own.part("region", defaults=_REGION)
+    if text.given("group_size") or region.given("group_size"):
+        raise UnknownArchitecture(f"{c.where}: moondream1 is described without groups of quantised weights alone.")
+    d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
+    mixer = keys.multi_head(text, d, heads).but(kv_heads=kv_heads)
+    keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
+    layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
+    layers = keys.alike(layer, text.int("n_layers", maximum=MAX_LAYERS))
+    traits = {key: keys.sized(symbol, region.int(key)) for key, symbol in zip(_REGION, _SYMBOLS, strict=True)}
+    vision = families.part(own, "vision", "moondream1_vision")
+    rows = text.int("vocab_size")
+    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision}, traits=traits)
+    return whole.but(tied=False)
+
+
+def blueprint(s: Spec) -> Block:
+    d, of = s.hidden, s.traits
+
+    def layer(one: Layer) -> Block:
+        attention = fused_attention(d, one.attention, "qkv", "proj")
+        return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
+
+    def pointed(name: str, parts: int) -> dict[str, Block | Linear | Tensor]:
+        width, inner, out = of[f"{name}_feat_dim"], of["inner_dim"], of[f"{name}_out_dim"]
+        decoder = block(fc1=Linear(of["dim"], inner, True), fc2=Linear(inner, out, True))
+        features = Tensor((parts, width // 2))
+        coder: dict[str, Block | Linear | Tensor] = {
+            "encoder": Linear(width, of["dim"], True),
+            "decoder": decoder,
+            "features": features,
+        }
+        return {f"{name}_{part}": node for part, node in coder.items()}
+
+    text = block(
+        blocks=stack(s.layers, layer),
+        post_ln=layer_norm(d),
+        lm_head=Linear(d, s.vocab, True, "lm_head"),
+        wte=Tensor((s.vocab, d), component="embedding"),
+    )
+    region = Block({**pointed("coord", 1), **pointed("size", 2)}, "other", 0)
+    return block(model=block(vision=families.tower(s, "vision"), text=text, region=region))
