@@ -17,6 +17,10 @@ _ANYWHERE = {
 }
 
 
+Rules = tuple[tuple[re.Pattern[str], str], ...]
+"""Patterns, and what is put in their place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Swap:
     """Tensors as they are described, and as they are stored in another layout."""
@@ -38,7 +42,7 @@ class Spellings:
         transposed: ends of the names of tensors whose last two dimensions may be swapped.
     """
 
-    rules: tuple[tuple[re.Pattern[str], str], ...] = ()
+    rules: Rules = ()
     prefix: str = ""
     bare: bool = False
     nested: bool = False
@@ -59,7 +63,7 @@ class Spellings:
             yield from _apart(known, whole.split("."), [part.split(".") for part in parts])
 
 
-def compiled(rules: Mapping[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
+def compiled(rules: Mapping[str, str]) -> Rules:
     """The rules of a family, and those of every model after them."""
     return tuple((re.compile(pattern), replacement) for pattern, replacement in {**rules, **_ANYWHERE}.items())
 

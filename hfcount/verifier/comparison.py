@@ -1,7 +1,8 @@
 """The input of the checks: what a checkpoint must hold, what it holds, and how the two match."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.tree.spellings import Rules, Spellings
     from hfcount.verifier.packed import Packed
 
 Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
@@ -182,12 +184,13 @@ def _packed(
     from hfcount.packing.reading import exact  # most checkpoints are not quantised
     from hfcount.storage.schemes.layout import Unmodelled
     from hfcount.storage.schemes.registry import described
-    from hfcount.verifier.packed import Dense, look
+    from hfcount.verifier.packed import EXPERTS, Dense, look
 
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
-        packed = look(blueprint, names, view, scheme, first, lambda leaves, some: _matched(blueprint, leaves, some))
+        matching = partial(_matched, blueprint, further=EXPERTS)
+        packed = look(blueprint, names, view, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)
     if index and index.total_size and packed.complete and not blueprint.asides:
@@ -214,9 +217,20 @@ def _listed(blueprint: Blueprint, index: Index | None, view: HeaderView | None) 
 
 
 def _matched(
-    blueprint: Blueprint, leaves: Collection[Leaf], listed: Collection[str], files: Mapping[str, str] | None = None
+    blueprint: Blueprint,
+    leaves: Collection[Leaf],
+    listed: Collection[str],
+    files: Mapping[str, str] | None = None,
+    further: "Rules" = (),
 ) -> Match:
-    match = names.match(leaves, listed, blueprint.asides, lambda: blueprint.spellings, files)
+    def spellings() -> "Spellings":
+        return (
+            replace(blueprint.spellings, rules=(*blueprint.spellings.rules, *further))
+            if further
+            else blueprint.spellings
+        )
+
+    match = names.match(leaves, listed, blueprint.asides, spellings, files)
     if match.unexpected:
         names.set_heads_apart(match, leaves, blueprint.other_heads)
     return match

@@ -1,10 +1,12 @@
 """Packed weights: the names of a checkpoint as modules, matched with the blueprint, and how each module is stored."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hfcount.packing.expected import biases_apart, module_of, planned
+from hfcount.packing.cache import scales
+from hfcount.packing.expected import biases_apart, planned
 from hfcount.packing.mlx import forms, towers_left_out
 from hfcount.packing.reading import PackedReading, keeps
 from hfcount.packing.split import Segments
@@ -16,12 +18,15 @@ from hfcount.storage.schemes import Announcement
 from hfcount.storage.schemes.layout import Layout, Unmodelled
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme
 from hfcount.text import printable
-from hfcount.tree.indices import Indices
-from hfcount.tree.leaves import Finder, Leaf, split
+from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
-_CACHE_DTYPES = ("F32", "BF16", "F16")
+# Tools that split the stacks of experts of transformers 5 name the matrices by what they do in every architecture.
+_NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
+EXPERTS = tuple(
+    (re.compile(rf"(?<=\.experts\.)(\d+)\.{one}\."), rf"\g<1>.{other}.") for one, other in _NUMBERED.items()
+)
 
 Matching = Callable[[Collection[Leaf], Collection[str]], Match]
 """Matches names with leaves."""
@@ -138,7 +143,7 @@ def look(
 
     of = (dtype_of, shape_of) if view else (None, None)
     found = survey(match.listed, scheme, collected, spelling, *of)
-    cache, unknown = _cache(collected.cache, leaves)
+    cache, unknown = scales(collected.cache, leaves)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
     return Packed(
@@ -262,39 +267,3 @@ def _strange(found: Survey, collected: Collected, spelling: Mapping[str, str]) -
         for name in module.leaf.names()
         for suffix in sorted(module.strange)
     ]
-
-
-def _cache(names: Sequence[str], leaves: Iterable[Leaf]) -> tuple[list[Leaf], list[str]]:
-    """Leaves for scales of a cache that stand in modules or blocks of the blueprint, and the names that do not."""
-    if not names:
-        return [], []
-    ends = {end for leaf in leaves if module_of(leaf) for end in _ends(leaf)}
-    groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
-    unknown: list[str] = []
-    for name in names:
-        text, numbers = split(name)
-        if text[-1].rpartition(".")[0] in ends:
-            groups.setdefault(text, []).append(numbers)
-        else:
-            unknown.append(name)
-    return [leaf for text, places in groups.items() for leaf in _scalars(text, places)], unknown
-
-
-def _ends(leaf: Leaf) -> list[str]:
-    """What follows the last number in the names of a leaf's module and of the block around it."""
-    module = split(".".join(one if isinstance(one, str) else "0" for one in leaf.segments[:-1]))[0][-1]
-    return [module, module.rpartition(".")[0]]
-
-
-def _scalars(text: tuple[str, ...], places: Sequence[tuple[int, ...]]) -> list[Leaf]:
-    """Leaves for scalars whose names have these texts and numbers: one if there is one number in each name."""
-    whole = [[Indices.of(number for (number,) in places)]] if len(places[0]) == 1 else None
-    found = []
-    for some in whole or [[Indices.of((number,)) for number in place] for place in places]:
-        segments: tuple[str | Indices, ...] = tuple(text[0][1:].split("."))
-        for own, rest in zip(some, text[1:], strict=True):
-            segments += (own, *rest[1:].split("."))
-        count = some[0].count if whole else 1
-        leaf = Leaf(segments, (), "buffer", "attention", count, count, presence="spare", dtypes=_CACHE_DTYPES)
-        found.append(leaf)
-    return found
