@@ -351,6 +351,27 @@ CASES = {
         cause="q_lora_rank is absent, and 6 would fit.",
         fix="Set q_lora_rank to 6.",
     ),
+    "layers that are dense by their numbers, and are not": Case(
+        MOE,
+        config("qwen3_moe", mlp_only_layers=[1]),
+        codes="HF201",
+        cause="mlp_only_layers was read as [1], and [] would fit.",
+        fix="Set mlp_only_layers to [].",
+    ),
+    "a layer that is dense, and is not said to be": Case(
+        config("qwen3_moe", mlp_only_layers=[1]),
+        MOE,
+        codes="HF201",
+        cause="mlp_only_layers was read as [], and [1] would fit.",
+        fix="Set mlp_only_layers to [1].",
+    ),
+    "layers of two kinds in another order": Case(
+        recorded("qwen3_next", layer_types=[*["linear_attention"] * 3, "full_attention"]),
+        recorded("qwen3_next", layer_types=["full_attention", *["linear_attention"] * 3]),
+        codes="HF201",
+        cause='and ["linear_attention", "linear_attention", "linear_attention", "full_attention"] would fit.',
+        fix='Set layer_types to ["linear_attention", "linear_attention", "linear_attention", "full_attention"].',
+    ),
     "biases of another architecture": Case(
         config("qwen2"),
         config("llama", attention_bias=False),

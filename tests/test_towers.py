@@ -133,3 +133,13 @@ def test_the_encoder_of_whisper_alone() -> None:
     assert {f"encoder.{tensor.name}" for tensor in alone.tensors()} == {
         tensor.name for tensor in whole.tensors() if tensor.name.startswith("encoder.")
     }
+
+
+@pytest.mark.parametrize("name", ["clip", "xclip", "bridgetower", "llava"])
+def test_numbers_of_positions_that_earlier_versions_stored_are_skipped(name: str) -> None:
+    known = {one.name: one.kind for one in hfcount.blueprint(recorded(name)).tensors(stored=False)}
+    towers = [
+        one.rpartition(".embeddings.")[0] for one in known if one.endswith("embeddings.position_embedding.weight")
+    ]
+    assert towers
+    assert {known.get(f"{one}.embeddings.position_ids") for one in towers} == {"legacy"}

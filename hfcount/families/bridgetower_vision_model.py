@@ -7,7 +7,7 @@ from hfcount.parts.classic import positions
 from hfcount.parts.vision import patch_convolution
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, obsolete
 
 MODEL_TYPES = ("bridgetower_vision_model",)  # transformers 5.23: modeling_bridgetower.py
 IGNORED = ("stop_gradient", "initializer_factor")
@@ -41,6 +41,7 @@ def blueprint(s: Spec) -> Block:
         class_embedding=Tensor((d,), component="embedding"),
         patch_embedding=patch_convolution(s, bias=False),
         position_embedding=positions(s),
+        position_ids=obsolete(1, s.positions or 0, whole=True),
     )
     norms = Repeat(Indices.below(s.traits["norms"]), layer_norm(d))
     visual = block(

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.nodes import Block, Linear, block, obsolete
 
 # transformers 5.23: modeling_clip.py, modeling_clipseg.py, modeling_x_clip.py, modeling_metaclip_2.py,
 # modeling_siglip.py, modeling_siglip2.py, modeling_groupvit.py, modeling_owlvit.py, modeling_owlv2.py
@@ -43,7 +43,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
     body = block(
-        embeddings=block(token_embedding=embedding(s.vocab, d), position_embedding=positions(s)),
+        embeddings=block(
+            token_embedding=embedding(s.vocab, d),
+            position_embedding=positions(s),
+            position_ids=obsolete(1, s.positions or 0, whole=True),
+        ),
         encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         final_layer_norm=layer_norm(d),
         head=Linear(d, s.out or d, True, "projector") if s.traits.get("head") else None,

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer, patch_convolution
 from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 # transformers 5.23: modeling_clip.py, modeling_altclip.py, modeling_chinese_clip.py, modeling_clipseg.py,
 # modeling_metaclip_2.py, modeling_mlcd.py, modeling_git.py, modeling_owlvit.py, modeling_owlv2.py,
@@ -48,6 +48,7 @@ def blueprint(s: Spec) -> Block:
         class_embedding=Tensor((d,), component="embedding"),
         patch_embedding=patch_convolution(s, bias=False),
         position_embedding=None if s.positions is None else positions(s),
+        position_ids=None if s.positions is None else obsolete(1, s.positions, whole=True),
     )
     parts = {"embeddings": table, before: layer_norm(d)}
     encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))

@@ -6,7 +6,7 @@ from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer, patch_convolution, square_attention
 from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("xclip_vision_model",)  # transformers 5.23: modeling_x_clip.py
 IGNORED = (
@@ -30,6 +30,7 @@ def blueprint(s: Spec) -> Block:
         class_embedding=Tensor((d,), component="embedding"),
         patch_embedding=patch_convolution(s, bias=False),
         position_embedding=positions(s),
+        position_ids=obsolete(1, s.positions or 0, whole=True),
     )
     encoder = block(layers=stack(s.layers, layer))
     norm = layer_norm(d)

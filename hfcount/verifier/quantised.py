@@ -29,7 +29,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     """HF502, HF503, HF504: how each module is stored, against what the settings say."""
     packed = c.packing
     _report_contradiction(c, packed, outcome)
-    if packed.announced and packed.modules and not packed.packed and any(True for _ in packed.scheme.layouts):
+    known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
+    if packed.announced and packed.modules and known and not packed.packed and any(True for _ in packed.scheme.layouts):
         wanted = [found for found in packed.modules if found.choice.layout]
         if some := wanted or [found for found in packed.modules if found.leaf.linear]:
             _report_stale(packed, some, outcome)

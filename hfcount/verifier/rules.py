@@ -61,7 +61,7 @@ RULES = {
             "A buffer or another tensor that loaders skip is stored.",
             "transformers before 4.32 saved rotary frequencies, and some models their causal masks.",
             "Nothing: loaders skip it. Saving again with transformers drops it.",
-            "{count:tensor} of {parameters:element} in all, which loaders skip: {tensors:such}. No parameters are"
+            "{count:tensor} of {parameters:element} in all, which loaders skip: {tensors}. No parameters are"
             " counted for it.",
             mends=False,
         ),

@@ -14,6 +14,8 @@ from hfcount.verifier.causes.wholes import is_large
 
 _SIZES = 4  # sizes of tensors that nobody described, tried as the value of each absent key
 _SMALL = 8  # numbers of layers and the like that say which layers have what, tried up to here
+_LONG = 200  # characters of a list
+_DEEPEST = 500  # layers, of which each is looked at
 _TYPES = 4  # model types that are named
 
 _TIE = "tie_word_embeddings"
@@ -29,7 +31,8 @@ def switched(case: Case) -> Iterator[Cause]:
     found.sort(key=lambda pair: -len(pair[1]))
     fits = [(one, codes) for one, codes in found if codes == found[0][1] and codes and case.proven(one)]
     if fits:
-        yield _cause(case, fits[0][1], [one for one, _ in fits])
+        alone = [one for one, _ in fits if one is not joint or len(fits) == 1]
+        yield _cause(case, fits[0][1], alone)
 
 
 def _options(case: Case) -> Iterator[dict[str, Any]]:
@@ -42,6 +45,7 @@ def _options(case: Case) -> Iterator[dict[str, Any]]:
     yield from ({key: None} for key, value in values.items() if type(value) is int)
     if not rows:
         return
+    yield from _by_layer(case, values)
     small = [key for key, value in values.items() if type(value) is int and abs(value) <= _SMALL]
     yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
     sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
@@ -49,9 +53,32 @@ def _options(case: Case) -> Iterator[dict[str, Any]]:
         yield from ({key: size} for key, value in values.items() if value is None)
 
 
+def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Lists that say which layers are of which kind, as the layers that are stored fit."""
+    depth = case.blueprint.spec.depth
+    for key, value in values.items():
+        if not isinstance(value, list) or depth > _DEEPEST:
+            continue
+        if all(type(one) is int and 0 <= one < depth for one in value):  # the numbers of layers of one kind
+            without, within = _odd(case, {key: []}), _odd(case, {key: list(range(depth))})
+            if without is not None and within is not None and not without & within:
+                yield {key: sorted(without)}
+        elif len(value) == depth and all(isinstance(one, str) for one in value):
+            odd = {one: _odd(case, {key: [one] * depth}) for one in dict.fromkeys(value)}
+            kinds = [[one for one, own in odd.items() if own is not None and n not in own] for n in range(depth)]
+            if all(value[n] in own or len(own) == 1 for n, own in enumerate(kinds)):
+                yield {key: [value[n] if value[n] in own else own[0] for n, own in enumerate(kinds)]}
+
+
+def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
+    """The layers that differ from a changed config; None if it is no valid one."""
+    made = case.with_changes(changes)
+    return made and {numbers[0] for _, _, numbers in made[1].places() if numbers}
+
+
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:
     said = "; or, ".join(
-        "; ".join(f"{key} {_read(case.value(key))}, and {shown(value)} would fit" for key, value in one.items())
+        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in one.items())
         for one in fits
     )
     do = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in one.items()]) for one in fits)
@@ -63,7 +90,12 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]])
 
 
 def _read(value: Any) -> str:
-    return "is absent" if value is None else f"was read as {shown(value)}"
+    return "is absent" if value is None else f"was read as {_text(value)}"
+
+
+def _text(value: Any) -> str:
+    """The value, and a list whole if it is short."""
+    return text if isinstance(value, list) and len(text := json.dumps(value)) <= _LONG else shown(value)
 
 
 def typed(case: Case) -> Iterator[Cause]:
