@@ -14,13 +14,14 @@ SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 def spec(c: Config) -> Spec:
+    heads = keys.named(("ForConditionalGeneration", "Model"))
+    keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
     traits = {
         "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
         "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
     }
-    heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))
     return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
 
