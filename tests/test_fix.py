@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 from build import Json, config
-from defects import CASES, THIRD, Checkpoint, header_of, sharded, single, with_header, write
+from defects import CASES, THIRD, Checkpoint, header_of, in_blocks, predicting, sharded, single, with_header, write
 from loopback import write_checkpoint
 
 import hfcount
@@ -226,6 +226,34 @@ def test_settings_of_a_quantisation_in_two_files(tmp_path: Path) -> None:
     assert {name: one for name, one in files(folder).items() if not name.endswith(".bak")} == before
 
 
+def dense(folder: Path, *modules: str, **settings: Any) -> Path:
+    """FP8 in blocks, of which some modules are stored dense."""
+    made = sharded()
+    in_blocks(made)
+    made.config["quantization_config"] = made.config["quantization_config"] | settings
+    shapes = {name: shape for name, (_, shape) in made.tensors.items()}
+    weights = {f"{one}.weight" for one in modules}
+    made.change(lambda name, *one: None if name.removesuffix("_scale_inv") in weights else one)
+    made.add({name: ("BF16", shapes[name]) for name in weights})
+    return made.write(folder)
+
+
+@pytest.mark.parametrize("listed", [None, ["lm_head"]])
+def test_a_module_that_is_stored_dense_is_excluded(listed: list[str] | None, tmp_path: Path) -> None:
+    """With those that loaders leave out by themselves only where nothing is listed."""
+    folder = dense(tmp_path / "m", "model.layers.1.self_attn.o_proj", modules_to_not_convert=listed)
+    assert fix(folder, "--write") == 0
+    settings = json.loads((folder / CONFIG).read_text())["quantization_config"]
+    assert sorted(settings["modules_to_not_convert"]) == ["lm_head", "model.layers.1.self_attn.o_proj"]
+
+
+def test_layers_that_are_not_stored_are_announced_no_more_if_it_is_asked_for(tmp_path: Path) -> None:
+    folder = predicting(False).write(tmp_path / "m")
+    assert (fix(folder, "--write"), (folder / f"{CONFIG}.bak").exists()) == (0, False)
+    assert fix(folder, "--write", "--only", "auxiliary-absent") == 0
+    assert hfcount.verify(str(folder)).verdict == "verified"
+
+
 OPEN: dict[str, Callable[[Path], Path]] = {
     "several values fit": lambda folder: spoiled(sound(folder, "llama", hidden_size=16), says(num_key_value_heads=4)),
     "another architecture": lambda folder: spoiled(sound(folder, "qwen2"), says(model_type="llama")),
@@ -245,6 +273,7 @@ OPEN: dict[str, Callable[[Path], Path]] = {
     "a file is cut off": lambda folder: write("truncated", folder),
     "one tensor in two files": lambda folder: write("a tensor in two files", folder),
     "scales are lost": lambda folder: write("FP8 in blocks, and all scales are lost", folder),
+    "one of two that servers join is dense": lambda folder: dense(folder, "model.layers.1.mlp.up_proj"),
     "pickled weights": lambda folder: without_shapes(folder),
     "nothing": lambda folder: sound(folder),
 }

@@ -348,3 +348,25 @@ def test_a_broken_reference_is_not_cached(cache: Path, commit: str) -> None:
 def test_where_headers_cost_nothing_they_are_read(tmp_path: Path) -> None:
     report = hfcount.verify(str(save_tiny(tmp_path)))
     assert (report.depth, report.verdict) == ("headers", "verified")
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (
+            ("zero_to_fp32.py",),
+            "only DeepSpeed's own checkpoint (zero_to_fp32.py): `python zero_to_fp32.py . .` gathers",
+        ),
+        (("global_step9/mp_rank_00_model_states.pt",), "(global_step9/mp_rank_00_model_states.pt)"),
+        (("model_0/.metadata", "model_0/__0_0.distcp"), "`accelerate merge-weights` gathers it"),
+        (("last/config.json", "last/model.safetensors"), "but last has: name that folder, or --subfolder"),
+        (("last/model.safetensors",), "nothing to compare its config with"),
+    ],
+)
+def test_weights_that_are_elsewhere(names: tuple[str, ...], says: str, tmp_path: Path) -> None:
+    folder = save(tmp_path / "model", TINY["llama"])
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"{}")
+    report = hfcount.verify(str(folder))
+    assert (report.verdict, report.error is not None and says in report.error.message) == ("unverified", True)

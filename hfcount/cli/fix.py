@@ -31,7 +31,7 @@ what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
     multiple=True,
     metavar="CODE",
     callback=codes,
-    help="Repair this finding alone, by code or name (repeatable); HF209 is repaired only so.",
+    help="Repair this finding alone, by code or name (repeatable); HF207 and HF209 are repaired only so.",
 )
 @click.option(
     "--set",

@@ -1,9 +1,12 @@
 """What to say where there is no config, or nothing to compare it with."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
 
 from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, INDEX, SINGLE, Documents, label
+from hfcount.fetcher.interface import ADAPTER, CONFIG, INDEX, SINGLE, Documents, label
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import plural, printable
@@ -64,6 +67,8 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     if documents.source == "cache" and not weights.whole:
         return f"neither {INDEX} nor {SINGLE} of {where} is in the cache. Run once without --offline."
     text = f"{where} has neither {INDEX} nor {SINGLE}"
+    if elsewhere := _elsewhere(_within(documents)):
+        return f"{text}, {elsewhere}."
     if any(name.endswith((".bin", ".pt", ".pth")) for name in files):
         return f"{text}, only pickled weights (.bin), whose tensors cannot be seen without loading them."
     if weights.apart:
@@ -73,6 +78,39 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     if any(name.endswith(".gguf") for name in files):
         return f"{text}, only GGUF files."
     return f"{text}: nothing to compare its config with."
+
+
+_APART = {
+    (
+        "zero_to_fp32.py",
+        "_model_states.pt",
+    ): "only DeepSpeed's own checkpoint ({}): `python zero_to_fp32.py . .` gathers it",
+    (".distcp",): "only a distributed checkpoint of PyTorch ({}): `accelerate merge-weights` gathers it",
+}
+"""How the names of files end that hold weights in parts, what they are, and what puts them together."""
+
+_FOLDERS = 100  # that are looked into
+
+
+def _elsewhere(files: Collection[str]) -> str:
+    """Where the weights are instead, as the end of a sentence; empty if that is unknown."""
+    for ends, said in _APART.items():
+        if name := next((one for one in sorted(files) if one.endswith(ends)), None):
+            return said.format(printable(name, 100))
+    folders = {name.rpartition("/")[0] for name in files if name.endswith((f"/{SINGLE}", f"/{INDEX}"))}
+    if models := sorted(one for one in folders if f"{one}/{CONFIG}" in files):
+        return f"but {printable(models[-1], 100)} has: name that folder, or --subfolder"
+    return ""
+
+
+def _within(documents: Documents) -> set[str]:
+    """All files that are known, and of a local folder those of the folders in it."""
+    found = {*(documents.sizes or documents.files)}
+    if documents.source == "folder":
+        with suppress(OSError):
+            for folder in [one for one in sorted(Path(documents.model).iterdir()) if one.is_dir()][:_FOLDERS]:
+                found |= {f"{folder.name}/{one.name}" for one in islice(folder.iterdir(), _FOLDERS)}
+    return found
 
 
 def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> str:

@@ -36,6 +36,13 @@ def unpacked(state: State) -> Iterator[Proposal]:
         yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)
 
 
+def unannounced(state: State) -> Iterator[Proposal]:
+    """Layers that predict further tokens and that are not stored, no longer announced."""
+    for finding in state.about("HF207"):
+        if finding.key:
+            yield from _set(state, finding.codes, {finding.key: 0}, " If they were lost, restore them instead.")
+
+
 def sized(state: State) -> Iterator[Proposal]:
     """Values that are the only ones known to fit all that is stored."""
     if not BLINDING.isdisjoint(state.codes):

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
 from hfcount.mapper.whatif import Changes
-from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unpacked
+from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.draft import Draft
+from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import doubled, respelled, unwrapped
 from hfcount.repair.state import Proposal, State
@@ -20,6 +21,7 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     unwrapped,
     doubled,
     unpacked,
+    excluded,
     counted,
     sized,
     tied,
@@ -28,8 +30,8 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
 )
 """What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
 
-ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled,)
-"""What is done only where its finding is asked for: files are copied, and nothing is wrong for transformers."""
+ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced)
+"""What is done only where its finding is asked for: nothing is wrong for transformers, or another cure may be meant."""
 
 _MOST = 8  # repairs of one folder
 
