@@ -29,7 +29,8 @@ def spec(c: Config) -> Spec:
         raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
     known = c.ints("hidden_sizes", least=1)
     # What a model around it takes for the widths; they need not be those of the stages.
-    announced = {"announced": known} if len(known) >= count else {}
+    features: list[int] = [keys.sized(f"f{number + 1}", width) for number, width in enumerate(known)]
+    announced: dict[str, list[int]] = {"announced": features} if len(known) >= count else {}
     layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches | announced)
     traits = {
         **{f"stem.{number}": width for number, width in enumerate(stem)},
