@@ -9,7 +9,15 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
-IGNORED = ("num_channels", "embedding_size", "depths", "stem_strides", "stage_downsample_strides", "out_indices")
+IGNORED = (
+    "num_channels",
+    "depths",
+    "stem_strides",
+    "stage_downsample_strides",
+    "out_indices",
+    "stage_names",
+    "out_features",
+)
 
 _HEADS = keys.named(("ForImageClassification",), Backbone="backbone")
 _SIZES = {"stage_in_channels": "C", "stage_mid_channels": "r", "stage_kernel_size": "w", "stage_numb_of_layers": "n"}
@@ -24,13 +32,15 @@ def spec(c: Config) -> Spec:
     }
     if any(len(given) != count for given in (outputs, *switches.values())):
         raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
-    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches)
+    told = c.ints("hidden_sizes", least=1)
+    said = {"channels": told[:count]} if len(told) >= count else {}
+    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches | said)
     traits = {
+        "embedding_size": keys.sized("d0", c.int("embedding_size")),
         **{f"stem.{number}": width for number, width in enumerate(stem)},
         "affine": c.bool("use_learnable_affine_block", default=False),
     }
-    d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, _HEADS, hidden=keys.sized("d", told[-1]), traits=traits, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:

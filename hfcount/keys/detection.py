@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from hfcount.keys.attention import multi_head
+from hfcount.errors import UnknownArchitecture
+from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Heads, decoder_spec, labels, named
 from hfcount.keys.sizes import divides, sized
@@ -27,10 +28,11 @@ def chosen(c: Config) -> list[int]:
 
 
 def channels(places: list[int], backbone: Spec) -> list[int]:
-    """The widths of these features of a backbone."""
-    stages = [part.layer.traits.get("width", backbone.hidden) for part in backbone.layers]
+    """The widths of these features of a backbone, as it tells them to the model around it."""
+    told = [part.layer.traits for part in backbone.layers]
+    stages = [one.get("channels", one.get("width", backbone.hidden)) for one in told]
     stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
-    if not any("width" in part.layer.traits for part in backbone.layers):
+    if not any("width" in one for one in told):
         return [backbone.hidden for _ in places]
     widths = stages if backbone.traits.get("stemless") else [stem, *stages]
     found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
@@ -45,13 +47,18 @@ def detecting(
     traits: Mapping[str, int] | None = None,
     parts: Mapping[str, Spec] | None = None,
     inside: str = "",
+    uneven: Uneven = "refused",
 ) -> Spec:
-    """An encoder and a decoder over a backbone; `inside` is the key of the encoder's width, if it has its own."""
+    """An encoder and a decoder over a backbone; `inside` is the key of the encoder's width, if it has its own.
+
+    `uneven` is what becomes of a width that the encoder's heads do not divide.
+    """
     d = c.int("d_model", "hidden_size")
     own = sized("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
-        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"))
+        count, first = c.int(f"{side}_attention_heads"), side == "encoder"
+        mixer = multi_head(c, own if first else d, count, uneven=uneven if first else "refused")
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 
@@ -102,3 +109,45 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads, traits: Mapping[str
     parts = {"backbone": backbone.but(traits={**backbone.traits, "renamed": 1})}
     whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits=sizes)
     return whole.but(causal=False, labels=labels(c, 2))
+
+
+_BLOCKS = 3  # of a fusion of two levels, at a depth of 1
+
+
+def distributing(c: Config) -> dict[str, int]:
+    """The traits of D-FINE and those after it, which refine distributions (arXiv:2410.13842), but for levels' widths.
+
+    Raises:
+        UnknownArchitecture: there are layers behind the one whose predictions count.
+        ConfigError: the points are not listed for each level.
+    """
+    depth, last = c.int("decoder_layers", maximum=MAX_LAYERS), c.int("eval_idx", default=-1, minimum=-64)
+    if (last if last >= 0 else depth + last) != depth - 1:
+        raise UnknownArchitecture(f"{c.where}: layers behind the one that eval_idx names are not described.")
+    levels = c.int("num_feature_levels", maximum=64)
+    alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
+    if not alone and len(points) != levels:
+        said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
+        raise c.error(said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points))
+    heads, own = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
+    if own is not None:
+        d = c.int("d_model", "hidden_size")
+        if own * heads != d:
+            said = f"head_dim is {own:,}, and the {heads:,} heads share {d:,}."
+            raise c.error(said, "head_dim", "Remove it, or correct it.", observed=int(own))
+    fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
+    return {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "learned": c.bool("learn_initial_query", default=False),
+        "denoised": c.int("num_denoising", minimum=0) > 0,
+        "frozen": c.bool("freeze_backbone_batch_norms", default=True),
+        "encoder_fused": sized("d_h", fused),
+        "blocks": round(_BLOCKS * c.number("depth_mult", default=1.0)),
+        "attended": len(c.ints("encode_proj_layers", default=(2,))),
+        "num_feature_levels": sized("n_l", levels),
+        "points": sized("n_s", points[0] * levels if alone else sum(points)),
+        "max_num_bins": sized("n_b", c.int("max_num_bins")),
+        "top_prob_values": sized("n_t", c.int("top_prob_values")),
+        "lqe_hidden_dim": sized("d_q", c.int("lqe_hidden_dim")),
+        "lqe_layers": c.int("lqe_layers", maximum=64),
+    }
