@@ -129,3 +129,9 @@ def test_what_is_not_described_of_deimv2_is_said(switches: Json) -> None:
 def test_points_are_listed_for_each_level_and_heads_share_the_width(model_type: str, switches: Json) -> None:
     with pytest.raises(ConfigError, match="orrect"):
         hfcount.blueprint({"model_type": model_type, **switches})
+
+
+@pytest.mark.parametrize("model_type", ["swin", "swinv2"])
+def test_each_stage_of_swin_has_its_number_of_heads(model_type: str) -> None:
+    with pytest.raises(ConfigError, match="5 stages"):
+        hfcount.blueprint({"model_type": model_type, "depths": [2, 2, 2, 2, 2]})
