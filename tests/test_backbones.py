@@ -11,6 +11,8 @@ Json = dict[str, Any]
 
 TIMM = {"use_timm_backbone": True, "backbone_config": None}
 SWIN = "swin_tiny_patch4_window7_224"
+DINO = {"model_type": "dinov3_vit", "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
+DEIM = {"model_type": "deimv2", "architectures": ["Deimv2ForObjectDetection"]}
 VIT = {"model_type": "lw_detr_vit", "hidden_size": 24, "num_attention_heads": 2, "num_hidden_layers": 3}
 
 
@@ -27,6 +29,11 @@ VIT = {"model_type": "lw_detr_vit", "hidden_size": 24, "num_attention_heads": 2,
         ),
         ({"model_type": "rf_detr", "num_labels": 91}, 32_248_546),
         ({"model_type": "lw_detr", "num_labels": 91, "projector_scale_factors": [1.0]}, 14_631_394),
+        (DEIM, 29_767_510),
+        ({**DEIM, "backbone_config": {**DINO, "intermediate_size": 48}}, 15_515_894),
+        ({**DEIM, "encoder_type": "lite", "use_gateway": False}, 23_909_974),
+        ({**DEIM, "share_bbox_head": True, "encoder_has_trailing_conv": False}, 27_758_274),
+        ({**DEIM, "tie_word_embeddings": False}, 30_763_642),
         (
             {"model_type": "timm_backbone", "backbone": "swin_large_patch4_window12_384", "out_indices": [0, 2]},
             133_756_884,
@@ -88,3 +95,43 @@ def test_wide_features_are_made_narrower_before_they_are_enlarged() -> None:
     layers = "model.backbone.projector.scale_layers.0.sampling_layers.0.layers"
     assert found[f"{layers}.0.conv.weight"] == (260, 520, 1, 1)
     assert found[f"{layers}.1.weight"] == (260, 130, 2, 2)
+
+
+def test_boxes_that_all_layers_share_are_stored_under_the_first_ones_name() -> None:
+    found = hfcount.blueprint({**DEIM, "share_bbox_head": True, "decoder_layers": 3})
+    boxes = [one.name for one in found.tensors() if "bbox_embed" in one.name]
+    assert boxes == [
+        f"model.decoder.bbox_embed.0.layers.{layer}.{kind}" for layer in range(3) for kind in ("weight", "bias")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("places", "width"), [([1, 2], 256), ([2, 3], 512)]
+)  # as hidden_sizes says, and not stage_out_channels
+def test_a_backbone_tells_a_detector_how_wide_its_features_are(places: list[int], width: int) -> None:
+    config = {**DEIM, "backbone_config": {"model_type": "hgnet_v2", "out_indices": places}}
+    taken = next(one for one in hfcount.blueprint(config).tensors() if ".encoder_input_proj.0.conv." in one.name)
+    assert taken.shape[1] == width
+
+
+@pytest.mark.parametrize(
+    "switches", [{"eval_idx": 2}, {"share_bbox_head": True, "tie_word_embeddings": False}], ids=str
+)
+def test_what_is_not_described_of_deimv2_is_said(switches: Json) -> None:
+    with pytest.raises(UnknownArchitecture):
+        hfcount.blueprint({**DEIM, **switches})
+
+
+@pytest.mark.parametrize(
+    "switches", [{"decoder_n_points": [4]}, {"decoder_n_points": [4, 4]}, {"head_dim": 31}], ids=str
+)
+@pytest.mark.parametrize("model_type", ["deimv2", "d_fine"])
+def test_points_are_listed_for_each_level_and_heads_share_the_width(model_type: str, switches: Json) -> None:
+    with pytest.raises(ConfigError, match="orrect"):
+        hfcount.blueprint({"model_type": model_type, **switches})
+
+
+@pytest.mark.parametrize("model_type", ["swin", "swinv2"])
+def test_each_stage_of_swin_has_its_number_of_heads(model_type: str) -> None:
+    with pytest.raises(ConfigError, match="5 stages"):
+        hfcount.blueprint({"model_type": model_type, "depths": [2, 2, 2, 2, 2]})

@@ -66,8 +66,12 @@ _CAPS = {
 # Where sizes depend on one another.
 _FITTED: Mapping[str, Json] = {
     "bamba": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 12},
+    "d_fine": {"head_dim": 4},
+    "deimv2": {"head_dim": 4},
     "granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 12},
+    "lw_detr": {"group_detr": 2, "num_queries": 20, "c2f_num_blocks": 1},
     "mamba2": {"num_heads": 4, "head_dim": 16, "state_size": 12},
+    "rf_detr": {"group_detr": 2, "num_queries": 20},
     "xlnet": {"n_head": 4, "d_head": 8, "n_layer": 3},
     "xlstm": {"vocab_size": 52, "num_hidden_layers": 2, "num_blocks": 2},
 }

@@ -33,8 +33,8 @@ def spec(c: Config) -> Spec:
     announced: dict[str, list[int]] = {"announced": features} if len(known) >= count else {}
     layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches | announced)
     traits = {
+        "embedding_size": keys.sized("d0", c.int("embedding_size")),
         **{f"stem.{number}": width for number, width in enumerate(stem)},
-        "embedding_size": c.int("embedding_size"),
         "affine": c.bool("use_learnable_affine_block", default=False),
     }
     d = keys.sized("d", known[-1])

@@ -25,8 +25,8 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 def spec(c: Config) -> Spec:
-    first, stages = c.int("embed_dim"), c.length("depths")
-    heads = c.ints("num_heads", default=(3, 6, 12, 24))[:stages]
+    first, stages = c.int("embed_dim"), c.length("depths") or 0
+    heads = keys.each(c, "num_heads", stages, default=(3, 6, 12, 24))
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)

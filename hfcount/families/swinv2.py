@@ -16,8 +16,8 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 def spec(c: Config) -> Spec:
-    first, stages, side = c.int("embed_dim"), c.length("depths"), keys.grid(c)
-    heads = c.ints("num_heads")[:stages]
+    first, stages, side = c.int("embed_dim"), c.length("depths") or 0, keys.grid(c)
+    heads = keys.each(c, "num_heads", stages)
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     window = c.int("window_size")
     # No window is wider than what its stage sees.

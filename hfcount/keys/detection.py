@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from hfcount.errors import UnknownArchitecture
 from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Heads, decoder_spec, labels, named
@@ -147,3 +148,45 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads, traits: Mapping[str
     parts = {"backbone": backbone.but(traits={**backbone.traits, "renamed": 1})}
     whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits=sizes)
     return whole.but(causal=False, labels=labels(c, 2))
+
+
+_BLOCKS = 3  # of a fusion of two levels, at a depth of 1
+
+
+def distributing(c: Config) -> dict[str, int]:
+    """The traits of D-FINE and those after it, which refine distributions (arXiv:2410.13842), but for levels' widths.
+
+    Raises:
+        UnknownArchitecture: there are layers behind the one whose predictions count.
+        ConfigError: the points are not listed for each level.
+    """
+    depth, last = c.int("decoder_layers", maximum=MAX_LAYERS), c.int("eval_idx", default=-1, minimum=-64)
+    if (last if last >= 0 else depth + last) != depth - 1:
+        raise UnknownArchitecture(f"{c.where}: layers behind the one that eval_idx names are not described.")
+    levels = c.int("num_feature_levels", maximum=64)
+    alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
+    if not alone and len(points) != levels:
+        said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
+        raise c.error(said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points))
+    heads, own = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
+    if own is not None:
+        d = c.int("d_model", "hidden_size")
+        if own * heads != d:
+            said = f"head_dim is {own:,}, and the {heads:,} heads share {d:,}."
+            raise c.error(said, "head_dim", "Remove it, or correct it.", observed=int(own))
+    fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
+    return {
+        "num_queries": sized("n_q", c.int("num_queries")),
+        "learned": c.bool("learn_initial_query", default=False),
+        "denoised": c.int("num_denoising", minimum=0) > 0,
+        "frozen": c.bool("freeze_backbone_batch_norms", default=True),
+        "encoder_fused": sized("d_h", fused),
+        "blocks": round(_BLOCKS * c.number("depth_mult", default=1.0)),
+        "attended": len(c.ints("encode_proj_layers", default=(2,))),
+        "num_feature_levels": sized("n_l", levels),
+        "points": sized("n_s", points[0] * levels if alone else sum(points)),
+        "max_num_bins": sized("n_b", c.int("max_num_bins")),
+        "top_prob_values": sized("n_t", c.int("top_prob_values")),
+        "lqe_hidden_dim": sized("d_q", c.int("lqe_hidden_dim")),
+        "lqe_layers": c.int("lqe_layers", maximum=64),
+    }
