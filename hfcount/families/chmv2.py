@@ -1,7 +1,7 @@
 """CHMv2: heights of trees from DINOv3's features at four scales (arXiv:2508.10104, arXiv:2103.13413)."""
 
 from hfcount import families, keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_SIZE, Config
 from hfcount.parts.convolution import conv, transposed
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     seen = families.part(c, "backbone_config").but(head="backbone")
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
-    if any(type(factor) not in (int, float) or factor <= 0 for factor in factors):
+    if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
         raise c.error("reassemble_factors must name numbers above 0.", "reassemble_factors", code="HF001")
     traits = {
         "levels": len(widths),

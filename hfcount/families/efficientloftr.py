@@ -17,7 +17,7 @@ _HEADS = keys.named(ForKeypointMatching="keypoint_matching", Model="base")
 
 
 def spec(c: Config) -> Spec:
-    d, features = c.int("hidden_size"), c.ints("out_features", default=(64, 64, 128, 256), least=2)
+    d, features = c.int("hidden_size"), c.ints("out_features", default=(64, 64, 128, 256), least=2, minimum=0)
     if features[-1] != d:
         said = f"hidden_size is {d:,}, and out_features ends in {features[-1]:,}."
         raise c.error(said, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d))
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
     shared = c.assuming({"num_key_value_heads": None})
     mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), uneven="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if own is None else own))
-    fine = c.ints("fine_fusion_dims", default=features[:0:-1], least=1)
+    fine = c.ints("fine_fusion_dims", default=features[:0:-1], least=1, minimum=0)
     traits = {
         **keys.repvgg(c),
         "q_aggregation_kernel_size": keys.sized("w", c.int("q_aggregation_kernel_size")),

@@ -7,9 +7,8 @@ from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.conversions import HYBRID
-from hfcount.parts.convolution import conv, normed
 from hfcount.parts.detection import perceptron, tied_perceptron
-from hfcount.parts.hybrid import hybrid_encoder, querying, refining
+from hfcount.parts.hybrid import masking_encoder, querying, refining
 from hfcount.parts.layers import altered
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
@@ -23,9 +22,8 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 def spec(c: Config) -> Spec:
-    strides, masks = sorted(c.ints("feat_strides", least=1)), c.ints("mask_feature_channels", least=2)
-    if strides[0] < 1:
-        raise c.error(f"feat_strides names {strides[0]:,}, and no stride is below 1.", "feat_strides")
+    strides = sorted(c.ints("feat_strides", least=1, minimum=1))
+    masks = c.ints("mask_feature_channels", least=2, minimum=0)
     traits: dict[str, int] = {
         "learned": c.bool("learn_initial_query", default=False),
         "denoised": c.int("num_denoising", minimum=0) > 0,
@@ -44,24 +42,6 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, of, labels, where = s.hidden, s.traits, s.labels, "" if s.head == "base" else "model."
-    inner, outer, own = of["inner"], of["outer"], s.parts["encoder"].hidden
-
-    def head(place: int) -> Block:
-        later = {str(2 * step): normed(inner, inner, 3) for step in range(1, of[f"steps.{place}"])}
-        return block(layers=Block({"0": normed(own, inner, 3), **later}))
-
-    finer = block(
-        scale_heads=Block({str(place): head(place) for place in range(of["strides"])}),
-        output_conv=normed(inner, outer, 3),
-    )
-    encoder = altered(
-        hybrid_encoder(s),
-        mask_feature_head=finer,
-        encoder_mask_lateral=normed(of["x4_feat_dim"], outer, 3),
-        encoder_mask_output=block(
-            base_conv=normed(outer, outer, 3), conv=conv(outer, of["num_prototypes"], 1, bias=True)
-        ),
-    )
     score = f"{where}enc_score_head"
     names = Tied(f"{score}.weight", (labels, d), "other"), Tied(f"{score}.bias", (labels,), "other", name="bias")
     same, box = tied_perceptron(f"{where}enc_bbox_head", d, d, d, 4), perceptron(d, d, d, 4)
@@ -72,7 +52,7 @@ def blueprint(s: Spec) -> Block:
     )
     denoised = (labels + 1 if of["denoised"] else None) if s.head == "base" else labels
     body = altered(
-        querying(s, families.tree(s.parts["backbone"]), decoder, denoised, encoder=encoder),
+        querying(s, families.tree(s.parts["backbone"]), decoder, denoised, encoder=masking_encoder(s)),
         decoder_order_head=Repeat(Indices.below(s.depth), Linear(d, d, True, "other")),
         decoder_global_pointer=block("other", dense=Linear(d, 2 * of["global_pointer_head_size"], True)),
         decoder_norm=layer_norm(d),

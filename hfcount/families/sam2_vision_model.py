@@ -14,7 +14,7 @@ _CHANNELS = {"sam2_vision_model": (768, 384, 192, 96), "edgetam_vision_model": (
 
 
 def spec(c: Config) -> Spec:
-    widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family])
+    widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family], minimum=0)
     traits = {f"channels.{place}": keys.sized(f"C{place + 1}", width) for place, width in enumerate(widths)}
     traits["fpn_kernel_size"] = keys.sized("w_n", c.int("fpn_kernel_size"))
     parts = {"backbone": families.part(c, "backbone_config")}

@@ -1,14 +1,14 @@
 """Estimators of depth: how they join features of several layers (arXiv:2103.13413)."""
 
 from hfcount.keys.sizes import sized
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_SIZE, Config
 
 
 def leveled(c: Config) -> dict[str, int]:
     """The traits of levels: the width of each, its factor (0 if it is made smaller), and the width all get."""
-    widths = c.ints("neck_hidden_sizes", default=(96, 192, 384, 768))
+    widths = c.ints("neck_hidden_sizes", default=(96, 192, 384, 768), minimum=0)
     factors = c.entries("reassemble_factors") if c.given("reassemble_factors") else [4, 2, 1, 0.5]
-    if any(type(one) not in (int, float) or one <= 0 or (one > 1 and one != int(one)) for one in factors):
+    if any(type(one) not in (int, float) or not 0 < one <= MAX_SIZE or (one > 1 and one % 1) for one in factors):
         raise c.error("reassemble_factors must be whole numbers, or fractions of 1.", "reassemble_factors")
     traits: dict[str, int] = {"levels": len(widths), "resized": min(len(widths), len(factors))}
     for place, width in enumerate(widths):

@@ -91,7 +91,7 @@ def hybrid(
     inner = c.part("backbone_config")
     none = inner.given("out_features") and not inner.strs("out_features")
     widths = [] if none else channels(chosen(inner), backbone)[first:]
-    lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
+    lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1, minimum=0)
     common: dict[str, int] = {
         "num_queries": sized("n_q", c.int("num_queries")),
         "frozen": c.bool("freeze_backbone_batch_norms", default=True),

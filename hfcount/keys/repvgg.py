@@ -30,8 +30,6 @@ def repvgg(c: Config) -> dict[str, int]:
     count = len(steps)
     depths = each(c, "stage_num_blocks", count, "N", default=(1, 2, 4, 14))
     widths = each(c, "out_features", count, "C", default=(64, 64, 128, 256))
-    if min([*depths, *widths, 0]) < 0:
-        raise c.error("stage_num_blocks and out_features name sizes below 0.", "stage_num_blocks")
     traits, before = {"stages": count}, _BRIGHTNESS
     for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
         usual = ((steps[stage], 1), (before, width), (width, width))

@@ -185,7 +185,7 @@ def stages(
 
 def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[int] | None = None) -> list[int]:
     """The first `count` sizes that a key lists, one for each stage, with the symbol and the stage's number."""
-    given = c.ints(key, default=default)[:count]
+    given = c.ints(key, default=default, minimum=0)[:count]
     if len(given) < count:
         said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
         raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))

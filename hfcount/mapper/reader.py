@@ -107,8 +107,18 @@ class Config(Tracked):
         value = self._find(names, None)[0] if parted else None
         return value.split(parted) if isinstance(value, str) else self._list(names, str, "texts")
 
-    def ints(self, *names: Str, default: Iterable[Int] | None = None, alone: Bool = False, least: Int = 0) -> list[Int]:
-        """A list of at least so many whole numbers, `default` if absent; with `alone` one number is a list of it."""
+    def ints(
+        self,
+        *names: Str,
+        default: Iterable[Int] | None = None,
+        alone: Bool = False,
+        least: Int = 0,
+        minimum: Int | None = None,
+    ) -> list[Int]:
+        """A list of at least so many whole numbers, `default` if absent; with `alone` one number is a list of it.
+
+        None of them is below the `minimum`, if there is one.
+        """
         value, name = self._find(names, UNSAID if default is None else None)
         if name is None:
             numbers = list(default or ())
@@ -118,6 +128,8 @@ class Config(Tracked):
             raise self.error(f"{names[0]} must name {least} and more whole numbers.", names[0])
         if name is None:
             return numbers
+        if minimum is not None and any(number < minimum for number in numbers):
+            raise self._misfit(name, min(numbers), f"{shown(minimum)} and more in each place")
         places = {number: self.source(name, f"[{numbers.index(number)}]") for number in set(numbers)}
         alike = len(places) == 1
         return [Dim.named(name, number, self.source(name) if alike else places[number]) for number in numbers]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hfcount.parts.convolution import batch_norm, conv, frozen, normed
 from hfcount.parts.detection import detr_layer, perceptron, sampling
+from hfcount.parts.layers import altered
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Spec
@@ -85,6 +86,30 @@ def hybrid_encoder(s: Spec, fused: Block | None = None, smaller: Block | None = 
         fpn_blocks=Repeat(between, fused),
         downsample_convs=Repeat(between, smaller or normed(d, d, 3, names=("conv", "norm"))),
         pan_blocks=Repeat(between, fused),
+    )
+
+
+def masking_encoder(s: Spec) -> Block:
+    """RT-DETR's encoder, which also makes features of masks, as PP-DocLayoutV3 has it (PaddleOCR).
+
+    Levels are doubled `steps.N` times, and joined. Tensors: mask_feature_head, encoder_mask_lateral,
+    encoder_mask_output.
+    """
+    of, own = s.traits, s.parts["encoder"].hidden
+    inner, outer = of["inner"], of["outer"]
+
+    def finer(place: int) -> Block:
+        # A step is a convolution, and then an enlargement, which has a number and no tensors.
+        later = {str(2 * step): normed(inner, inner, 3) for step in range(1, of[f"steps.{place}"])}
+        return block(layers=Block({"0": normed(own, inner, 3), **later}))
+
+    levels = Block({str(place): finer(place) for place in range(of["strides"])})
+    prototypes = conv(outer, of["num_prototypes"], 1, bias=True)
+    return altered(
+        hybrid_encoder(s),
+        mask_feature_head=block(scale_heads=levels, output_conv=normed(inner, outer, 3)),
+        encoder_mask_lateral=normed(of["x4_feat_dim"], outer, 3),
+        encoder_mask_output=block(base_conv=normed(outer, outer, 3), conv=prototypes),
     )
 
 
