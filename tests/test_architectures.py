@@ -14,6 +14,7 @@ from record import rows
 
 import hfcount
 from hfcount import families
+from hfcount.errors import UnknownArchitecture
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 RECORDED: dict[str, dict[str, Any]] = {
@@ -32,6 +33,14 @@ def test_the_facts_give_the_rows(name: str) -> None:
     assert dict(blueprint.reasons) == recorded["asides"]
     if not blueprint.asides:
         assert (blueprint.total, blueprint.active) == (recorded["total"], recorded["active"])
+
+
+@pytest.mark.parametrize("name", ["llava_qwen", "llava_mistral", "llava_llama"])
+def test_a_class_tells_which_of_the_architectures_of_its_type_it_is(name: str) -> None:
+    values = {**RECORDED[name]["config"], "model_type": "llava"}
+    assert rows(hfcount.blueprint(values)) == RECORDED[name]["rows"]
+    with pytest.raises(UnknownArchitecture):
+        hfcount.blueprint({**values, "architectures": ["LlavaMptForCausalLM"]})
 
 
 JUDGED = [name for name, recorded in RECORDED.items() if re.match("(when recorded, )?transformers", recorded["judge"])]

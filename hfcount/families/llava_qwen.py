@@ -1,4 +1,4 @@
-"""LLaVA-OneVision and LLaVA-Video as they were released: SigLIP's tower inside Qwen2 (arXiv:2408.03326)."""
+"""LLaVA-NeXT, -OneVision and -Video as they were released: a tower inside a language model (arXiv:2408.03326)."""
 
 import re
 
@@ -11,50 +11,47 @@ from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-MODEL_TYPES = ("llava_qwen",)  # llava_qwen.py of LLaVA-VL/LLaVA-NeXT
-CLASSES = ("LlavaQwenForCausalLM",)
+# llava_qwen.py of LLaVA-VL/LLaVA-NeXT, and llava_mistral.py and llava_llama.py there
+MODEL_TYPES = ("llava_qwen", "llava_mistral", "llava_llama")
+CLASSES = ("LlavaQwenForCausalLM", "LlavaMistralForCausalLM", "LlavaLlamaForCausalLM")
 IGNORED = (
     *("faster_token_stride", "force_sample", "image_crop_resolution", "image_grid_pinpoints", "image_split_resolution"),
     *("mm_spatial_pool_stride", "mm_vision_select_layer", "pos_skipping_range", "tokenizer_model_max_length"),
     *("use_mm_proj", "use_pos_skipping"),
 )
 
-# siglip_encoder.py of LLaVA-VL/LLaVA-NeXT: SigLIP's so400m at 384 pixels, without its last layer and its head.
-_TOWER = {
-    "hidden_size": 1152,
-    "intermediate_size": 4304,
-    "num_hidden_layers": 26,
-    "num_attention_heads": 16,
-    "num_channels": 3,
-    "image_size": 384,
-    "patch_size": 14,
-    "vision_use_head": False,
+_TEXTS = ("qwen2", "mistral", "llama")
+_TEXT_OF = dict(zip((*MODEL_TYPES, *CLASSES), _TEXTS * 2, strict=True))
+
+# siglip_encoder.py and clip_encoder.py of LLaVA-VL/LLaVA-NeXT: SigLIP's so400m at 384 pixels, without its last layer
+# and its head, and CLIP's large tower at 336.
+_TOWERS = {
+    "google/siglip2?-so400m-patch14-384": ("siglip_vision_model", 1152, 4304, 26, 384),
+    "openai/clip-vit-large-patch14-336": ("clip_vision_model", 1024, 4096, 24, 336),
 }
+_SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "image_size")
 
 
 def spec(c: Config) -> Spec:
-    kind = c.str("mm_projector_type", default="linear")
+    heads = keys.named(("ForCausalLM",))
+    keys.head_of(c, heads)  # other classes have these types, too, and other keys
+    name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
+    tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)
     deep = re.fullmatch(r"mlp(\d)x_gelu", kind)
     held = "mm_vision_tower" in c.str("mm_tunable_parts", default="")
     held |= c.bool("unfreeze_mm_vision_tower", default=False)
-    plain = (
-        re.fullmatch("google/siglip2?-so400m-patch14-384", c.str("mm_vision_tower")),  # its sizes are _TOWER
-        held,
-        deep or kind == "linear",
-        c.is_null("mm_resampler_type"),
-        not c.bool("add_faster_video", default=False),
-    )
-    if not all(plain):
-        raise UnknownArchitecture(
-            f"{c.where}: llava_qwen is described as LLaVA-OneVision alone: with SigLIP trained, too."
-        )
-    text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
-    own = {"vision": families.read(c.part("siglip", defaults=_TOWER), "siglip_vision_model"), "text": text}
-    if c.int("mm_hidden_size") != own["vision"].hidden:
-        c.cannot_run("mm_hidden_size is not 1,152, as wide as the tower's output.", "mm_hidden_size", "Correct it.")
+    further = not c.is_null("mm_resampler_type") or c.bool("add_faster_video", default=False)
+    if not (tower and held and (deep or kind == "linear")) or further or c.int("mm_hidden_size") != tower[1]:
+        said = "is described with a tower of SigLIP or CLIP that was trained, too, and linear layers behind it, alone."
+        raise UnknownArchitecture(f"{c.where}: {c.family} {said}")
+    sizes = {"num_attention_heads": 16, "num_channels": 3, "patch_size": 14, "vision_use_head": False}
+    sizes |= zip(_SIZES, tower[1:], strict=True)
+    text_type = next(_TEXT_OF[name] for name in (*c.strs("architectures")[:1], c.family) if name in _TEXT_OF)
+    text = families.read(c.as_part().varied("", {"architectures": None}), text_type)
+    own = {"vision": families.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
     traits = {"single": not deep, "depth": max(int(deep[1]), 1) if deep else 1, "unpad": ends}
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own, traits=traits)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
