@@ -172,7 +172,7 @@ class Groups(Scheme):
     def _targeted(self, module: Module) -> Choice:
         for targets, layout in self._targets:
             if targets.matches(module.name):
-                return Choice(layout)
+                return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
         # Routers were linear maps to this tool, and it packed those that no list named.
