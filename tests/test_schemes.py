@@ -33,6 +33,8 @@ def vptq(**layer: Any) -> dict[str, Any]:
     return {"quant_method": "vptq", "config_for_layers": {"model.layers.0.self_attn.q_proj": layer}}
 
 
+QUARK = {"weight": {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}, "input_tensors": None}
+VPTQ = {"vector_lens": [-1, 8], "num_centroids": [-1, 256], "num_res_centroids": [-1, -1], "group_size": 4096}
 HQQ_SMALL = (
     ".shape [2] I64, .nbits [] I32, .group_size [] I32, .axis [] I32, .packing [7] U8, .unpack_view_dtype [11] U8,"
     " .compute_dtype [13] U8, .channel_wise [] U8, .encoded_state_dict [] U8, .offload_meta [] U8, .optimize [] U8,"
@@ -333,6 +335,21 @@ LAYOUTS = [
         ".dense_weights [96] I64, .row_offsets [65] I32, .col_vals [0] I32",
     ),
     (
+        {"quant_method": "fp8", "format": "float8_e4m3fn", "weight_scale_method": "row", "weight_block_size": None},
+        (576, 7168),
+        ".weight [576, 7168] F8_E4M3, .weight_scale_inv [576] F32",
+    ),
+    (
+        {"quant_method": "fp8", "activation_scheme": "static", "ignored_layers": ["lm_head"]},
+        (640, 384),
+        ".weight [640, 384] F8_E4M3, .weight_scale [] F32, .input_scale [] F32",
+    ),
+    (
+        {"quant_method": "bitnet", "use_rms_norm": True},
+        (256, 512),
+        ".weight [64, 512] U8, .weight_scale [1] f, .rms_norm.weight [512] f",
+    ),
+    (
         {"quant_method": "exl3", "bits": 4.0, "head_bits": 6},
         (1024, 576),  # 640 with padding
         ".trellis [40, 64, 64] I16, .suh [640] F16, .svh [1024] F16",
@@ -389,6 +406,40 @@ FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
             "q",
         ),
         ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "q, gate_proj, layer 31"),
+        ({"quant_method": "awq", "bits": 4, "group_size": 128}, "q, gate_proj, layer 31"),
+        (
+            {"quant_method": "awq", "bits": 4, "lm_head": True, "dynamic": {r"-:.*\.layers\.31\..*": {}}},
+            "q, gate_proj, head, moved head",
+        ),
+        (
+            {"quant_method": "fp8", "weight_scale_method": "tensor", "dynamic": {"-:.*q_proj": {}}},
+            "gate_proj",
+        ),
+        ({"quant_method": "bitnet", "quantization_mode": "online"}, ""),
+        ({"quant_method": "exl3", "bits": 3, "head_bits": 16}, "q, gate_proj, tower, eh_proj, layer 31"),
+        ({"quant_method": "fp_quant"}, "q, gate_proj, tower, layer 31"),
+        (vptq(**VPTQ), ""),
+        (
+            {
+                "quant_method": "quark",
+                "global_quant_config": QUARK,
+                "exclude": ["lm_head", "*.visual.*", "model.layers.31.*"],
+            },
+            "q, gate_proj",
+        ),
+        (
+            {
+                "quant_method": "quark",
+                "global_quant_config": QUARK,
+                "layer_quant_config": {"*.q_proj": {"weight": None}, "lm_head": QUARK},
+            },
+            "gate_proj, head, tower, moved head",
+        ),
+        (
+            compressed("float-quantized", num_bits=8, type="float")
+            | {"sparsity_config": {"format": "sparse-24-bitmask", "targets": ["Linear"], "ignore": ["lm_head"]}},
+            "q, gate, gate_proj, head, tower, moved head, layer 31",
+        ),
         (
             {"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True, "dynamic": {"-:.*q_proj": {}}},
             "gate_proj, head, moved head",
@@ -485,6 +536,15 @@ def test_numbers_that_a_list_tells_apart() -> None:
         ),
         (ao("Int4WeightOnlyConfig", int4_packing_format={"_data": "PRESHUFFLED"}), "int4_packing_format preshuffled"),
         (ao("UIntXWeightOnlyConfig"), "quant_type UIntXWeightOnlyConfig"),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"g": {"targets": ["Embedding"], "weights": {"num_bits": 8}}},
+            },
+            "targets Embedding",
+        ),
+        ({"quant_method": "awq", "bits": 4, "dynamic": {"+:.*q_proj": {"bits": 8}}}, "dynamic"),
+        ({"quant_method": "bitnet", "quantization_mode": "online", "use_rms_norm": True}, "quantization_mode online"),
         ({"quant_method": "exl3"}, "bits None"),
         ({"quant_method": "exl2", "bits": 4.0}, "^$"),
         ({"quant_method": "spqr", "shapes": {"x.dense_weights.shape": -1}}, "shapes of x"),

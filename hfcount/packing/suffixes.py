@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hfcount.storage.schemes.layout import Layout
 
-CACHE_SCALES = ("k_scale", "v_scale", "kv_scale")
+CACHE_SCALES = ("k_scale", "v_scale", "kv_scale", "q_scale")
 """Last segments of scales of attention's cache, which any scheme may store."""
 
 

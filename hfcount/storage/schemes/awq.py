@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
-from hfcount.storage.schemes.settings import Settings, bits, group, texts, word
+from hfcount.storage.schemes.scheme import DENSE, Choice, Listed, Module, Scheme
+from hfcount.storage.schemes.settings import Settings, bits, group, table, texts, word
 
 _HALVES = ("F16", "BF16")
 _LARGE = 128
@@ -80,12 +80,16 @@ class Awq(Listed):
 
     heads = False
 
-    def __init__(self, layout: Layout, listed: tuple[str, ...]) -> None:
+    def __init__(self, layout: Layout, listed: tuple[str, ...], skipped: Matcher | None, head: bool) -> None:
         super().__init__("awq", layout, Matcher(listed, "transformers") if listed else None, towers=False)
-        self._parts = Matcher(listed, "substring")
-        self.matchers = (*self.matchers, self._parts)
+        self._parts, self._skipped, self._head = Matcher(listed, "substring"), skipped, head
+        self.matchers = (*self.matchers, self._parts, *([skipped] if skipped else []))
 
     def choose(self, module: Module) -> Choice:
+        if self._skipped and self._skipped.find(module.name):
+            return DENSE
+        if self._head and module.component == "lm_head":
+            return Choice(self.layout)
         found = super().choose(module)
         return Choice(None, either=True) if found.layout and self._parts.matches(module.name) else found
 
@@ -106,4 +110,9 @@ def read(settings: Settings) -> Scheme:
         layout = Gemv(size, version != "gemv")
     else:
         raise Unmodelled(f"version {version}")
-    return Awq(layout, texts(settings, "modules_to_not_convert") or ())
+    patterns = table(settings, "dynamic")  # of GPTQModel
+    if any(not pattern.startswith("-:") for pattern in patterns):
+        raise Unmodelled("dynamic")
+    skipped = Matcher([pattern[2:] for pattern in patterns], "regex") if patterns else None
+    listed = texts(settings, "modules_to_not_convert") or ()
+    return Awq(layout, listed, skipped, settings.get("lm_head") is True)

@@ -1,5 +1,6 @@
 """compressed-tensors of llm-compressor: groups of modules, each with its own format of weights."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
@@ -8,9 +9,11 @@ from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, d
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
+from hfcount.text import printable
 
 _BYTE = 8
 _CLASS = "Linear"
+_NAME_OF_A_CLASS = re.compile("[A-Z][A-Za-z0-9]+")
 _HEAD = "AutoRound leaves the head dense where no list names it, and servers keep every head dense"
 _STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
 
@@ -169,7 +172,7 @@ class Groups(Scheme):
     def _targeted(self, module: Module) -> Choice:
         for targets, layout in self._targets:
             if targets.matches(module.name):
-                return Choice(layout)
+                return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
         # Routers were linear maps to this tool, and it packed those that no list named.
@@ -200,6 +203,9 @@ def read(settings: Settings) -> Scheme:
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
             targets = texts(one, "targets") or ()
+            classes = [target for target in targets if _NAME_OF_A_CLASS.fullmatch(target) and target != _CLASS]
+            if classes:
+                raise Unmodelled(f"targets {printable(classes[0], 40)}")
             groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
     sparsity = table(settings, "sparsity_config")
     sparse = word(sparsity, "format", default="dense") != "dense"

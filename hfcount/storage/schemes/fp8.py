@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from hfcount.storage.schemes.gptq import Blocks
 from hfcount.storage.schemes.layout import SCALE_DTYPES, Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
-from hfcount.storage.schemes.settings import Settings, pair, texts, word
+from hfcount.storage.schemes.settings import Settings, pair, table, texts, word
 
 _SERVED = ("F32", "BF16", "F16")
 _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
@@ -15,17 +16,22 @@ _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
 
 @dataclass(frozen=True, slots=True)
 class Fp8(Layout):
-    """F8_E4M3 with a scale per block (rows, columns) of a matrix; `scale` and `inputs` are the suffixes of scales."""
+    """F8_E4M3 with a scale per block (rows, columns) of a matrix, per row, or one.
+
+    `scale` and `inputs` are the suffixes of scales.
+    """
 
     block: tuple[int, int] | None
     static: bool = False
     scale: str = ".weight_scale_inv"
     dtypes: tuple[str, ...] = SCALE_DTYPES
     inputs: str = ".activation_scale"
+    rows: bool = False
 
     @property
     def label(self) -> str:
-        own = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else "FP8 with one scale a tensor"
+        per = "row" if self.rows else "tensor"
+        own = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
         return f"{own}, and scales of activations" if self.static else own
 
     @property
@@ -33,7 +39,9 @@ class Fp8(Layout):
         return self.block or (1, 1)
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1])) if self.block else ()
+        grid: tuple[int, ...] = (outputs,) if self.rows else ()
+        if self.block:
+            grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1]))
         parts = [Part(".weight", (outputs, inputs), ("F8_E4M3",)), Part(self.scale, grid, self.dtypes)]
         return [*parts, Part(self.inputs, (), ("F32", "BF16"))] if self.static else parts
 
@@ -79,6 +87,8 @@ def read(settings: Settings) -> Scheme:
     """
     if (form := word(settings, "fmt", default="e4m3")) not in ("e4m3", "float8_e4m3fn"):
         raise Unmodelled(f"fmt {form}")
+    if "weight_scale_method" in settings:
+        return _gptqmodel(settings)
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
     named = None if listed is None else [_meant(name) for name in listed]
     static = word(settings, "activation_scheme") == "static"
@@ -94,6 +104,20 @@ def read(settings: Settings) -> Scheme:
     scheme = Finegrained(own, None, excluded, *others)
     scheme.caches = bool(settings.get("kv_cache_scheme"))
     return scheme
+
+
+def _gptqmodel(settings: Settings) -> Scheme:
+    """What GPTQModel writes, which names modules as for its other methods."""
+    form, method = word(settings, "format"), word(settings, "weight_scale_method")
+    if form not in ("float8_e4m3fn", "") or method not in ("row", "tensor", "block"):
+        raise Unmodelled(f"format {form}, weight_scale_method {method}")
+    patterns = table(settings, "dynamic")
+    if any(not pattern.startswith("-:") for pattern in patterns):
+        raise Unmodelled("dynamic")
+    skipped = Matcher([pattern[2:] for pattern in patterns], "regex") if patterns else None
+    block = pair(settings, "weight_block_size") if method == "block" else None
+    layout = Fp8(block, dtypes=("F32",), rows=method == "row")
+    return Blocks("fp8", layout, None, skipped, head=settings.get("lm_head") is True, writer="gptqmodel")
 
 
 def read_powers(settings: Settings) -> Scheme:

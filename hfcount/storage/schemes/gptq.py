@@ -13,7 +13,7 @@ from hfcount.storage.schemes.settings import Settings, bits, group, table, word
 _FORMATS = ("gptq", "gptq_v2", "gptq_p", "gptq_marlin", "")
 _HALVES = ("F16", "BF16")
 _BLOCK = 32
-"""Outputs whose zero points fill whole words, of any number of bits."""
+"""Weights that fill whole words, of any number of bits."""
 
 WIDTHS = range(2, 9)
 """Bits of a weight."""
@@ -23,8 +23,8 @@ Order = Literal["needed", "stored", "absent"]
 
 _SKIPPED = "AutoRound leaves a matrix dense whose sizes are no multiples of 32"
 _UNSURE = (
-    "its sizes are no multiples of 32, where AutoRound leaves a matrix dense, AutoGPTQ rounds the words of zero points"
-    " down and GPTQModel rounds them up, and nothing says which of them wrote this"
+    "its sizes are no multiples of 32, where AutoRound leaves a matrix dense, AutoGPTQ rounds the number of words down"
+    " and GPTQModel rounds it up, and nothing says which of them wrote this"
 )
 
 
@@ -33,7 +33,7 @@ class Gptq(Layout):
     """Integers packed along the inputs.
 
     Args:
-        floor: whether outputs beyond the last whole block of 32 have no zero points; None if nothing says so.
+        floor: whether words are counted for whole blocks of 32 inputs and outputs alone; None if nothing says so.
         shown: whether only the shapes tell.
     """
 
@@ -46,7 +46,7 @@ class Gptq(Layout):
     @property
     def label(self) -> str:
         said = f"GPTQ of {self.bits} bits, {f'groups of {self.group}' if self.group else 'one group a row'}"
-        return f"{said}, zero points for whole blocks of {_BLOCK} outputs" if self.shown else said
+        return f"{said}, words for whole blocks of {_BLOCK}" if self.shown else said
 
     @property
     def bias(self) -> Part:
@@ -62,9 +62,11 @@ class Gptq(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         groups = divided(inputs, self.group)
-        words = outputs // _BLOCK * self.bits if self.floor else ceil_div(outputs * self.bits, 32)
+        rows, words = (
+            size // _BLOCK * self.bits if self.floor else ceil_div(size * self.bits, 32) for size in (inputs, outputs)
+        )
         return [
-            Part(".qweight", (ceil_div(inputs * self.bits, 32), outputs), ("I32",)),
+            Part(".qweight", (rows, outputs), ("I32",)),
             Part(".qzeros", (groups, words), ("I32",)),
             Part(".scales", (groups, outputs), _HALVES),
             Part(".g_idx", (inputs,), ("I32",), self.order == "needed", usual=self.order != "absent"),
