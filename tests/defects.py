@@ -693,6 +693,15 @@ CASES: dict[str, Case] = {
         ("DDP", "unwrap_model", f"module.{EMBED} for {EMBED}"),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: f"module.{name}"),
     ),
+    "an adapter alone": Case(
+        "mismatch",
+        "HF211",
+        ("this is an adapter", "adapter_model.safetensors"),
+        make=single,
+        spoil=lambda checkpoint: checkpoint.shards.update(
+            {SINGLE: {f"base_model.model.{LAYER}self_attn.q_proj.lora_A.weight": ("BF16", (4, 12))}}
+        ),
+    ),
     "packed experts": Case("explained", "HF212", ("gate_up_proj", "transformers 5"), make=with_packed_experts),
     "only the head of a tied pair": Case(
         "explained",

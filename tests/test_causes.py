@@ -482,6 +482,21 @@ CASES = {
         cause="intermediate_size was read as 16, and 20 would fit.",
         fix="Set intermediate_size to 20.",
     ),
+    "more labels than the config names": Case(
+        recorded("bert", architectures=["BertForSequenceClassification"], id2label={str(n): "" for n in range(5)}),
+        recorded("bert", architectures=["BertForSequenceClassification"], id2label={"0": "a", "1": "b", "2": "c"}),
+        cause="id2label names 3 labels, and 5 would fit.",
+        fix="Name 5 labels in id2label.",
+    ),
+    "bytes of two numbers each, and nothing that says how": Case(
+        LLAMA,
+        spoil=lambda tensors: {
+            name: ("U8", (shape[0] * shape[1] // 2, 1)) if "_proj" in name else (dtype, shape)
+            for name, (dtype, shape) in tensors.items()
+        },
+        cause="They are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of",
+        fix="Merge or convert again with the model loaded in 16 bits.",
+    ),
     # Contradictions, and what nobody knows
     "transposed": Case(
         LLAMA,
@@ -540,7 +555,7 @@ def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path)
 
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
-OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)|Rename |Convert ")
+OF_TENSORS = re.compile("rows|Transpose|missing|Take|Add (it|them)|labels|Merge or |Rename |Convert ")
 """What is to be done to the tensors, not to the config or the names."""
 
 

@@ -5,6 +5,12 @@ from hfcount.fetcher.interface import CONFIG
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.names import Match
+
+_ADAPTER = (
+    "Merge it into the model that it was trained on and save that, or name the file adapter_model.safetensors, beside"
+    " the adapter_config.json of its training."
+)
 
 
 def check_spellings(c: Comparison, outcome: Outcome) -> None:
@@ -29,6 +35,14 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def adapter_alone(match: Match) -> bool:
+    """Whether what is stored is an adapter, and nothing of the model that it adapts."""
+    wrapped = match.wrapped
+    if wrapped is None or wrapped.pairs or wrapped.owner != "PEFT":
+        return False
+    return not any(count for leaf, count in match.listed if leaf.presence == "required")
+
+
 def check_wrappers(c: Comparison, outcome: Outcome) -> None:
     """HF211: what training wrappers have added to the names."""
     wrapped = c.match.wrapped
@@ -46,7 +60,8 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
         count=len(names),
         parameters=elements,
         bytes=size,
-        fix=wrapped.cure,
+        fix=_ADAPTER if adapter_alone(c.match) else wrapped.cure,
+        alone=adapter_alone(c.match),
         title=wrapped.title,
         own=len(wrapped.own) or None,
         own_name=wrapped.own[0] if wrapped.own else "",

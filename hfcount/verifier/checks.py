@@ -7,6 +7,7 @@ from hfcount.mapper.reference import version
 from hfcount.storage import dtypes
 from hfcount.text import plural
 from hfcount.verifier import sizes
+from hfcount.verifier.accepted import adapter_alone
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Check, Outcome
 from hfcount.verifier.folding import fold
@@ -39,7 +40,7 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     if alike and left:
         text = f"the language model alone, as {c.packing.name} converts it, without {plural(left, 'tensor')} of towers"
     outcome.checks.append(Check("tensors", expected + scales, count, text, alike))
-    if lacking:
+    if lacking and not adapter_alone(match):
         width = dtypes.width(c.declared) if c.declared else None
         untied = not match.heads and _untied(c)
         outcome.report(

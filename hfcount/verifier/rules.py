@@ -137,7 +137,8 @@ RULES = {
             "Save the model within, with the call that the finding names.",
             "[{names:name} {names:carries|carry} {title}, such as {observed:120} for {expected}. ][{own:tensor}"
             " {own:is|are} {owner}'s own, such as {own_name:120}. ][flat?It holds all parameters of a module in one"
-            " row. ][That is how {around} names its language model. ]Loaders look for the names of {subject}.",
+            " row. ][That is how {around} names its language model. ][alone?Nothing of the model itself"
+            " is stored: this is an adapter. ]Loaders look for the names of {subject}.",
         ),
         Rule(
             "HF212",

@@ -14,7 +14,7 @@ from hfcount.verifier.causes.mixed import mixed
 from hfcount.verifier.causes.naming import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
-from hfcount.verifier.causes.rows import contradicting, transposed
+from hfcount.verifier.causes.rows import contradicting, halved, transposed
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.switches import switched, typed
 from hfcount.verifier.comparison import Comparison
@@ -46,6 +46,7 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
     foreign,
     misnamed,
     transposed,
+    halved,
     mixed,
     contradicting,
     lost,

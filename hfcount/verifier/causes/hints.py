@@ -43,6 +43,8 @@ class Hint(NamedTuple):
             said = f"is {self.read:,} by default"
             if " " in self.source.removesuffix(_DEFAULT):
                 said = f"is derived as {self.source} = {self.read:,}"
+        if self.key.endswith("id2label"):
+            said = f"names {plural(self.read, 'label')}"
         if not self.noun:
             return f"{self.key} {said}, and {self.fits:,} would fit"
         where = " in every layer" if self.noun == "expert" else ""

@@ -10,6 +10,7 @@ from hfcount.tree.leaves import Leaf
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.hints import Sight, sights
 from hfcount.verifier.causes.stored import Row, Text, text_of
+from hfcount.verifier.folding import written
 
 Values: TypeAlias = Mapping[int, Sequence[Sight]]
 """Where each value of a key is seen."""
@@ -24,6 +25,22 @@ def transposed(case: Case) -> Iterator[Cause]:
     if odd and all(len(leaf.shape) == 2 and row.shape == leaf.shape[::-1] for leaf, row in odd):
         said = "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones"
         yield Cause({"HF301"}, sentence(f"{said} there is no telling"), "Transpose them.")
+
+
+def halved(case: Case) -> Iterator[Cause]:
+    """All shapes that differ are columns of half as many bytes, which nothing says how to read."""
+    odd, view = case.difference.misshapen, case.comparison.view
+    if not odd or view is None or case.comparison.packed:
+        return
+    spell = case.comparison.spelling
+    firsts = (written(row.text, [Indices.of([next(iter(one))]) for one in row.numbers]) for _, row in odd)
+    found = [view.entries.get(spell.get(name, name)) for name in firsts]
+    if all(entry and entry.dtype == "U8" for entry in found) and all(
+        row.shape == ((leaf.size + 1) // 2, 1) for leaf, row in odd
+    ):
+        said = "they are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of"
+        do = "Merge or convert again with the model loaded in 16 bits."
+        yield Cause({"HF301", "HF303"}, sentence(f"{said} each, without which nothing can be read, are lost"), do)
 
 
 def contradicting(case: Case) -> Iterator[Cause]:

@@ -13,6 +13,8 @@ from hfcount.verifier.causes.stored import Difference
 _TRIES = 60  # configs
 _DERIVED = 4  # sizes that are computed from several keys, and that are solved for each of them
 _MODEL = 3  # from so many keys on, the config is that of another model
+_NAMES = "id2label"
+_LABELS = 100_000  # more are no labels
 _MULTIPLES = [2**power for power in range(3, 15)]
 
 Fit = dict[str, Hint]
@@ -36,6 +38,8 @@ def changes(case: Case, fit: Fit) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, hint in fit.items():
         result[key] = hint.fits
+        if isinstance(case.value(key), Mapping):  # of labels, which count by their names
+            result[key] = {str(number): f"LABEL_{number}" for number in range(min(hint.fits, _LABELS))}
         path, dot, _ = key.rpartition(".")
         around = case.value(path) if path else case.values
         if hint.noun == "layer" and isinstance(around, Mapping):
@@ -124,6 +128,8 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
 
 def _sole(fits: Sequence[Fit]) -> bool:
     """Whether the first explains all by itself: alone, or by one key where all others take several."""
+    if any(key.endswith(_NAMES) for fit in fits for key in fit):
+        return False  # nobody knows the names
     first, *others = map(len, fits)
     return first < _MODEL and (not others or first == 1 < min(others))
 
@@ -143,9 +149,10 @@ def _said(fits: Sequence[Fit]) -> str:
 
 def _orders(hints: Sequence[Hint]) -> str:
     """What to write into the config."""
-    given = [f"{hint.key} to {hint.fits}" for hint in hints if not hint.absent]
+    named = [f"name {hint.fits} labels in {hint.key}" for hint in hints if hint.key.endswith(_NAMES)]
+    given = [f"{hint.key} to {hint.fits}" for hint in hints if not (hint.absent or hint.key.endswith(_NAMES))]
     added = [f"{hint.key}: {hint.fits}" for hint in hints if hint.absent]
-    said = ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
+    said = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
     return " and ".join(said)
 
 
