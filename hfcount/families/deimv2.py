@@ -4,13 +4,12 @@ from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.detection import channels, chosen, detecting, distributing
 from hfcount.mapper import Config
-from hfcount.parts import embedding, rms_norm, stack, swiglu
-from hfcount.parts.deim import encoder, features, step
+from hfcount.parts import embedding
+from hfcount.parts.deim import decoder, encoder, features, step
 from hfcount.parts.detection import perceptron, second_names
-from hfcount.parts.distributions import predicting, refining, same_boxes, sides, weighing
+from hfcount.parts.distributions import predicting, same_boxes, sides
 from hfcount.parts.hybrid import normed_linear
-from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -54,24 +53,11 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, rms_norm(s.hidden)
+    d, of = s.hidden, s.traits
     same, levels = int(of["lower"]) == int(d), max(of["lowers"], of["num_feature_levels"])
     sizes = [1 if place < of["lowers"] else 3 for place in range(levels)]
     taken = {str(place): step(of["lower"], d, side) for place, side in enumerate(sizes)}
 
-    def layer(one: Layer) -> Block:
-        gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
-        return block(
-            self_attn=square_attention(d),
-            self_attn_layer_norm=norm,
-            encoder_attn=weighing(d, one.attention.heads, of["points"]),
-            encoder_attn_layer_norm=None if of["gated"] else norm,
-            mlp=swiglu(d, one.dense.width // 2, bias=True),
-            final_layer_norm=norm,
-            gateway=gate if of["gated"] else None,
-        )
-
-    decoder = {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, d, d, d), **refining(s)}
     body = block(
         conv_encoder=features(s, families.tree(s.parts["backbone"])),
         encoder=encoder(s),
@@ -81,7 +67,7 @@ def blueprint(s: Spec) -> Block:
         enc_score_head=Linear(d, s.labels, True, "other"),
         enc_bbox_head=perceptron(d, d, d, 4),
         decoder_input_proj=None if same else Block(taken, "projector"),
-        decoder=Block({**decoder, **({} if s.head == "base" else predicting(s, bool(of["shared"])))}),
+        decoder=Block({**decoder(s), **({} if s.head == "base" else predicting(s, bool(of["shared"])))}),
     )
     if s.head == "base":
         return body

@@ -2,14 +2,16 @@
 
 from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron
+from hfcount.parts.distributions import refining, weighing
+from hfcount.parts.ffn import swiglu
 from hfcount.parts.hybrid import hybrid_encoder, separable
 from hfcount.parts.layers import altered
 from hfcount.parts.model import stack
-from hfcount.parts.norms import layer_norm
+from hfcount.parts.norms import layer_norm, rms_norm
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Repeat, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
 _COLOURS = 3
 
@@ -90,3 +92,22 @@ def encoder(s: Spec) -> Block:
 
     aifi = Repeat(Indices.below(of["attended"]), block(layers=stack(inner.layers, layer)))
     return altered(hybrid_encoder(s, joined, separable(d)), encoder=None, aifi=aifi)
+
+
+def decoder(s: Spec) -> dict[str, Node]:
+    """Layers of attention and a gated network, and what refines boxes. Tensors: layers, query_pos_head, `refining`."""
+    d, of, norm = s.hidden, s.traits, rms_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
+        return block(
+            self_attn=square_attention(d),
+            self_attn_layer_norm=norm,
+            encoder_attn=weighing(d, one.attention.heads, of["points"]),
+            encoder_attn_layer_norm=None if of["gated"] else norm,
+            mlp=swiglu(d, one.dense.width // 2, bias=True),
+            final_layer_norm=norm,
+            gateway=gate if of["gated"] else None,
+        )
+
+    return {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, d, d, d), **refining(s)}
