@@ -1,5 +1,6 @@
-"""EXL3: matrices of as many bits as a budget gave them, and names that its converter makes."""
+"""EXL3 and SpQR, whose settings leave sizes open or give them for every module, and names that EXL3 makes itself."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,29 @@ def test_names_of_its_own_are_not_verified(tmp_path: Path) -> None:
     report = verify(tmp_path, tensors)
     assert report.verdict == "unverified"
     assert "exl3, whose tools have names of their own" in report.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("lost", "changed", "codes"),
+    [("", {}, []), ("col_vals", {}, ["HF503"]), ("col_vals", {"col_vals": ([5], "I32")}, ["HF301"])],
+)
+def test_spqr_has_the_sizes_that_its_settings_say(
+    tmp_path: Path, lost: str, changed: Tensors, codes: list[str]
+) -> None:
+    shapes: Json = {}
+    tensors = {name: what for name, what in stored().items() if name.endswith("weight")}
+    tensors["lm_head.weight"] = [320, 256], "F16"
+    for place, (layer, (module, (outputs, inputs))) in enumerate(product(range(2), SHAPES.items())):
+        start = f"model.layers.{layer}.{module}"
+        sizes = {"dense_weights": outputs * inputs // 16, "row_offsets": outputs + 1, "col_vals": 100 + place}
+        for name, size in {**sizes, "in_perm": inputs if place % 2 else 0}.items():
+            shapes[f"{start}.{name}.shape"] = size
+            if size:
+                tensors[f"{start}.{name}"] = [size], "I64" if name == "dense_weights" else "I32"
+    spoilt = "model.layers.1.mlp.up_proj."
+    tensors.pop(spoilt + lost, None)
+    tensors |= {spoilt + name: what for name, what in changed.items()}
+    case = {"config": {**CONFIG, "quantization_config": {"quant_method": "spqr", "shapes": shapes}}, "beside": {}}
+    report = hfcount.verify(write(tmp_path / "one", case, tensors))
+    found = [one.code for one in report.findings if one.severity == "error"]
+    assert (report.verdict, found) == ("mismatch" if codes else "verified", codes)

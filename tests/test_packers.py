@@ -147,3 +147,14 @@ def test_settings_in_a_file_beside_the_config_are_replayed(tmp_path: Path) -> No
     without = hfcount.verify("one", fixtures=tmp_path / "saved")
     assert without.verdict == "mismatch"
     assert [finding.code for finding in without.findings if finding.severity == "error"] == ["HF504"]
+
+
+@pytest.mark.parametrize(("depth", "verdict"), [("headers", "verified"), ("index", "unverified")])
+def test_scales_that_calibration_did_not_reach_keep_their_dtype(tmp_path: Path, depth: Any, verdict: str) -> None:
+    case = PACKED["FP8 for servers"]
+    tensors = unfolded(case["tensors"])
+    for name in tensors:
+        if name.endswith("down_proj.input_scale"):
+            tensors[name] = [], "F32"
+    report = hfcount.verify(write(tmp_path / "one", case, tensors), depth=depth)
+    assert (report.verdict, [one.code for one in report.findings if one.severity == "error"]) == (verdict, [])

@@ -106,6 +106,8 @@ _SUFFIXES = {
     "codebooks": "AQLM",
     "centroids": "VPTQ",
     "_weight_qdata": "torchao",
+    "trellis": "EXL3",
+    "q_invperm": "EXL2",
     "scales": "MLX",
 }
 

@@ -40,7 +40,7 @@ class Spqr(Scheme):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return (next(iter(self._sizes.values())),)
+        return (max(self._sizes.values(), key=lambda one: one.sizes[-1]),)  # with the permutation, if any has one
 
     def choose(self, module: Module) -> Choice:
         found = self._sizes.get(module.name)
