@@ -69,7 +69,9 @@ def beside(case: Case) -> Iterator[Cause]:
     more = case.beyond
     if more and not more.layers and not more.rest and not case.difference.missing:
         said = f"all that {case.comparison.subject} describes is stored, and {listed([*map(printable, more.parts)])}"
-        yield Cause({"HF202"}, sentence(f"{said} besides, of which it has nothing"))
+        them = "them" if len(more.parts) > 1 else "it"
+        do = f"Save without {them}, or name the class that has {them} in architectures."
+        yield Cause({"HF202"}, sentence(f"{said} besides, of which it has nothing"), do)
 
 
 def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Settings of a quantisation that are not those by which the weights were packed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from hfcount.mapper.whatif import Changes, changed, get, steps
@@ -28,7 +28,8 @@ _VALUES: Mapping[str, Sequence[Any]] = {
 """What is tried in the place of a setting."""
 
 _PACKERS = ("gptq", "awq")  # which take one another's settings
-_MANY = 20_000  # tensors, of which not every pair of settings is tried
+_ALONE = 50  # values of all settings that are tried alone
+_FEWEST, _WORK = 8, 200_000  # settings that are tried, and tensors that all of these may be compared with in all
 
 
 def resettled(
@@ -45,7 +46,8 @@ def resettled(
         return None
     wrong = frozenset(one.rule.code for one in outcome.findings if one.rule.code in CODES and one.severity == "error")
     fits: list[Changes] = []
-    for changes in _tried(values, first.key, len(c.view.entries)) if first.key and wrong else ():
+    most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
+    for changes in islice(_tried(values, first.key), most) if first.key and wrong else ():
         if fits and len(changes) > len(fits[0]):
             break
         others = announcements(changed(values, changes))
@@ -54,7 +56,7 @@ def resettled(
         if not any(one.severity == "error" for one in found if one.rule.code in CODES) and not _has(found, "HF501"):
             fits.append(changes)
     if fits:
-        return _cause(values, wrong, fits)
+        return _cause(values, wrong, fits, every=most > _ALONE)
     return _turned(c) if wrong == {"HF301"} else None
 
 
@@ -62,14 +64,12 @@ def _has(found: Sequence[Finding], code: str) -> bool:
     return any(one.rule.code == code for one in found)
 
 
-def _tried(values: Mapping[str, Any], key: str, tensors: int) -> Iterator[Changes]:
+def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:
     """Other values of one setting, then of two."""
     around = _get(values, key)
     single = list(_settings(around, f"{key}."))
     for path, others in single:
         yield from ({path: value} for value in others)
-    if tensors > _MANY:
-        return
     for place, (path, others) in enumerate(single):
         for other, more in single[place + 1 :]:
             yield from ({path: one, other: two} for one, two in product(others, more))
@@ -84,7 +84,7 @@ def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
             yield f"{prefix}{name}", [other for other in _VALUES[name] if other != value]
 
 
-def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes]) -> Cause:
+def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes], every: bool) -> Cause:
     said = "; or, ".join(
         " and ".join(
             f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in one.items()
@@ -96,7 +96,9 @@ def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Chan
     if lacking:
         do = f"add what is missing, or {do}"
     method = any(key.endswith("quant_method") for key in fits[0])  # which has settings of its own
-    return Cause(codes, sentence(said), sentence(do), fits[0], sole=len(fits) == 1 and not (lacking or method))
+    return Cause(
+        codes, sentence(said), sentence(do), fits[0], sole=every and len(fits) == 1 and not (lacking or method)
+    )
 
 
 def _turned(c: Comparison) -> Cause | None:
