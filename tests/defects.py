@@ -854,7 +854,7 @@ CASES: dict[str, Case] = {
         spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
     ),
     "VPTQ": Case(
-        "unverified", "HF501", ("vptq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "vptq"}))
+        "unverified", "HF501", ("sinq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "sinq"}))
     ),
     "GPTQ that the config does not announce": Case("mismatch", "HF504", ("GPTQ",), spoil=GPTQ),
     "FP8 that the config does not announce": Case("mismatch", "HF504", ("FP8",), spoil=FP8),
