@@ -853,7 +853,7 @@ CASES: dict[str, Case] = {
         ("gptq", "stored 3×12"),
         spoil=both(GPTQ, says(quantization_config={"quant_method": "gptq", "bits": 4})),
     ),
-    "VPTQ": Case(
+    "SINQ": Case(
         "unverified", "HF501", ("sinq",), spoil=both(GPTQ, says(quantization_config={"quant_method": "sinq"}))
     ),
     "GPTQ that the config does not announce": Case("mismatch", "HF504", ("GPTQ",), spoil=GPTQ),
