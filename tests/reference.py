@@ -23,7 +23,7 @@ NO_SHAPE = re.compile(
     r"_token_(id|index|ids)$|dropout|drop_?(rate|path)|layer_?drop$|pdrop|(^|_)eps(ilon)?$|initial(?!_channel|_query)|(^|_)init(_std|_xavier_std)?$|^loss_(?!weighting)|(?<=.)(?<!obj_)(?<!attr_)(?<!feat_)loss|coef(?!ficient)"
     r"|^rope_|rope_(theta|scaling|parameters|type)|theta|dtype|momentum|softcap|scaling|^mask_(time|feature)_(length|min_masks)$|noise|alpha(?!_type)"
     r"|gamma|temperature|^(use_cache|output_(attentions|hidden_states|scores|router_logits)|return_(?!channel)|reorder_|gradient_)"
-    r"|thresh|(?<!norm)_std$|(?<!norm)_mean$|cost$|interpolat|label_smooth|_weight$|^num_beams$|^top_[kp]$|^verbose$"
+    r"|thresh|(?<!norm)_std$|(?<!norm)_mean$|cost$|interpolat|label_smooth|(?<!tie)_weight$|^num_beams$|^top_[kp]$|^verbose$"
 )
 
 

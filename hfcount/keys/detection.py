@@ -14,8 +14,8 @@ NAMED_STEMS = ("stem", "act", "act1", "relu")
 
 
 UNSHAPED = (
-    *("anchor_image_size", "eval_size", "positional_encoding_temperature", "disable_custom_kernels"),
-    *("auxiliary_loss", "use_focal_loss", "with_box_refine"),
+    *("anchor_image_size", "eval_size", "positional_encoding_temperature"),
+    *("use_focal_loss", "with_box_refine"),
 )
 """Keys of RT-DETR and those like it that bear on no shape."""
 

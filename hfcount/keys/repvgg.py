@@ -28,7 +28,7 @@ def repvgg(c: Config) -> dict[str, int]:
     """
     steps = c.ints("stage_stride", default=(2, 1, 2, 2))
     count = len(steps)
-    depths = each(c, "stage_num_blocks", count, "N", default=(1, 2, 4, 14))
+    depths = each(c, "stage_num_blocks", count, "n", default=(1, 2, 4, 14))
     widths = each(c, "out_features", count, "C", default=(64, 64, 128, 256))
     traits, before = {"stages": count}, _BRIGHTNESS
     for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
@@ -71,4 +71,5 @@ def _spelled(c: Config, key: str, stage: int, depth: int) -> list[int] | None:
         raise c.error(said, key, "Correct it, or remove the key.")
     letter = {"stage_block_in_channels": "a", "stage_block_out_channels": "b"}.get(key)
     named = {one: f"{c.path(key)}[{stage}][{own.index(one)}]" for one in set(own)}
-    return [Dim.named(f"{letter}{stage + 1}_{own.index(one)}", one, named[one]) if letter else one for one in own]
+    before = 1 + sum(len(one) for one in given[:stage])  # which the same check has found to be lists
+    return [Dim.named(f"{letter}{before + own.index(one)}", one, named[one]) if letter else one for one in own]
