@@ -121,7 +121,6 @@ def _look(run: Inspection) -> None:
         config = Config(given, where=where, chosen=changes)
         run.blueprint = _blueprint(config, given, run.options)
         check_known(config, document.where, values, changes)  # only now have all keys been read
-        run.outcome = compare(run.blueprint)
         _compare(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
@@ -182,17 +181,17 @@ def _beside(documents: Documents) -> dict[str, dict[str, Any]]:
 def _compare(run: Inspection, blueprint: Blueprint) -> None:
     """Compares the blueprint with the index, and with the headers if the index does not settle it."""
     documents, asked = run.documents, run.options.depth
-    if documents.alone:
-        if asked in ("index", "headers"):
+    if documents.alone or asked == "config":
+        run.outcome = compare(blueprint)
+        if documents.alone and asked in ("index", "headers"):
             run.unseen = Failure(kind="NoIndex", message=config_alone(documents))
-        return
-    if asked == "config":
         return
     if documents.index is None and BIN_INDEX in documents.companions:
         _compare_pickled(run, blueprint, documents.companions[BIN_INDEX])
         return
     if documents.index is not None:
-        run.index, run.depth = run.options.indexes(documents.index), "index"
+        with _counted(run, blueprint):
+            run.index, run.depth = run.options.indexes(documents.index), "index"
     run.weights = found = weights(documents, run.index)
     run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
     need = _need_of_headers(run, found)
@@ -207,10 +206,21 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
         run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
 
 
+@contextmanager
+def _counted(run: Inspection, blueprint: Blueprint) -> Iterator[None]:
+    """What the config alone says stays where the index cannot be read."""
+    try:
+        yield
+    except DocumentError:
+        run.outcome = compare(blueprint)
+        raise
+
+
 def _compare_pickled(run: Inspection, blueprint: Blueprint, document: Document) -> None:
     """Compares the blueprint with the index of weights in Python's own format, which is not read."""
     try:
-        run.index, run.depth = read_index(document, ".bin"), "index"
+        with _counted(run, blueprint):
+            run.index, run.depth = read_index(document, ".bin"), "index"
     except DocumentError as error:
         error.file = BIN_INDEX
         raise

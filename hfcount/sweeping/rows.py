@@ -5,7 +5,7 @@ nothing of when or where it was made, so that the same checkpoints give the same
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -146,11 +146,11 @@ def _finding(finding: "ReportedFinding") -> dict[str, Any]:
 
 
 def _bounded(value: Any) -> Any:
-    if isinstance(value, int) and not -_MOST <= value < _MOST:
-        return None
-    if isinstance(value, Mapping):
+    if isinstance(value, int):
+        return value if -_MOST <= value < _MOST else None
+    if isinstance(value, dict):
         return {name: _bounded(one) for name, one in value.items()}
-    return [_bounded(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+    return [_bounded(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def label(model: str) -> str:
