@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
 from hfcount.fetcher import Request, fetch, finish
@@ -194,16 +194,32 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
             run.index, run.depth = run.options.indexes(documents.index), "index"
     run.weights = found = weights(documents, run.index)
     run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
-    need = _need_of_headers(run, found)
-    if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
-        run.depth_reason = need
+    need, kept = _need_of_headers(run, found), _kept(run, found)
+    if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
+        known = bool(kept) and asked != "headers" and not documents.shards.local
+        run.depth_reason = need or ("an earlier run has read them" if known else None)
         _look_at_the_headers(run, blueprint, found)
-    elif run.index is None:
-        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents, found))
-    elif (doubt := _doubt(run)) and not any(finding.severity == "error" for finding in run.outcome.findings):
-        run.unseen = Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.")
+    else:
+        run.unseen = _unopened(run, found, kept)
     if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
         run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
+
+
+def _kept(run: Inspection, found: Weights) -> Literal["all", "some"] | None:
+    """Which headers earlier runs have read of the commit: a verdict must not forget what they saw."""
+    wanted = {*found.there, *found.beside}
+    kept = wanted.intersection(run.documents.shards.kept)
+    return ("all" if kept == wanted else "some") if kept else None
+
+
+def _unopened(run: Inspection, found: Weights, kept: str | None) -> Failure | None:
+    """Why the index does not settle it, where headers were not to be read."""
+    if run.index is None:
+        return Failure(kind="NoIndex", message=nothing_to_compare(run.documents, found))
+    if any(finding.severity == "error" for finding in run.outcome.findings):
+        return None
+    doubt = _doubt(run) or (kept and "an earlier run has read the headers of some of the files of this commit")
+    return Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.") if doubt else None
 
 
 @contextmanager

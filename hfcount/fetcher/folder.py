@@ -125,6 +125,7 @@ class FolderShards:
     """Weight files of a folder; `whole` says whether that has all there are, `entries` is all that is in it."""
 
     local = True
+    kept: Collection[str] = ()
 
     def __init__(
         self, folder: Path, names: Collection[str], whole: bool = False, entries: Collection[str] = ()

@@ -1,38 +1,39 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, tokens
-from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Client, Denied, Empty
+from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
 from hfcount.fetcher.hub_shards import HubShards
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
+    MODULES,
     SHORT,
     TOKENIZER,
     TOKENS,
     Documents,
     Request,
+    Shards,
     companions,
     label,
     top_level,
 )
-from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
+from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
 from hfcount.text import printable
-
-_LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
 
 
 def takes(request: Request) -> bool:
@@ -79,38 +80,47 @@ class _Repo:
         self.sizes: Mapping[str, int | None] | None = None
 
     def documents(self) -> Documents:
-        """What was kept of the commit, or else what is read now."""
+        """What was kept of the commit, and the rest as it is read now."""
         listing, config = self.listing(), None
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
-        shards = HubShards(self.client, self.url, self.refused, self.sizes)
-        if config is None and self.request.cache and self.commit:
-            kept = evidence.load(self.request, self.place.url, self.commit, shards)
-            if kept is not None:
-                return kept
+        kept = evidence.load(self.request, self.place.url, self.commit) if self.request.cache and self.commit else None
+        if kept is not None:
+            kept = kept if self.sizes is None else kept.under(self.sizes)
+            self.sizes = kept.sizes
         if self.sizes is not None and CONFIG not in self.sizes:
             raise self._no_config()
+        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
+        wanted += companions(self.sizes or {})
+        found = dict(kept.documents) if kept else {}
+        found |= {CONFIG: config} if config else {}
+        missing = [name for name in wanted if name not in found]
+        found |= self._read(missing)
+        for name in (CONFIG, INDEX):
+            if name not in found and (name == CONFIG or (self.sizes is not None and name in wanted)):
+                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+        if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
+            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
+        shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes)
+        if kept is not None:
+            shards = kept.shards(shards, more=bool(missing) or not kept.whole)
+        first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
+        return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
+
+    def _read(self, names: Collection[str]) -> dict[str, Document]:
+        """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it."""
         with ThreadPoolExecutor(2) as pool:
-            wanted = self.sizes is None or INDEX in self.sizes
-            indexed = pool.submit(self._document, INDEX) if wanted else None
-            others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
+            others = {name: pool.submit(self._companion, name) for name in names if name != CONFIG}
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
-                    _ = [reading.result() for reading in (indexed, *others.values()) if reading]
-                config = config or self._document(CONFIG)
-                index = indexed.result() if indexed else None
-                beside = {name: one for name, read in others.items() if (one := read.result())}
+                    _ = [reading.result() for reading in others.values()]
+                found = {CONFIG: self._document(CONFIG)} if CONFIG in names else {}
+                found |= {name: reading.result() for name, reading in others.items()}
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the other one
                 raise
-        if config is None or (index is None and self.sizes is not None and wanted):
-            name = INDEX if config else CONFIG
-            raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
-        names = top_level(self.sizes or ())
-        return Documents(
-            self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes, companions=beside
-        )
+        return {name: one for name, one in found.items() if one}
 
     def url(self, name: str) -> str:
         """Where a file is, at the commit once that is known."""
@@ -131,14 +141,13 @@ class _Repo:
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
         url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
-        what = f"the listing of {self.label}"
         try:
-            first, rest = self._pages(what, url)
+            first, *rest = pages(self._for_listing, url)
         except Denied as denied:
             said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
             if denied.status in (404, 405, 410, 501) and not said:
                 return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
-            raise self.refused(denied, what) from None
+            raise self.refused(denied, self._for_listing.what) from None
         try:
             commit, sizes = read_model(first)
             for page in rest:
@@ -151,39 +160,26 @@ class _Repo:
         return Listing(commit, sizes).below(self.subfolder)
 
     def _tree(self) -> Listing | None:
-        """The same in its other form, at the commit that is known."""
-        if self.commit is None:
-            return None
-        try:
-            first, rest = self._pages(
-                f"the listing of {self.label}", self.place.api(self.model, "tree", self.commit) + "?recursive=true"
-            )
-            sizes = read_tree(first)
-            for page in rest:
-                sizes |= read_tree(page)
-        except (Denied, DocumentError):
-            return None
-        return Listing(self.commit, sizes).below(self.subfolder)
+        """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
+        sizes = tree(self._for_listing, self.commit, self.subfolder) if self.commit else None
+        listing = Listing(self.commit or "", sizes or {}).below(self.subfolder)
+        return listing if CONFIG in listing.sizes else None
 
-    def _pages(self, what: str, url: str) -> tuple[Document, list[Document]]:
-        pages: list[Document] = []
-        following: str | None = url
-        while following is not None:
-            if len(pages) == _PAGES:
-                raise FetchError("HubError", f"{what} has more than {_PAGES} pages, which no model has.")
-            answer = self.client.document(what, following, _LISTED - sum(len(page.raw) for page in pages))
-            pages.append(Document(what, answer.body))
-            link = next_page(answer.headers.get("Link", ""))
-            following = self._same_host(what, url, link) if link else None
-        return pages[0], pages[1:]
+    @property
+    def _for_listing(self) -> Asked:
+        return Asked(self.client, self.place, self.model, f"the listing of {self.label}")
 
-    @staticmethod
-    def _same_host(what: str, url: str, link: str) -> str:
-        """Where the next page is; never at another host, which would be given the token."""
-        following = joined(url, link)
-        if following and origin(following) == origin(url):
-            return following
-        raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
+    def _with_modules(self, modules: Document | None) -> Mapping[str, int | None] | None:
+        """The listing with what modules.json names: only what the Hub itself does not have is missing."""
+        if modules is None or self.sizes is None or self.commit is None or self.request.files is not None:
+            return self.sizes
+        asked = self._for_listing
+        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self._has)
+
+    def _has(self, name: str) -> bool:
+        with suppress(FetchError):
+            return self._document(name) is not None
+        return True  # there is something that cannot be read
 
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""

@@ -20,6 +20,7 @@ class HubShards:
     """
 
     local, whole = False, True
+    kept: Collection[str] = ()
 
     def __init__(
         self,

@@ -83,10 +83,7 @@ class Request:
 
     def check_subfolder(self) -> None:
         """Raises FetchError (BadName) for a subfolder that could leave its repo: URLs hold it as it is written."""
-        if self.subfolder is not None and (
-            any(segment in ("", ".", "..") for segment in self.subfolder.split("/"))
-            or re.search(r"[\\%\0:]", self.subfolder)
-        ):
+        if self.subfolder is not None and not is_inside(self.subfolder):
             raise FetchError(
                 "BadName", f"{printable(self.subfolder)} is not a folder inside a repo. Leave out `..` and `/`."
             )
@@ -100,12 +97,14 @@ class Shards(Protocol):
     """Reads the headers of a checkpoint's weight files.
 
     `local` says that reading sends no request, so that a run may as well look; `names` are the files that are there,
-    None where a request would be needed to list them; `whole` says that a file which is not found here is nowhere.
+    None where a request would be needed to list them; `whole` says that a file which is not found here is nowhere;
+    `kept` are the files whose headers earlier runs have read of the same commit.
     """
 
     local: bool
     names: Collection[str] | None
     whole: bool
+    kept: Collection[str]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that are there, None for an unknown size; None where no file is known."""
@@ -177,6 +176,11 @@ def label(model: str, revision: str | None) -> str:
 def is_commit(revision: str) -> bool:
     """Whether a revision is a full commit."""
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+
+
+def is_inside(folder: str) -> bool:
+    """Whether a folder is one inside of a repo, however it is written into an address."""
+    return {"", ".", ".."}.isdisjoint(folder.split("/")) and not re.search(r"[\\%\0:]", folder)
 
 
 def top_level(names: Iterable[str]) -> list[str]:

@@ -31,6 +31,7 @@ class _Tensors:
     """One file that is nowhere."""
 
     local, whole = True, True
+    kept: Collection[str] = ()
 
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
