@@ -177,9 +177,13 @@ class _Repo:
         return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self._has)
 
     def _has(self, name: str) -> bool:
-        with suppress(FetchError):
-            return self._document(name) is not None
-        return True  # there is something that cannot be read
+        try:
+            self.client.range(self.named(name), self.url(name), 0, 1)
+        except Denied as denied:
+            return denied.status != 404
+        except (Empty, FetchError):
+            pass  # there is something, which cannot be read
+        return True
 
     def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""

@@ -15,7 +15,8 @@ from hfcount.formats.modules import read_modules
 
 _LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
 _FOLDERS = 30  # that are listed one by one
-_FIRST = ("config.json", "tokenizer.json", "wordembedding_config.json")  # one of which every module with files has
+# One of the first every module with files has, and one of the others every module with weights.
+_MODULE = ("config.json", "tokenizer.json", "wordembedding_config.json", "model.safetensors", "pytorch_model.bin")
 
 
 class Asked(NamedTuple):
@@ -92,23 +93,23 @@ def with_modules(
     modules: Document,
     sizes: Mapping[str, int | None],
     has: Callable[[str], bool],
-) -> Mapping[str, int | None] | None:
-    """A listing with the files of modules that it seems to lack; None where they are there and it does not list them.
+) -> Mapping[str, int | None]:
+    """A listing with the files of modules that it lacks and that are there all the same.
 
     Args:
         folder: of the repo, that all names are below.
         has: whether there is a file of that name, by its own address.
     """
     try:
-        named = [one for one in read_modules(modules) if one.folder and is_inside(one.folder) and one.lacks(sizes)]
+        named = [one for one in read_modules(modules) if one.lacks(sizes) and is_inside(one.folder)]
     except DocumentError:
         return sizes
     prefix = f"{folder}/" if folder else ""
     for module in named[:_FOLDERS]:
         start = f"{prefix}{module.folder}/"
         found = tree(asked, commit, start[:-1]) or {}
-        if more := {name[len(prefix) :]: size for name, size in found.items() if name.startswith(start)}:
-            sizes = {**sizes, **more}
-        elif any(has(f"{module.folder}/{name}") for name in _FIRST):
-            return None
+        sizes = {**sizes, **{name[len(prefix) :]: size for name, size in found.items() if name.startswith(start)}}
+        for name in _MODULE:  # where folders are not listed at all
+            if module.lacks(sizes) and has(place := f"{module.folder}/{name}"):
+                sizes = {**sizes, place: None}
     return sizes
