@@ -78,6 +78,7 @@ class _Repo:
         self.path, self.asked, self.request = request.path, request.revision or "main", request
         self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
+        self.treed = False
 
     def documents(self) -> Documents:
         """What was kept of the commit, and the rest as it is read now."""
@@ -161,6 +162,7 @@ class _Repo:
 
     def _tree(self) -> Listing | None:
         """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
+        self.treed = True
         sizes = tree(self._for_listing, self.commit, self.subfolder) if self.commit else None
         listing = Listing(self.commit or "", sizes or {}).below(self.subfolder)
         return listing if CONFIG in listing.sizes else None
@@ -170,8 +172,10 @@ class _Repo:
         return Asked(self.client, self.place, self.model, f"the listing of {self.label}")
 
     def _with_modules(self, modules: Document | None) -> Mapping[str, int | None] | None:
-        """The listing with what modules.json names: only what the Hub itself does not have is missing."""
+        """The listing with what modules.json names, where it may be of the files at the top alone."""
         if modules is None or self.sizes is None or self.commit is None or self.request.files is not None:
+            return self.sizes
+        if not self.treed and any("/" in name for name in self.sizes):
             return self.sizes
         asked = self._for_listing
         return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self._has)

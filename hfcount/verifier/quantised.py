@@ -15,9 +15,9 @@ from hfcount.storage.schemes.registry import read
 from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
-from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
+from hfcount.verifier.checks import TOTAL_SIZE, report_no_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.findings import Check, Outcome, difference
 from hfcount.verifier.folding import fold
 from hfcount.verifier.packed import Packed
 
