@@ -570,7 +570,7 @@ LOOKED: dict[str, tuple[str, Any, str]] = {
         "the author's own layout beside",
         "index",
         "names, bytes of total_size and sizes of 3 files; their headers were not opened (--depth headers reads them);"
-        " not opened: consolidated.safetensors (the author's own layout, for the author's own loader)",
+        " not opened: consolidated.safetensors (the author's own layout)",
     ),
 }
 

@@ -27,7 +27,7 @@ from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
-_LOOKED, _LISTED, _DEEP = 100, 10_000, 2  # folders and files of which something is said, and how deep they may be
+_LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
 def takes(request: Request) -> bool:
