@@ -260,8 +260,11 @@ MIRRORS: dict[str, Callable[[Path, str], dict[str, list[Fault]]]] = {
 }
 
 
-@pytest.mark.parametrize("faults", MIRRORS.values(), ids=list(MIRRORS))
-@pytest.mark.parametrize("subfolder", [None, "text/large"])
+@pytest.mark.parametrize(
+    ("faults", "subfolder"),
+    [*((faults, None) for faults in MIRRORS.values()), (MIRRORS["lists folders one by one"], "text/large")],
+    ids=[*MIRRORS, "a subfolder"],
+)
 @pytest.mark.parametrize("lost", [None, "2_Dense"])
 def test_modules_that_a_mirror_does_not_list_are_not_missing(
     hub: Hub,
@@ -276,7 +279,7 @@ def test_modules_that_a_mirror_does_not_list_are_not_missing(
     if lost:
         shutil.rmtree(place / lost)
     commit = hub.publish(MODEL, root)
-    hub.faults = faults(place, commit) if subfolder is None else {}
+    hub.faults = faults(place, commit)
     hub.faults["revision/main"] = [Fault(status=404)]
     report = run(MODEL, *(["--subfolder", subfolder] if subfolder else [])).report
     codes = [one["code"] for one in report["findings"]]

@@ -48,7 +48,7 @@ class Files(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside(Part):
-    """Files of one kind that lie beside the model and that were not opened: how many, and the paths of the first 100."""
+    """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
     kind: str
     count: int
