@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
         def one(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        first, later = Indices.below(min(1, count)), Indices.of(range(1, count))
+        first, later = Indices.below(min(1, count)), Indices.span(1, count)
         return tuple(keys.split(c, (first, lambda: one(buckets)), (later, lambda: one(0))))
 
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
