@@ -64,7 +64,7 @@ class Counts:
 def _total(parts: Sequence[Indices]) -> int:
     """How many layers these are, by the keys that the number of each is from."""
     total = sum((unnamed(part.count) for part in parts), start=Dim.of(0, {}))
-    return total if atoms(total.terms) else int(total)
+    return total if atoms(polynomial(total)) else int(total)
 
 
 class Split:

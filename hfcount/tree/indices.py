@@ -125,7 +125,7 @@ def _met(left: Indices, right: Indices, both: range) -> Indices:
     if left.ends is None or right.ends is None:
         return Indices.of(both)
     for one in (left, right):
-        if one.base == both:
+        if one.ends and one.base == both:
             return Indices.span(*one.ends)
     if both.step != max(left.ends[2], right.ends[2]):
         return Indices.of(both)
