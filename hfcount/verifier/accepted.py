@@ -86,6 +86,10 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
             **c.stored(known),
             apart=sum(int(leaf.count) for swap in swapped for leaf in swap.described),
         )
-    for leaf in c.match.stand_ins:
-        facts = c.stored([(leaf, 1)])
-        outcome.report("HF212", c.subject, expected=leaf.to, observed=leaf.name, **facts, alone=leaf.name)
+    if stand_ins := c.match.stand_ins:
+        leaf = stand_ins[0]
+        known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
+        facts, rest = c.stored(known), sum(count for _, count in known) - 1
+        outcome.report(
+            "HF212", c.subject, expected=leaf.to, observed=leaf.first, **facts, alone=leaf.first, rest=rest or None
+        )

@@ -152,8 +152,8 @@ RULES = {
             " versions, vLLM and others may know one alone.][{turned:tensor} of {parameters:element} {turned:has|have}"
             " the last two dimensions swapped, such as {tensors:such}: {observed:shape} for {expected:shape}."
             " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
-            " which the config ties to it. transformers 5 takes whichever is there; earlier versions, vLLM and others"
-            " may look for {expected} alone.]",
+            " which the config ties to it. transformers 5 takes whichever is there; earlier"
+            " versions, vLLM and others may look for {expected} alone.][ {rest:more tensor} {rest:is|are} stored so.]",
         ),
         Rule(
             "HF213",
