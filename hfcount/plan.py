@@ -127,7 +127,9 @@ class Blueprint:
         """`active` without an embedding table that is only looked up, in elements."""
         tied = {leaf.to for leaf in self.leaves}
         return self.active - sum(
-            leaf.elements for leaf in self._parameters() if leaf.component == "embedding" and leaf.name not in tied
+            leaf.active_elements
+            for leaf in self._parameters()
+            if leaf.component == "embedding" and leaf.name not in tied
         )
 
     @property
