@@ -125,7 +125,7 @@ class Blueprint:
     @property
     def active_without_embedding(self) -> int:
         """`active` without an embedding table that is only looked up, in elements."""
-        tied = {leaf.to for leaf in self.leaves}
+        tied = {leaf.to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
         return self.active - sum(
             leaf.active_elements
             for leaf in self._parameters()

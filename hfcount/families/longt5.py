@@ -65,5 +65,5 @@ def blueprint(s: Spec) -> Block:
         shared=embedding(s.vocab, d),
         encoder=side(s.stack("encoder"), bool(s.traits["crossed"])),
         decoder=None if s.head == "encoder" else side(s.layers, True),
-        lm_head=lm_head(s, "shared.weight") if s.head == "conditional_generation" else None,
+        lm_head=lm_head(s, "shared.weight", anyway=True) if s.head == "conditional_generation" else None,
     )

@@ -83,9 +83,12 @@ def with_head(
     return Block({**children, "lm_head": lm_head(s, f"{prefix}.{table}.weight", bias)})
 
 
-def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None) -> Node:
-    """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d."""
+def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None, anyway: bool = False) -> Node:
+    """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d.
+
+    With `anyway` the reference ties it whatever the config says, unless it is stored.
+    """
     inputs = width or s.hidden
     if not s.tied:
-        return Linear(inputs, s.vocab, bias, component="lm_head")
+        return Linear(inputs, s.vocab, bias, "lm_head", "dispensable" if anyway else "required")
     return Tied(tied_to, (s.vocab, inputs), "lm_head", bias)

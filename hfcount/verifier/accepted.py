@@ -72,6 +72,29 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_untied(c: Comparison, outcome: Outcome) -> None:
+    """HF214: a head that the config says is untied, that is not stored, and that the reference ties all the same."""
+    for leaf, count in c.match.listed:
+        if (
+            leaf.component == "lm_head"
+            and leaf.presence == "dispensable"
+            and not count
+            and leaf.name.endswith("weight")
+        ):
+            outcome.report(
+                "HF214",
+                c.subject,
+                expected=leaf.name,
+                observed=None,
+                key="tie_word_embeddings",
+                file=CONFIG,
+                tensors=[leaf.name],
+                count=1,
+                parameters=leaf.elements,
+                bytes=None,
+            )
+
+
 def check_layouts(c: Comparison, outcome: Outcome) -> None:
     """HF212: layouts that the reference converts when it loads; transposed ones are found with the shapes."""
     swapped = c.match.swapped

@@ -167,6 +167,18 @@ RULES = {
             " one that is tied, and compute something else.",
         ),
         Rule(
+            "HF214",
+            "untied-head-absent",
+            "note",
+            "The config says that the head is not tied, none is stored, and transformers ties it all the same.",
+            "A T5 whose head was tied in training, or whose own head was lost: the names tell no difference.",
+            "If the head was tied, set tie_word_embeddings to true; else restore it.",
+            "{subject} has no {expected}, and tie_word_embeddings is false: a head of its own, of {parameters:element},"
+            " is counted. transformers 5 ties it to the embedding whatever the config says; earlier versions fill it"
+            " with noise.",
+            proof="lost",
+        ),
+        Rule(
             "HF301",
             "shape-differs",
             "error",
