@@ -268,4 +268,5 @@ def build(config: Config) -> Blueprint:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
+    return Blueprint(spec, tree, tuple(config.unread(ignored)), config.taken, config.problems, config.token_ids)

@@ -242,6 +242,12 @@ def test_more_than_five_million_tensors_are_not_listed(layers: int, listed: bool
             blueprint.tensors()
 
 
+@pytest.mark.parametrize(("name", "unread"), [("voxtral_realtime_encoder", ()), ("llama", ("num_experts",))])
+def test_a_model_without_words_has_nothing_to_tie(name: str, unread: tuple[str, ...]) -> None:
+    values = _recorded(name) | {"tie_word_embeddings": True} | dict.fromkeys(unread, 8)
+    assert hfcount.blueprint(values).unread == unread
+
+
 def _recorded(name: str) -> Json:
     path = Path(__file__).parent.parent / "fixtures" / "architectures" / f"{name}.json"
     found: Json = json.loads(path.read_text())["config"]
