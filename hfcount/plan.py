@@ -125,9 +125,11 @@ class Blueprint:
     @property
     def active_without_embedding(self) -> int:
         """`active` without an embedding table that is only looked up, in elements."""
-        tied = {leaf.to for leaf in self.leaves}
+        tied = {leaf.to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
         return self.active - sum(
-            leaf.elements for leaf in self._parameters() if leaf.component == "embedding" and leaf.name not in tied
+            leaf.active_elements
+            for leaf in self._parameters()
+            if leaf.component == "embedding" and leaf.name not in tied
         )
 
     @property
@@ -266,4 +268,5 @@ def build(config: Config) -> Blueprint:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
+    return Blueprint(spec, tree, tuple(config.unread(ignored)), config.taken, config.problems, config.token_ids)

@@ -165,6 +165,29 @@ def tied() -> Checkpoint:
     return sharded("qwen3", tie_word_embeddings=True)
 
 
+def text_to_text(**changes: Any) -> Checkpoint:
+    """A T5, in one file without an index."""
+    sizes = {
+        "d_model": 12,
+        "d_kv": 3,
+        "num_heads": 4,
+        "d_ff": 20,
+        "num_layers": 2,
+        "vocab_size": 50,
+        "relative_attention_num_buckets": 8,
+    }
+    kind = {"architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "dtype": "bfloat16"}
+    return Checkpoint(values := kind | sizes | changes, {SINGLE: stored(values)}, {})
+
+
+def predicted_words() -> Checkpoint:
+    """A BERT that predicts words, in one file without an index."""
+    sizes = {"hidden_size": 12, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 20}
+    rows = {"vocab_size": 50, "max_position_embeddings": 16, "type_vocab_size": 2}
+    kind = {"architectures": ["BertForMaskedLM"], "model_type": "bert", "dtype": "bfloat16"}
+    return Checkpoint(values := kind | sizes | rows, {SINGLE: stored(values)}, {})
+
+
 def predicting(with_layers: bool) -> Checkpoint:
     """A model that announces layers of multi-token prediction, with or without them."""
     rows = hfcount.blueprint(DEEPSEEK).tensors(stored=False)
@@ -208,6 +231,11 @@ def float16() -> Checkpoint:
 
 
 # Edits that several rows share
+
+
+def _under(checkpoint: Checkpoint, start: str, other: str) -> Tensors:
+    """The tensors, of which those whose names begin so have another beginning."""
+    return {name.replace(f"{start}.", f"{other}.", 1): one for name, one in checkpoint.tensors.items()}
 
 
 def into(dtype: str, *ends: str) -> Callable[[Checkpoint], None]:
@@ -648,6 +676,46 @@ CASES: dict[str, Case] = {
             file(lambda content: content[:-1] + b"\1", THIRD),
             claims(total_parameters=TOTAL),
         ),
+    ),
+    "a T5 with a head of its own": Case("verified", make=lambda: text_to_text(tie_word_embeddings=False)),
+    "a T5 without the head that it should have": Case(
+        "unverified",
+        "HF214",
+        ("lm_head.weight", "600 elements", "ties it to the embedding whatever the config says"),
+        make=lambda: text_to_text(tie_word_embeddings=False),
+        spoil=without("lm_head."),
+    ),
+    "a tied embedding under two other names": Case(
+        "explained",
+        "HF212",
+        ("encoder.embed_tokens.weight is stored and shared.weight is not", "1 more tensor is stored so"),
+        make=text_to_text,
+        spoil=lambda checkpoint: checkpoint.shards.update(
+            {SINGLE: {**_under(checkpoint, "shared", "encoder.embed_tokens"), "lm_head.weight": ("BF16", (50, 12))}}
+        ),
+    ),
+    "a tied embedding under no name": Case("mismatch", "HF201", make=text_to_text, spoil=without("shared.")),
+    "a bias under the name of its second module": Case(
+        "explained",
+        "HF209",
+        ("cls.predictions.decoder.bias for cls.predictions.bias",),
+        make=predicted_words,
+        spoil=lambda checkpoint: checkpoint.rename(
+            lambda name: name.replace("predictions.bias", "predictions.decoder.bias")
+        ),
+    ),
+    "a bias under both names": Case(
+        "explained",
+        "HF204",
+        ("cls.predictions.decoder.bias",),
+        make=predicted_words,
+        spoil=lambda checkpoint: checkpoint.add({"cls.predictions.decoder.bias": ("BF16", (50,))}),
+    ),
+    "rotary frequencies of the whole model": Case(
+        "explained",
+        "HF204",
+        ("model.rotary_emb.inv_freq", "which loaders skip"),
+        spoil=lambda checkpoint: checkpoint.add({"model.rotary_emb.inv_freq": ("F32", (3,))}),
     ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),

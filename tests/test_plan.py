@@ -1,9 +1,11 @@
 """Counts: by hand for one small model of each family, and by enumeration for any."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -238,3 +240,45 @@ def test_more_than_five_million_tensors_are_not_listed(layers: int, listed: bool
     else:
         with pytest.raises(ConfigError, match=f"{9 * layers + 3:,} tensors"):
             blueprint.tensors()
+
+
+@pytest.mark.parametrize(("name", "unread"), [("voxtral_realtime_encoder", ()), ("llama", ("num_experts",))])
+def test_a_model_without_words_has_nothing_to_tie(name: str, unread: tuple[str, ...]) -> None:
+    values = _recorded(name) | {"tie_word_embeddings": True} | dict.fromkeys(unread, 8)
+    assert hfcount.blueprint(values).unread == unread
+
+
+def _recorded(name: str) -> Json:
+    path = Path(__file__).parent.parent / "fixtures" / "architectures" / f"{name}.json"
+    found: Json = json.loads(path.read_text())["config"]
+    return found
+
+
+def test_of_a_table_of_n_grams_a_token_uses_the_rows_that_it_reads() -> None:
+    """A row of each head's table, in each layer that has one; the tables are embeddings, wherever they are cut."""
+    sizes = {"ngram_size": 3, "heads_per_ngram": 4, "ple_embed_dim": 48, "ngram_vocab_size_base": 90}
+    values = _recorded("qwen4_exp_text") | sizes
+    blueprint = hfcount.blueprint(values)
+    tables = [leaf for leaf in blueprint.leaves if ".ngram_embedding." in leaf.name]
+    assert {leaf.component for leaf in tables} == {"embedding"}
+    rows = 2 * 4 * len(values["ple_layer_ids"])
+    assert sum(leaf.active_elements for leaf in tables) == rows * 6
+    others = hfcount.blueprint(values | {"split_ngram_parts": 3})
+    assert (others.total, others.active) == (blueprint.total, blueprint.active)
+    larger = hfcount.blueprint(values | {"ngram_vocab_size_base": 900})
+    assert larger.total > blueprint.total
+    assert larger.active == blueprint.active
+    words = values["vocab_size"] * values["hidden_size"]
+    assert blueprint.active_without_embedding == blueprint.active - rows * 6 - words
+
+
+@pytest.mark.parametrize("pattern", ["M-*E", ["M", "-", "*", "E"]])
+def test_a_pattern_of_letters_is_a_text_or_a_list(pattern: str | list[str]) -> None:
+    """As transformers and mlx-lm write it."""
+    values = {
+        key: one for key, one in _recorded("nemotron_h").items() if key not in ("layers_block_type", "layer_types")
+    }
+    blueprint = hfcount.blueprint(values | {"hybrid_override_pattern": pattern})
+    listed = ["linear_attention", "mlp", "full_attention", "moe"]
+    assert [*blueprint.tensors()] == [*hfcount.blueprint(values | {"layers_block_type": listed}).tensors()]
+    assert blueprint.formula().keys["N1"] == "M in hybrid_override_pattern"

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     heads, width, kernel = map(part.int, outer if part is c else inner)
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     mixers = keys.mixed(
-        c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), Indices.of(range(4, max(4, keys.layer_count(c)), 4))
+        c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), Indices.span(4, max(4, keys.layer_count(c)), 4)
     )
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 

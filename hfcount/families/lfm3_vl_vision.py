@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     if given := c.strs("layer_types"):
         layers = keys.by_kind(c, {"full_attention": full, "conv": near}, given)
     else:
-        attending = Indices.of(range(2, max(2, count), 2))
+        attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: near))
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")

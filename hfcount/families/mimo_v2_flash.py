@@ -45,7 +45,7 @@ def _full(c: Config) -> list[Indices]:
         return keys.listing(c, "layer_types", kinds, "full_attention", "sliding_attention")[:1]
     if pattern := c.ints("hybrid_layer_pattern"):
         return keys.listing(c, "hybrid_layer_pattern", pattern, 0, 1)[:1]
-    return [Indices.below(1), Indices.of(range(5, keys.layer_count(c), 6))]
+    return [Indices.below(1), Indices.span(5, keys.layer_count(c), 6)]
 
 
 def blueprint(s: Spec) -> Block:

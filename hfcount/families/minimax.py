@@ -16,7 +16,7 @@ SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 def spec(c: Config) -> Spec:
     full, size = keys.attention(c), c.int("block_size", default=256)
     linear = Lightning(heads=full.heads, head_dim=full.head_dim)
-    alternate = Indices.of(range(0, keys.layer_count(c), 2))
+    alternate = Indices.span(0, keys.layer_count(c), 2)
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
         def kind(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        first, later = Indices.below(min(1, count)), Indices.of(range(1, count))
+        first, later = Indices.below(min(1, count)), Indices.span(1, count)
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)

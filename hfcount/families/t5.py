@@ -61,4 +61,6 @@ def blueprint(s: Spec) -> Block:
         return block(transformer=Block(body), classifier=classifier(s))
     if s.head == "question_answering":
         return Block({**body, "qa_outputs": classifier(s)})
-    return Block({**body, "lm_head": lm_head(s, "shared.weight")} if s.head == "conditional_generation" else body)
+    return Block(
+        {**body, "lm_head": lm_head(s, "shared.weight", anyway=True)} if s.head == "conditional_generation" else body
+    )

@@ -16,7 +16,7 @@ from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
-    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
+    alike, among, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
     listing, mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
 from hfcount.keys.layout import on_page

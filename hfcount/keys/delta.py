@@ -29,7 +29,7 @@ def delta_and_latent(c: Config) -> list[Layers]:
     )
     first, later = indexed(c, latent)
     kinds = [kind.replace("indexed", "full") for kind in c.strs("layer_types")]
-    attending = Indices.of(range(3, max(3, count), 4))
+    attending = Indices.span(3, max(3, count), 4)
     mixers = mixed(c, latent, linear, kinds, attending)
     some = indexing(c)
     rest = Indices.below(count).difference(*some)

@@ -36,7 +36,7 @@ def dots_mixers(c: Config) -> list[Layers]:
     else:
         every = Indices.below(count)
         some = Indices.of(n for n in range(min(2, count))) if c.bool("use_sliding_window", default=True) else every
-        later = Indices.of(range(5, count, 4)) if some is not every and count > 5 else Indices.below(0)
+        later = Indices.span(5, count, 4) if some is not every and count > 5 else Indices.below(0)
         wide = full if forced and not selects else chosen
         rest = every.difference(some, later)
         placed = split(c, (some, lambda: wide), (later, lambda: wide), (rest, lambda: near))

@@ -1,6 +1,7 @@
 """Layers by kind: which layers have which parts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from hfcount.errors import ConfigError
@@ -8,6 +9,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices, intersection
 
 T = TypeVar("T")
@@ -30,7 +32,7 @@ def dense_and_sparse(
     )
     if not given:
         first = min(number, count)
-        return Indices.below(first), Indices.of(range(first, count))
+        return Indices.below(first), Indices.span(first, count)
     dense, sparse = listing(c, listed or "", given, "dense", "sparse")
     return dense, sparse
 
@@ -42,7 +44,7 @@ def dense_and_stepped(c: Config) -> tuple[Indices, Indices]:
     if step == 1 or not isinstance(rest.base, range):
         return first, rest
     every = Indices.below(layer_count(c))
-    some = intersection(Indices.of(range(0, int(every.count), step)), rest)
+    some = intersection(Indices.span(0, every.count, step), rest)
     return every.difference(some), some
 
 
@@ -58,7 +60,17 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
-    return [Indices.of(places[kind]) for kind in kinds]
+    return [_entries(c, key, places[kind]) for kind in kinds]
+
+
+def _entries(c: Config, key: str, places: list[int]) -> Indices:
+    """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
+    found, given, source = Indices.of(places), c.value(key), c.source(key)
+    if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
+        kind = given[places[0]]
+        if places == [place for place, own in enumerate(given) if own == kind]:
+            return replace(found, count=Dim.named("", len(places), f"{kind} in {source}"))
+    return found
 
 
 def alike(layer: Layer, count: int) -> list[Layers]:
@@ -93,7 +105,7 @@ def by_kind(
             known = ", ".join(kinds)
             raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
-    return [Layers(indices=Indices.of(numbers), layer=made[kind]) for kind, numbers in places.items()]
+    return [Layers(indices=_entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
 def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
@@ -124,7 +136,7 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     if first >= period:
         said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
         raise c.error(said, offset or key, observed=int(first))
-    return Indices.of(range(first, count, period))
+    return Indices.span(first, count, period)
 
 
 def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
@@ -173,19 +185,32 @@ def indexing(c: Config) -> list[Indices]:
         return listing(c, "index_topk_pattern", pattern, "full", "shared")[:1]
     step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
-    return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
+    return [Indices.below(min(start, count)), Indices.span(start, count, step)]
 
 
 def numbered(c: Config, key: str) -> Indices:
     """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
-    return intersection(Indices.of(c.ints(key)), Indices.below(layer_count(c)))
+    given, count = c.ints(key), layer_count(c)
+    return among(c, key, given, count)
+
+
+def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
+    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
+    found = intersection(Indices.of(given), Indices.below(count))
+    if c.given(key) and c.source(key) == c.path(key) and found.count == len(given):
+        return replace(found, count=Dim.named("", len(given), f"entries of {c.path(key)}"))
+    return found
 
 
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
 
 
-def spelled(pattern: str) -> list[str]:
-    """Kinds of layers from Nemotron-H's pattern, which has one letter per layer."""
+def spelled(c: Config, key: str, default: str) -> list[str]:
+    """Kinds of layers from a pattern of Nemotron-H, which has one letter per layer.
+
+    It is a text, or as mlx-lm writes it a list of letters; transformers reads both alike.
+    """
+    pattern = c.strs(key) if isinstance(c.value(key), list) else c.str(key, default=default)
     return [_LETTERS.get(letter, letter) for letter in pattern]
 
 
@@ -199,7 +224,7 @@ def repeated(
             raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
         ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
         one = kinds[kind]()
-        indices = Indices.of(range(place, len(given) * times, len(given)))
+        indices = Indices(range(place, len(given) * times, len(given)), times)
         found.append(Layers(indices=indices, layer=one.but(traits={**one.traits, **ends})))
     return tuple(found)
 

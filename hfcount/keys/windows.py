@@ -64,7 +64,7 @@ def within(layers: Indices, size: int) -> tuple[Window, ...]:
 def later(c: Config, *, first: int) -> Indices:
     """The layers from max_window_layers (by default `first`) on."""
     start = c.int("max_window_layers", default=first, minimum=0, maximum=MAX_LAYERS)
-    return Indices.of(range(start, max(start, layer_count(c))))
+    return Indices.span(start, max(start, layer_count(c)))
 
 
 def all_but_every_nth(
@@ -130,7 +130,7 @@ def alternating(c: Config) -> tuple[Window, ...]:
     Source: transformers 5.23, configuration_neomme.py, NeoMMEConfig.
     """
     count, given = layer_count(c), c.strs("layer_types")
-    full = Indices.of(range(5, count, 6))
+    full = Indices.span(5, count, 6)
     local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
     if given:
         local = listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.reference import Declared, declared
+from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.mapper.shapeless import may_bear
 from hfcount.text import shown
 
@@ -122,12 +122,17 @@ class Tracked:
     def unread(self, ignored: Collection[str] = ()) -> list[str]:
         """Keys that may affect shapes, by `may_bear`, and that nobody has read.
 
-        `ignored` adds to the config's own `ignored`, also for its parts.
+        What the type's own class declares is left out unless it is an object: every config of the type has it, and the
+        family is known to do without. `ignored` adds to the config's own `ignored`, also for its parts.
         """
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}
-        own = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
+        unread = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
+        own = [name for name in unread if isinstance(self._values[name], dict) or not self._declares(name)]
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    def _declares(self, name: str) -> bool:
+        return isinstance(self.kind, str) and declares(self.kind, name)
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:

@@ -45,6 +45,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_names, {"names"}),
     (accepted.check_spellings, {"names"}),
     (accepted.check_layouts, {"names"}),
+    (accepted.check_untied, {"names"}),
     (checks.check_heads, {"names"}),
     (ties.check_copies, {"names"}),
     (checks.check_buffers, {"names"}),

@@ -15,7 +15,7 @@ CONFIG_RULES = (
         "HF102",
         "unread-key",
         "note",
-        "config.json has a key that may bear on shapes and that the architecture's family did not read.",
+        "config.json has a key that may bear on shapes, which neither the family reads nor the type's class declares.",
         "Mostly a leftover; sometimes a variant that hfcount does not know.",
         "If the key changes the model, the family has to read it.",
         "{subject} does not read {observed:60}. If one of them changes the model, the count is off.",
