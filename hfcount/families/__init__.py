@@ -34,6 +34,7 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.mapper.classes import classes, known, plain, stem
 from hfcount.mapper.reference import knows, version
 from hfcount.spec import Spec
 from hfcount.text import printable
@@ -72,14 +73,13 @@ def read(c: Config, known_as: str = "") -> Spec:
     family = find(model_type)
     if family is None:
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
-    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
-    try:
-        return family.spec(c)
-    except UnknownArchitecture:
-        variant = _variant(tuple(c.strs("architectures")[:1]))
-        if variant in ("", model_type) or c.nested:
-            raise
+    first = next(iter(c.strs("architectures")), "")
+    if not (c.nested or known_as or first in ("", *classes(model_type)) or described(first, model_type)) and (
+        variant := _variant(first)
+    ):
         return read(c, variant)
+    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
+    return family.spec(c)
 
 
 def unknown(model_type: str) -> str:
@@ -96,16 +96,30 @@ def unknown(model_type: str) -> str:
 
 @lru_cache(64)
 def _type_of_class(names: tuple[str, ...]) -> str:
-    """The model_type that the first class is named after, such as `minicpm3` of MiniCPM3ForCausalLM; empty if none."""
-    stem = re.split("For[A-Z]|LMHead|(?:Encoder)?Model$|Encoder$", names[0])[0].lower() if names else ""
-    return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
+    """The model_type that the first class is named after, or else one that it is of; empty if there is none."""
+    own = stem(names[0]) if names else ""
+    named = next((one for one in all_types() if plain(one) == own), "")
+    found = known(names[0]) if names and not named else None
+    return next((one for one in found.types if find(one)), "") if found else named
 
 
 @lru_cache(64)
-def _variant(names: tuple[str, ...]) -> str:
-    """The type of the family that has the first class among its CLASSES; empty if none has."""
-    found = (name for name in _names() if names and names[0] in _written("CLASSES", name))
-    return next((_types_in(name)[0] for name in found), "")
+def _variant(name: str) -> str:
+    """The type of the family that has the class among its CLASSES; empty if none has."""
+    return next((_types_in(one)[0] for one in _names() if name in _written("CLASSES", one)), "")
+
+
+def described(name: str, model_type: str = "") -> bool:
+    """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
+    own = _named(model_type)
+    return name in _written("CLASSES", own) if own else bool(_variant(name))
+
+
+def together(model_type: str) -> list[str]:
+    """The types that a family describes which describes this one, which must be known."""
+    own = _named(model_type)
+    assert own is not None
+    return _types_in(own)
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:
