@@ -54,7 +54,8 @@ def naming(c: Config) -> Naming:
     if _own(first, model_type) or families.described(first):
         return Naming(first)
     if found := known(first):
-        return Naming(first, found.types, found.name)
+        after = tuple(one for one in found.types if plain(one) == stem(found.name))  # others only share it
+        return Naming(first, after or found.types, found.name)
     for prefix, framework in _FRAMEWORKS.items():
         if first.startswith(prefix) and _own(rest := first.removeprefix(prefix), model_type):
             return Naming(first, name=rest, framework=framework)

@@ -139,7 +139,7 @@ def _look(run: Inspection) -> None:
         run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if isinstance(error, UnknownClass):
-            run.unseen = Failure(kind=error.kind, message="no family describes the class that config.json names")
+            run.unseen = Failure(kind=error.kind, message="the class that config.json names is not described here")
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
             error.code,

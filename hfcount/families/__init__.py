@@ -34,8 +34,8 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.classes import classes, known, plain, stem
-from hfcount.mapper.reference import knows, version
+from hfcount.mapper.classes import classes
+from hfcount.mapper.unknown import own_code, type_of_class, unknown_type, untyped
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
@@ -61,18 +61,15 @@ def read(c: Config, known_as: str = "") -> Spec:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
+    model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
     if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
         model_type = "timm_wrapper"  # timm's own config, which transformers takes
     if not model_type:
-        raise UnknownArchitecture(
-            f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"
-            " describes. `hfcount --families` lists the known."
-        )
+        raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
-        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
+        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
     first = next(iter(c.strs("architectures")), "")
     if not (c.nested or known_as or first in ("", *classes(model_type)) or described(first, model_type)) and (
         variant := _variant(first)
@@ -84,23 +81,12 @@ def read(c: Config, known_as: str = "") -> Spec:
 
 def unknown(model_type: str) -> str:
     """What is said of a type that no family describes."""
-    from difflib import get_close_matches
-
-    # A type that is several times as long as any other is near to none.
-    near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
-    nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
-    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
-    said = f"no family describes model_type {printable(model_type, 60)}. {nearest}."
-    return f"{said}{by if knows(model_type) else ''}"
+    return unknown_type(model_type, all_types())
 
 
-@lru_cache(64)
-def _type_of_class(names: tuple[str, ...]) -> str:
-    """The model_type that the first class is named after, or else one that it is of; empty if there is none."""
-    own = stem(names[0]) if names else ""
-    named = next((one for one in all_types() if plain(one) == own), "")
-    found = known(names[0]) if names and not named else None
-    return next((one for one in found.types if find(one)), "") if found else named
+def of_class(name: str) -> str:
+    """The model_type of a class, such as `minicpm3` of MiniCPM3ForCausalLM; empty if no family describes one."""
+    return type_of_class(name, all_types()) if name else ""
 
 
 @lru_cache(64)
