@@ -20,7 +20,7 @@ class Naming:
 
     Args:
         architecture: the first class in `architectures`; "" if it names none.
-        types: the model_types that this class is of, where the config's is none of them.
+        types: the model_types that this class is of, where the config's is none of them, its namesake first.
         name: the class as transformers spells it, where it is of other types or of another framework.
         framework: what the class is written for, where that is not PyTorch.
         untyped: whether the config has no model_type, and the class stands in for it.
@@ -54,8 +54,8 @@ def naming(c: Config) -> Naming:
     if _own(first, model_type) or families.described(first):
         return Naming(first)
     if found := known(first):
-        after = tuple(one for one in found.types if plain(one) == stem(found.name))  # others only share it
-        return Naming(first, after or found.types, found.name)
+        types = sorted(found.types, key=lambda one: plain(one) != stem(found.name))  # the others only share it
+        return Naming(first, tuple(types), found.name)
     for prefix, framework in _FRAMEWORKS.items():
         if first.startswith(prefix) and _own(rest := first.removeprefix(prefix), model_type):
             return Naming(first, name=rest, framework=framework)
@@ -86,6 +86,16 @@ def refused(c: Config, keys: tuple[str, ...]) -> UnknownClass:
     )
     fix = "If the weights are not of that code, remove auto_map and these keys."
     return UnknownClass(f"{c.where}: {said}", key=keys[0], observed=keys, fix=fix)
+
+
+def elsewhere(c: Config, named: Naming, reason: str) -> UnknownClass:
+    """That no family describes a class of another type."""
+    said = (
+        f"architectures names {printable(named.architecture, 60)}, a class of model_type {named.types[0]}, and"
+        f" model_type is {printable(str(c.value('model_type')), 60)}. What that class has is not known here: {reason}"
+    )
+    fix = "Name a class of the model_type in architectures, or correct model_type."
+    return UnknownClass(f"{c.where}: {said}", key="architectures", observed=named.architecture, fix=fix)
 
 
 def _unknown(c: Config, name: str, model_type: str) -> UnknownClass:

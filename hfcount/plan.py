@@ -11,7 +11,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
 from hfcount.mapper.token_ids import TokenId
-from hfcount.naming import Naming, coded, naming, refused
+from hfcount.naming import Naming, coded, elsewhere, naming, refused
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -74,7 +74,7 @@ class Blueprint:
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
-    `others` is what it is under this config by each of them, or why nothing. `coded` is why code of the repo's own may
+    `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
     build another model.
     """
 
@@ -86,7 +86,7 @@ class Blueprint:
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
     naming: Naming = field(default_factory=Naming)
-    others: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
+    other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
     coded: UnknownClass | None = None
 
     @cached_property
@@ -292,25 +292,25 @@ def build(config: Config) -> Blueprint:
         config.problems,
         config.token_ids,
         naming=named,
-        others=_others(config, named),
+        other=_other(config, named),
         coded=refused(config, keys) if keys else None,
     )
 
 
-def _others(config: Config, named: Naming) -> dict[str, "Blueprint | ConfigError"]:
-    """What the class would be under this config, by each model_type that it is of.
+def _other(config: Config, named: Naming) -> "dict[str, Blueprint | ConfigError]":
+    """What the class would be under this config, by the first model_type that it is of and that is described.
 
     Raises:
-        UnknownClass: none of them is described.
+        UnknownClass: none of them is.
     """
-    found: dict[str, Blueprint | ConfigError] = {}
+    reason = ""
     for model_type in named.types:
         try:
-            found[model_type] = build(config.again({"model_type": model_type, "architectures": [named.name]}))
+            return {model_type: build(config.again({"model_type": model_type, "architectures": [named.name]}))}
         except ConfigError as error:
-            found[model_type] = error
+            return {model_type: error}
         except UnknownArchitecture as error:
-            reason = error
-    if named.types and not found:
-        raise reason
-    return found
+            reason = reason or str(error)
+    if named.types:
+        raise elsewhere(config, named, reason)
+    return {}

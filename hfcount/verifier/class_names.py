@@ -44,21 +44,23 @@ def check_class(c: Comparison, outcome: Outcome) -> None:
     if named.framework:
         said = f"which is {named.framework}'s form of {named.name}; transformers {version()} has none of those."
         _report(outcome, named, named.name, said, f"Name {named.name} in architectures.", "note")
-    differences = {kind: _difference(own, other, named) for kind, other in own.others.items()}
-    if not differences or ("" in differences.values() and not classes(own.spec.family)):
-        return  # or a type without classes in transformers, which is built by those of another
+    if not own.other:
+        return
+    kind, other = next(iter(own.other.items()))
+    difference = _difference(own, other, named)
+    if not (difference or classes(own.spec.family)):
+        return  # transformers has no class of this type, and that of another builds it
     family, right = printable(own.spec.family, 60), _alike(own.spec.family, named.architecture)
     said = (
-        f"a class of model_type {' or '.join(differences)}, and model_type is {family}; transformers chooses the class"
+        f"a class of model_type {kind}, and model_type is {family}; transformers chooses the class"
         " by model_type, and vLLM and SGLang by architectures."
     )
     name = f"Name {right} in architectures" if right else f"Name a class of {family} in architectures"
-    if "" in differences.values():
+    if not difference:
         same = "the same tensors" if named.name == named.architecture else "tensors of the same shapes"
         said += f" Both have {same} under this config, and may compute otherwise."
         _report(outcome, named, right, said, f"{name}, unless that is meant.", "note")
         return
-    kind, difference = next(iter(differences.items()))
     cure = f"{name}, if the weights are of model_type {family}; else set model_type to {kind}."
     if fits := _fitting(c, outcome):
         cure = f"What is stored has the names of model_type {fits}. "
@@ -131,7 +133,7 @@ def _fitting(c: Comparison, outcome: Outcome) -> str:
     if "names" not in c.evidence:
         return ""
     fitting = [] if not c.match.complete or outcome.has(*DIFFERING) else [c.blueprint.spec.family]
-    for kind, other in c.blueprint.others.items():
+    for kind, other in c.blueprint.other.items():
         if isinstance(other, Blueprint) and matched_with(other, other.leaves, c.stored_names).complete:
             fitting.append(kind)
     return fitting[0] if len(fitting) == 1 else ""
