@@ -18,13 +18,16 @@ FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "classes.json"
 Json = dict[str, Any]
 
 
-def recorded() -> Json:
-    """What the file holds: the version of transformers, and its classes by model_type."""
+def recorded(folders: str = "*") -> Json:
+    """What the file holds: the version of transformers, and its classes by model_type.
+
+    Of classes that no auto class chooses, those in `folders` of transformers/models alone.
+    """
     import transformers
     from transformers.models.auto import modeling_auto
 
     types: dict[str, set[str]] = defaultdict(set)
-    for module in _modules(Path(transformers.__path__[0]) / "models"):
+    for module in _modules(Path(transformers.__path__[0]) / "models", folders):
         for name, one in vars(module).items():
             if isinstance(one, type) and issubclass(one, transformers.PreTrainedModel) and not _abstract(name):
                 declared = one.config_class
@@ -38,9 +41,9 @@ def recorded() -> Json:
     return {"version": transformers.__version__, "classes": found}
 
 
-def _modules(folder: Path) -> list[ModuleType]:
+def _modules(folder: Path, folders: str) -> list[ModuleType]:
     found = []
-    for path in sorted(folder.glob("*/modeling_*.py")):
+    for path in sorted(folder.glob(f"{folders}/modeling_*.py")):
         try:
             found.append(import_module(f"transformers.models.{path.parent.name}.{path.stem}"))
         except ImportError:  # it needs a library that no test installs

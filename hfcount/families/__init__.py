@@ -4,7 +4,8 @@ A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meanin
 one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
-- `CLASSES`: class names, if configs of these classes have another architecture's model_type,
+- `CLASSES`: class names that transformers does not have, if configs of these classes have another architecture's
+  model_type, or if they are not named after their own,
 - `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
   are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
   takes them too, but for those with `^`, which are of the whole name;

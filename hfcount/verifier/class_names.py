@@ -3,7 +3,7 @@
 from collections import Counter
 from math import prod
 
-from hfcount.errors import ConfigError
+from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.fetcher.interface import CONFIG, SINGLE
 from hfcount.formats.safetensors import Entry, Header, Shard
 from hfcount.mapper.classes import HEAD, classes
@@ -95,7 +95,10 @@ def _difference(own: Blueprint, other: Blueprint | ConfigError, named: Naming) -
         return ""  # an implementation of its own, by the spelling, which may have names of its own, too
     if max(own.tensor_count, other.tensor_count) > _MOST:
         return "" if own.rows() == other.rows() else f"{named.name} has other tensors."
-    found = [one for one in _read_as(own, other).findings if one.rule.code in DIFFERING]
+    try:
+        found = [one for one in _read_as(own, other).findings if one.rule.code in DIFFERING]
+    except UnknownArchitecture as error:  # its parts are of types that it does not have
+        return f"No {named.name} can be built with this config: {error}"
     return f"{named.name} has other tensors: {'; '.join(map(_told, found))}." if found else ""
 
 
