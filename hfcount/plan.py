@@ -266,9 +266,12 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     return found
 
 
-def build(config: Config) -> Blueprint:
-    """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own."""
-    named = naming(config)
+def build(config: Config, whatever_class: bool = False) -> Blueprint:
+    """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own.
+
+    With `whatever_class` the class that it names says what is around the model, and not whose model it is.
+    """
+    named = Naming() if whatever_class else naming(config)
     try:
         try:
             spec = families.read(config)

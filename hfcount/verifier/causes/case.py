@@ -136,7 +136,7 @@ class Case:
         if text not in self._tried:
             config = Config(changed(self.values, changes))
             try:
-                blueprint = build(config)
+                blueprint = build(config, whatever_class="model_type" in changes)  # its class would be named with it
             except (ConfigError, UnknownArchitecture):
                 self._tried[text] = None
             else:
