@@ -9,7 +9,7 @@ from hfcount import families
 from hfcount.errors import UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
-from hfcount.mapper.reference import declared, knows, version
+from hfcount.mapper.reference import Declared, declared, knows, version
 from hfcount.mapper.shapeless import may_bear
 from hfcount.text import printable
 
@@ -70,10 +70,8 @@ def coded(c: Config, family: str, unread: Iterable[str]) -> tuple[str, ...]:
     if not knows(family) or not any(name.startswith("AutoModel") for name in _coded(c)):
         return ()
     own = declared(family)
-    said = {*own.keys, *own.names, *own.parts}
     read = {**own.keys, **dict(_sizes(c.facts()))}
-    keys = [key for key in unread if key.partition(".")[0] not in said]
-    return tuple(key for key in keys if any(not _said(one, read) for one in _sizes({key: _at(c, key)})))
+    return tuple(key for key in unread if any(not _said(one, read) for one in _sizes(_undeclared(c, key, own))))
 
 
 def refused(c: Config, keys: tuple[str, ...]) -> UnknownClass:
@@ -120,8 +118,9 @@ def _own(name: str, model_type: str) -> bool:
     there = classes(model_type)
     if name in there or families.described(name, model_type):
         return True
-    if there:
+    if any(stem(one) == plain(model_type) for one in there):
         return plain(name) in map(plain, there)
+    # transformers builds the type by another's classes, or has none: then the code that it was published with named it.
     alike = {plain(one) for one in families.together(model_type)}
     return stem(name) in alike or plain(name) in alike
 
@@ -164,12 +163,19 @@ def _said(one: tuple[str, Any], read: Mapping[str, Any]) -> bool:
     )
 
 
-def _at(c: Config, key: str) -> Any:
+def _undeclared(c: Config, key: str, own: Declared) -> dict[str, Any]:
+    """What is written at the path of a key, as far as transformers' class does not declare it, too."""
     first, *further = key.split(".")
     value = c.value(first)
     for step in further:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
+        own, value = declared(own.part(first, None).kind), value.get(step) if isinstance(value, dict) else None
+        first = step
+    if first in own.keys or first in own.names:
+        return {}
+    part = declared(own.part(first, None).kind) if first in own.parts else None
+    if part and isinstance(value, dict):
+        value = {name: one for name, one in value.items() if name not in (*part.keys, *part.names, *part.parts)}
+    return {key: value}
 
 
 def _listed(keys: tuple[str, ...]) -> str:

@@ -44,6 +44,10 @@ NAMED: dict[str, tuple[Json, str | None]] = {
     "of the type that it is like": (recorded("deepseek_v3", model_type="kimi_k2"), None),
     "a type without classes": (recorded("deepseek_vl_v2_text"), None),
     "a type that transformers does not have": (recorded("baichuan", architectures=["BaiChuanForCausalLM"]), None),
+    "named after a type that another's classes build": (
+        recorded("llama", model_type="internlm3", architectures=["InternLM3ForCausalLM"]),
+        None,
+    ),
     "an older name": (recorded("t5", architectures=["T5WithLMHeadModel"]), None),
     "an older name of a vision type": (recorded("intern_vit_6b"), None),
     "the same tensors": (config("mistral", architectures=["LlamaForCausalLM"]), "note"),
@@ -74,6 +78,7 @@ NOBODY = [
     ("llama", ""),
     ("llama", "x" * 5000),
     ("llama", "\x1b[31mForCausalLM"),
+    ("llama", 'LlamaModel",\n"llama4": "Llama4ForCausalLM'),
     ("qwen3", "DFlashDraftModel"),
     ("gpt2", "GPT2LMHeadCustomModel"),
     ("baichuan", "QwertyForCausalLM"),

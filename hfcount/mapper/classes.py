@@ -22,8 +22,10 @@ def known(name: str) -> Known | None:
 
     Code that was published before it came into transformers often spells its names otherwise.
     """
+    if not re.fullmatch(r"\w+", name):
+        return None
     lines = re.findall(rf'^"([^"]+)": "[^"]*(?<![^" ]){re.escape(name)}(?![^" ])', _text(), re.MULTILINE)
-    if lines and name:
+    if lines:
         return Known(name, tuple(lines))
     other = _spelled().get(plain(name), "")
     return known(other) if other not in ("", name) else None
