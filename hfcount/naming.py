@@ -157,10 +157,8 @@ def _above_one(value: Any) -> bool:
 def _said(one: tuple[str, Any], read: Mapping[str, Any]) -> bool:
     """Whether a key only says again, by a longer or shorter name, what another one says that was read."""
     words = set(one[0].split("_")) - _SAME
-    return any(
-        value == one[1] and (words <= (others := set(name.split("_")) - _SAME) or others <= words)
-        for name, value in read.items()
-    )
+    alike = [set(name.split("_")) - _SAME for name, value in read.items() if value == one[1]]
+    return any(words and others and (words <= others or others <= words) for others in alike)
 
 
 def _undeclared(c: Config, key: str, own: Declared) -> dict[str, Any]:
