@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
+from hfcount.errors import (
+    BadSetting,
+    ConfigError,
+    DocumentError,
+    FetchError,
+    HfcountError,
+    UnknownArchitecture,
+    UnknownClass,
+)
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents
@@ -26,6 +34,7 @@ from hfcount.storage.schemes import SIDE_FILES, announcements
 from hfcount.text import printable
 from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
+from hfcount.verifier.findings import DIFFERING, Outcome
 
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
 
@@ -122,12 +131,15 @@ def _look(run: Inspection) -> None:
         run.blueprint = _blueprint(config, given, run.options)
         check_known(config, document.where, values, changes)  # only now have all keys been read
         _compare(run, run.blueprint)
+        _doubt_code(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
         if run.options.load.ranks:
             _share(run, run.blueprint)
         run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
-    except (DocumentError, ConfigError) as error:
+    except (DocumentError, ConfigError, UnknownClass) as error:
+        if isinstance(error, UnknownClass):
+            run.unseen = Failure(kind=error.kind, message="the class that config.json names is not described here")
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
             error.code,
@@ -145,8 +157,8 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     known = None
     try:
         known = build(config)
-    except UnknownArchitecture:
-        if options.derive_with is None:
+    except UnknownArchitecture as error:
+        if options.derive_with is None or isinstance(error, UnknownClass):
             raise
     if known and not (known.asides and options.derive_with):
         return known
@@ -158,6 +170,17 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
         if known is None:
             raise
     return known
+
+
+def _doubt_code(run: Inspection, blueprint: Blueprint) -> None:
+    """Leaves a blueprint beside code of the repo's own where nothing that was read is as it says.
+
+    Raises:
+        UnknownClass: that this code may build another model.
+    """
+    if blueprint.coded and (run.depth == "config" or run.outcome.has(*DIFFERING)):
+        run.blueprint, run.outcome = None, Outcome()
+        raise blueprint.coded
 
 
 def _share(run: Inspection, blueprint: Blueprint) -> None:

@@ -993,6 +993,61 @@ CASES: dict[str, Case] = {
         make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
+    "another model's class": Case(
+        "mismatch",
+        "HF107",
+        ("names Qwen2ForCausalLM", "needs 9 tensors more", "q_proj.bias", "Name LlamaForCausalLM in architectures"),
+        spoil=says(architectures=["Qwen2ForCausalLM"]),
+    ),
+    "another model's type": Case(
+        "mismatch",
+        "HF107 HF201",
+        ("names LlamaForCausalLM", "Set model_type to llama"),
+        spoil=says(model_type="qwen2"),
+    ),
+    "a class with the same tensors": Case(
+        "explained",
+        "HF107",
+        ("names LlamaForCausalLM", "the same tensors", "Name MistralForCausalLM"),
+        make=lambda: sharded("mistral"),
+        spoil=says(architectures=["LlamaForCausalLM"]),
+    ),
+    "a class of another framework": Case(
+        "explained", "HF107", ("Flax's form of LlamaForCausalLM",), spoil=says(architectures=["FlaxLlamaForCausalLM"])
+    ),
+    "no model_type": Case(
+        "mismatch",
+        "HF108",
+        ("counted as llama", 'Add "model_type": "llama"'),
+        spoil=lambda checkpoint: checkpoint.config.pop("model_type"),
+    ),
+    "no model_type, and code of its own": Case(
+        "explained",
+        "HF108",
+        ("configuration_own.OwnConfig",),
+        spoil=says(model_type=None, auto_map={"AutoConfig": "configuration_own.OwnConfig"}),
+    ),
+    "a class that nobody has": Case(
+        "unverified",
+        "HF109",
+        ("FooForCausalLM", "no class of llama", "such as LlamaForCausalLM"),
+        spoil=says(architectures=["FooForCausalLM"]),
+    ),
+    "code of its own, with experts": Case(
+        "unverified",
+        "HF109",
+        ("auto_map takes modeling_own.LlamaForCausalLM", "num_experts"),
+        spoil=both(
+            without(NORM),
+            says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
+        ),
+    ),
+    "code of its own, and all is as it would be without": Case(
+        "verified",
+        "HF102",
+        ("num_experts",),
+        spoil=says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),

@@ -14,6 +14,7 @@ from conftest import Run
 from defects import FIRST, SECOND, Checkpoint, Tensors, stored
 
 import hfcount
+from hfcount.mapper.classes import HEAD, classes
 from hfcount.mapper.whatif import changed
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
@@ -603,6 +604,9 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     for key, value in re.findall(r"([\w.]+)(?: to|:) (\[[^\]]*\]|\w+)", cure):
         if key != "architectures":
             values = changed(values, {key: value if key == "model_type" else json.loads(value)})
+    if "architectures to its class" in cure:
+        head = HEAD.search(values["architectures"][0])
+        values = values | {"architectures": [one for one in classes(values["model_type"]) if one.endswith(head[0])]}
     if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
         values = values | {found[2]: values[found[2]][: int(found[1])]}
     assert verified(values, tensors, tmp_path).verdict == "verified"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build import FAMILIES, TINY, Json, config
+from build import FAMILIES, TINY, Json, config, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -145,9 +145,9 @@ def _configs(draw: st.DrawFn) -> Json:
     kv_heads, group, width, depth = draw(small), draw(small), draw(small), draw(small)
     experts = draw(small)
     changes: dict[str, Any] = {
-        "architectures": [
-            "Any" + draw(st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]))
-        ],
+        "architectures": named(
+            family, draw(st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]))
+        ),
         "vocab_size": draw(small),
         "intermediate_size": draw(small),
         "num_hidden_layers": depth,

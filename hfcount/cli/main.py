@@ -150,7 +150,7 @@ if TYPE_CHECKING:
     metavar="[TYPE]",
     shell_complete=read.some_type,
     callback=read.families,
-    help="List the architectures, or explain that of one model_type.",
+    help="List the architectures, or explain that of one model_type or class.",
 )
 @click.option(
     "--rules",

@@ -104,6 +104,10 @@ class Tracked:
         other._sources = {name: source or f"{self._path}{where}.{name}" for name in own}
         return other
 
+    def again(self, own: Mapping[str, Any]) -> Self:
+        """The same config, read anew with `own` in place of its values."""
+        return type(self)({**self._values, **own}, self.where, chosen=self._chosen)
+
     @property
     def parts(self) -> Collection["Config"]:
         """The nested configs that were read."""

@@ -1,4 +1,4 @@
-"""The rules HF101 to HF106: what config.json says."""
+"""The rules HF101 to HF109: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -59,5 +59,30 @@ CONFIG_RULES = (
         "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
         " {observed:60}.",
         neutral=True,
+    ),
+    Rule(
+        "HF107",
+        "class-of-another-type",
+        "error",
+        "`architectures` names a class of another model_type, with other tensors; with the same ones, it is a note.",
+        "A config edited by hand, or put together of two models'.",
+        "Name the class that the weights are of in architectures, or its model_type.",
+    ),
+    Rule(
+        "HF108",
+        "no-model-type",
+        "error",
+        "config.json has no model_type; a note where the repo's own code reads it all the same.",
+        "A config written by hand, or by another library.",
+        "Add it.",
+    ),
+    Rule(
+        "HF109",
+        "unknown-class",
+        "note",
+        "The config names a class that is not described here, or code of the repo's own that may build another model.",
+        "A model with code of its own under a known model_type, a draft model, or a name with a typing error.",
+        "If the weights are of a known class, name that in architectures.",
+        proof="lost",
     ),
 )

@@ -46,12 +46,14 @@ class Case:
         values: the config.
         outcome: what the checks have found.
         again: runs all checks on another blueprint.
+        retyped: whether the config has another model_type than the checkpoint's, whose class would be named with it.
     """
 
     comparison: Comparison
     values: Mapping[str, Any]
     outcome: Outcome
     again: Callable[[Blueprint], Outcome]
+    retyped: bool = False
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
     _lacked: dict[str, int] = field(default_factory=dict)
 
@@ -136,7 +138,7 @@ class Case:
         if text not in self._tried:
             config = Config(changed(self.values, changes))
             try:
-                blueprint = build(config)
+                blueprint = build(config, whatever_class=self.retyped or "model_type" in changes)
             except (ConfigError, UnknownArchitecture):
                 self._tried[text] = None
             else:
@@ -159,6 +161,7 @@ class Case:
         assert made is not None
         other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
         other.values, other._tried = changed(self.values, changes), {}
+        other.retyped = self.retyped or "model_type" in changes
         other.stored, other.difference = self.stored, made[1]
         return other
 
