@@ -83,8 +83,11 @@ def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True
     name = module_of(leaf) or ()
     outputs, inputs = matrix(leaf, turned)
     lead = tuple(leaf.shape[:-2])
-    # A scalar of a stack is one for all of it.
-    parts = [part._replace(shape=(*lead, *part.shape) if part.shape else ()) for part in layout.parts(outputs, inputs)]
+    # A scalar of a stack is mostly one for all of it.
+    parts = [
+        part._replace(shape=(*lead, *part.shape) if part.shape or part.each else ())
+        for part in layout.parts(outputs, inputs)
+    ]
     if layout.bias and not biased:
         parts.append(layout.bias._replace(shape=(*lead, outputs)))
     return [(part, _tensor(leaf, name, part)) for part in parts]

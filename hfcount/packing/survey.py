@@ -211,7 +211,8 @@ def _parts(
         ends = set().union(*(collected.suffixes.of(bit) for bit in {*bits} if bit > 0))
     if alike and not casts and not ends:
         for part, choice in chosen:
-            yield part, _Seen(bits[0], choice, False)
+            silent = dtype_of is None and bits[0] == 0 and choice.layout is not None and not _needed(choice.layout)
+            yield part, _Seen(bits[0], choice, silent)  # of what stands alone, names do not tell whether it is packed
         return
     by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
     own_dtypes = {dtype for one in scheme.layouts for dtype in _dtypes(one)} - FLOATING

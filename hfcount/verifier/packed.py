@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hfcount.packing.cache import scales
+from hfcount.packing.cache import Heads, scales
 from hfcount.packing.expected import biases_apart, planned
+from hfcount.packing.fused import fused
 from hfcount.packing.mlx import forms, towers_left_out
 from hfcount.packing.reading import PackedReading, keeps
 from hfcount.packing.split import Segments
@@ -44,6 +45,7 @@ class Packed:
         dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
+        uncached: scales of a cache that some modules have and others lack.
         left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """
@@ -58,6 +60,7 @@ class Packed:
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
     left: Sequence[Leaf] = ()
+    uncached: Sequence[Leaf] = ()
     reading: PackedReading | None = None
 
     @property
@@ -86,7 +89,7 @@ class Packed:
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
-        return self.match.complete and not self.lacking
+        return self.match.complete and not self.lacking and not self.uncached
 
 
 def _shapes(layout: Layout, leaf: Leaf) -> bool:
@@ -119,7 +122,7 @@ def look(
     Raises:
         Unmodelled: the scheme's tools name modules of this architecture in their own way.
     """
-    leaves = blueprint.leaves
+    leaves, scheme, fused_scales = fused(blueprint.leaves, listed, scheme)
     if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
         return agreeing
     finder = Finder(leaves)
@@ -143,9 +146,10 @@ def look(
 
     of = (dtype_of, shape_of) if view else (None, None)
     found = survey(match.listed, scheme, collected, spelling, *of)
-    cache, unknown = scales(collected.cache, leaves)
-    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
-    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
+    cache = scales(collected.cache, leaves, Heads.of(blueprint.spec, scheme.caches_heads))
+    strange = _strange(found, collected, spelling)
+    unexpected = [*_unexpected(match, collected, blueprint.asides), *strange, *cache.unknown]
+    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
     return Packed(
         announced,
         scheme,
@@ -155,8 +159,9 @@ def look(
         found.modules,
         found.lacking,
         found.biases,
-        cache,
+        cache.found,
         left,
+        uncached=cache.lacking,
     )
 
 

@@ -42,7 +42,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
         for found in packed.modules:
             choice = odd.get(id(found), found.choice)
             same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
-            fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
+            shown = choice.shown and found.layout is None
+            fine = same or choice.either or shown or (choice.strictly and choice.strictly.alike(found.layout))
             if not fine or (same and choice.noted):
                 why = _LATER if later and found.leaf.part == "prediction" else choice.why
                 key = choice.layout, found.layout, why
@@ -51,6 +52,8 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
             _report_modules(c, packed, said, own, why, some, outcome)
     if packed.lacking:
         _report_lacking(packed, outcome)
+    if packed.uncached:
+        _report_uncached(packed, outcome)
     for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
         if leaves and not (why == _CACHE and packed.scheme.caches):
             facts = _sums(leaves)
@@ -72,7 +75,7 @@ def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
 
 
 def _open(choice: Choice) -> bool:
-    return choice.either or bool(choice.why and choice.layout)
+    return (choice.either or bool(choice.why and choice.layout)) and not choice.shown
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:
@@ -262,6 +265,12 @@ def _report_lacking(packed: Packed, outcome: Outcome) -> None:
         modules=sum(int(found.leaf.count) for found in some),
         layout=", ".join(labels),
     )
+
+
+def _report_uncached(packed: Packed, outcome: Outcome) -> None:
+    """Attention without the scales of a cache that other layers have."""
+    some = packed.uncached
+    outcome.report("HF503", **_sums(some), cached=True)
 
 
 def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:

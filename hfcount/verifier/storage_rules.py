@@ -36,8 +36,10 @@ STORAGE_RULES = (
         "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
         "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
         "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
-        "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
-        " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
+        "[layout?{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
+        " {modules:it|them}: {tensors}][cached?{count:scale} of the 8-bit cache of keys and values {count:is|are}"
+        " missing, and other layers have theirs: {tensors}]. A loader that goes on takes 1 for"
+        " [layout?it][cached?{count:it|them}], or what was in memory.",
     ),
     Rule(
         "HF504",

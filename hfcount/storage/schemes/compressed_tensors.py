@@ -213,7 +213,8 @@ def read(settings: Settings) -> Scheme:
         raise Unmodelled("no config_groups with weights")
     ignored = Matcher(texts(settings, "ignore") or (), "compressed-tensors")
     scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round")
-    scheme.caches = bool(table(settings, "kv_cache_scheme"))
+    cache = table(settings, "kv_cache_scheme")
+    scheme.caches, scheme.caches_heads = bool(cache), word(cache, "strategy") == "attn_head"
     if sparse:
         from hfcount.storage.schemes import sparse as halves
 

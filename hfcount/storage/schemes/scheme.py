@@ -43,6 +43,7 @@ class Choice(NamedTuple):
         noted: whether the settings, read strictly, say otherwise, which is worth a note.
         either: whether the settings leave open which way it is, so that neither is worth a note.
         strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
+        shown: whether readers pack the module only if its scales are stored, so that dense is as good as packed.
     """
 
     layout: Layout | None
@@ -50,6 +51,7 @@ class Choice(NamedTuple):
     noted: bool = False
     either: bool = False
     strictly: Layout | None = None
+    shown: bool = False
 
 
 DENSE = Choice(None)
@@ -76,20 +78,32 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
+        caches_heads: whether each head has one, and not each tensor.
         renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
             for kinds of models.
         own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
         matchers: all patterns that decide which modules are packed.
+        fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
+    caches_heads = False
     renames: tuple[Renames, ...] = ()
     text_alone = False
     own_names = False
     matchers: tuple[Matcher, ...] = ()
+    fused_suffix = ""
+
+    def fused(self, stacked: bool) -> "Scheme":
+        """The scheme where the scales of a layer's experts are one tensor; `stacked` if their weights are, too."""
+        return self
+
+    def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The shape and dtypes of the scales of one matrix in a stack, which is of at least `fewest` matrices."""
+        raise NotImplementedError
 
     @abstractmethod
     def choose(self, module: Module) -> Choice:
