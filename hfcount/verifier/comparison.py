@@ -189,7 +189,7 @@ def _packed(
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
-        matching = partial(_matched, blueprint, further=EXPERTS)
+        matching = partial(_matched, blueprint, further=EXPERTS if scheme.own_experts else ())
         packed = look(blueprint, names, view, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)

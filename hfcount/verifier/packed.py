@@ -23,7 +23,7 @@ from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
-# Tools that split the stacks of experts of transformers 5 name the matrices by what they do in every architecture.
+# AutoRound, which splits the stacks of experts of transformers 5, calls the matrices alike in every architecture.
 _NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
 EXPERTS = tuple(
     (re.compile(rf"(?<=\.experts\.)(\d+)\.{one}\."), rf"\g<1>.{other}.") for one, other in _NUMBERED.items()

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme, excludes, relative, usual
+from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
 from hfcount.text import printable
 
@@ -175,9 +175,7 @@ class Groups(Scheme):
                 return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
-        # Routers were linear maps to this tool, and it packed those that no list named.
-        router = module.component == "router" and not module.linear
-        found = ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        found = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
         if found.layout and module.component == "lm_head" and not self._head_too:
             return found._replace(why=_HEAD)
         return found._replace(why=_STACKED) if module.component == "experts" else found

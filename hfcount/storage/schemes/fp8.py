@@ -101,6 +101,7 @@ class Finegrained(Listed):
     """FP8 with experts of their own layout, if they have one."""
 
     fused_suffix = _FUSED
+    exact = True
 
     def __init__(self, layout: Layout, experts: Layout | None, excluded: Matcher | None, *others: Layout) -> None:
         super().__init__("fp8", layout, excluded, *others)

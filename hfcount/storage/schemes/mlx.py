@@ -44,6 +44,9 @@ class Grouped(Layout):
         return [*scales, Part(f".{_ONE_SCALE}", (), ("F32",), each=True)] if self.whole else scales
 
 
+_ROUTER = Grouped(8, 64)
+
+
 class Mlx(Scheme):
     """`layout` for all, and for each path in `overrides` its own; None for dense."""
 
@@ -78,7 +81,8 @@ class Mlx(Scheme):
             if matcher.find(module.name):
                 return Choice(own)
         if module.component == "router":
-            return ROUTER._replace(shown=True)  # the model's own rule leaves some dense
+            # By rules of single models: most ask for 8 bits, some for none, and what is no linear map stays dense.
+            return ROUTER._replace(shown=True, likely=_ROUTER if module.plain else None)
         if module.inputs % self._layout.group:
             return Choice(None, "its rows are no whole number of groups")
         if module.component in TOWERS:

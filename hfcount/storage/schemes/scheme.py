@@ -24,6 +24,8 @@ class Module(NamedTuple):
         linear: whether it is a linear map; a lookup table and most routers are none.
         prediction: whether it belongs to multi-token-prediction layers.
         inputs, outputs: the length of a row and of a column, in elements.
+        inner: whether it is a part of torch's MultiheadAttention, whose own class of linear maps it is of.
+        plain: whether it has no tensors but a weight and a bias.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Module(NamedTuple):
     prediction: bool = False
     inputs: int = 0
     outputs: int = 0
+    inner: bool = False
+    plain: bool = True
 
 
 class Choice(NamedTuple):
@@ -44,6 +48,7 @@ class Choice(NamedTuple):
         either: whether the settings leave open which way it is, so that neither is worth a note.
         strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
         shown: whether readers pack the module only if its scales are stored, so that dense is as good as packed.
+        likely: how tools of today store the module, where the settings leave it open; None for dense.
     """
 
     layout: Layout | None
@@ -52,6 +57,7 @@ class Choice(NamedTuple):
     either: bool = False
     strictly: Layout | None = None
     shown: bool = False
+    likely: Layout | None = None
 
 
 DENSE = Choice(None)
@@ -83,6 +89,7 @@ class Scheme(ABC):
             for kinds of models.
         own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
+        own_experts: whether they name the matrices of experts by what they do, and load them by these names.
         matchers: all patterns that decide which modules are packed.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
     """
@@ -94,6 +101,7 @@ class Scheme(ABC):
     renames: tuple[Renames, ...] = ()
     text_alone = False
     own_names = False
+    own_experts = False
     matchers: tuple[Matcher, ...] = ()
     fused_suffix = ""
 
@@ -140,17 +148,25 @@ class Listed(Scheme):
             return DENSE
         if module.name.endswith(_KEPT_MODULES):
             return KEPT
+        if module.inner and self.exact:
+            return DENSE
+        if self.excluded is None and module.component == "lm_head" and module.inputs == module.outputs:
+            # Without a list only what makes the logits is left dense, not what stands before it.
+            return Choice(self.layout, either=True)
         found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
         if self.excluded is None and found.layout and module.component == "projector":
             # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
             return found._replace(either=True)
         if found.layout and module.component == "experts" and not self.stores_experts:
             # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
-            return found._replace(either=True)
+            return Choice(None, either=True)
         return relative(found) if hit else found
 
     stores_experts = True
     """Whether experts are packed whatever version of the tool wrote them."""
+
+    exact = False
+    """Whether only maps of the class Linear itself are packed, and none of a class derived from it."""
 
     heads = True
     """Whether a head that a given list does not name is packed."""
