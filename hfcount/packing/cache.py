@@ -101,7 +101,7 @@ def _modules(leaves: Iterable[Leaf]) -> dict[Texts, Places]:
     """The modules that have a matrix, by the texts of their names and the numbers in them."""
     found: dict[Texts, Places] = {}
     for leaf in leaves:
-        if module_of(leaf) and leaf.presence != "obsolete":
+        if module_of(leaf) and leaf.presence != "obsolete" and leaf.count:
             texts = split(leaf.first)[0]
             module = (*texts[:-1], texts[-1].rpartition(".")[0])
             found.setdefault(module, {}).update((split(name)[1], leaf) for name in leaf.names())

@@ -47,7 +47,7 @@ class Around(NamedTuple):
         return cls(attention, frozenset(block for block, end in ends if end not in ("weight", "bias")))
 
 
-def groups(leaf: Leaf, scheme: Scheme, around: Around = Around()) -> list[Group]:
+def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
     """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
     name = module_of(leaf)
     if name is None:

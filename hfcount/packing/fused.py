@@ -26,13 +26,13 @@ def fused(
     suffix = scheme.fused_suffix
     if not suffix or not any(name.endswith(f"_proj{suffix}") and ".experts." in name for name in names):
         return leaves, scheme, []
-    if any(is_stack(leaf) and leaf.first in names for leaf in leaves):
+    if any(is_stack(leaf) and leaf.count and leaf.first in names for leaf in leaves):
         return leaves, scheme.fused(stacked=True), []
     own = apart(leaves)
     blocks: dict[tuple[Segments, str], list[Leaf]] = {}
     for leaf in own:
         stack = _MATRICES.get(str(leaf.segments[-2])) if leaf.segments[-1] == "weight" else None
-        if stack and leaf.component == "experts" and isinstance(leaf.segments[-3], Indices):
+        if stack and leaf.component == "experts" and isinstance(leaf.segments[-3], Indices) and leaf.count:
             blocks.setdefault((leaf.segments[:-3], stack), []).append(leaf)
     scales = [_scale(block, stack, some, scheme) for (block, stack), some in blocks.items()]
     return [*own, *scales], scheme.fused(stacked=False), scales

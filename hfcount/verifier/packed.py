@@ -46,6 +46,7 @@ class Packed:
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
         uncached: scales of a cache that some modules have and others lack.
+        fused: scales of all experts of a layer, whose weights are stored one by one.
         left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """
@@ -61,6 +62,7 @@ class Packed:
     cache: Sequence[Leaf]
     left: Sequence[Leaf] = ()
     uncached: Sequence[Leaf] = ()
+    fused: Sequence[Leaf] = ()
     reading: PackedReading | None = None
 
     @property
@@ -124,6 +126,7 @@ def look(
     """
     leaves, scheme, fused_scales = fused(blueprint.leaves, listed, scheme)
     if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
+        agreeing.fused = fused_scales
         return agreeing
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
@@ -162,6 +165,7 @@ def look(
         cache.found,
         left,
         uncached=cache.lacking,
+        fused=[leaf for leaf in fused_scales if leaf.first in listed] if fused_scales else (),
     )
 
 
@@ -178,7 +182,7 @@ def _as_said(
         return None
     plan = list(planned(leaves, scheme))
     tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
-    if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
+    if any(leaf.presence == "required" and leaf.count and leaf.first not in listed for leaf in tensors):
         return None
     match = matching(tensors, listed)
     if not match.complete or match.spelling:
@@ -234,7 +238,7 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, view:
 
 def _is_at(view: HeaderView, leaf: Leaf) -> bool:
     """Whether the first tensor of a leaf has its shape in the headers, or is not there."""
-    entry = view.entries.get(leaf.first)
+    entry = view.entries.get(leaf.first) if leaf.count else None
     return entry is None or entry.shape == tuple(map(int, leaf.shape))
 
 

@@ -1,4 +1,4 @@
-"""The rules HF501 to HF504: how packed weights are stored."""
+"""The rules HF501 to HF506: how packed weights are stored."""
 
 from hfcount.verifier.rule import Rule
 
@@ -52,5 +52,27 @@ STORAGE_RULES = (
         " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
         " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
         " each other: {first}, and {second}].",
+    ),
+    Rule(
+        "HF505",
+        "quantization-settings-contradict",
+        "error",
+        "A number of the quantisation's settings is ruled out by a name beside it.",
+        "An edit by hand, or settings that were put together from those of two checkpoints.",
+        "Set the number to what the name means if the weights were packed so.",
+        "{source}{place} is {observed}, and {by} means {expected}. Some loaders go by the name and others by the"
+        " number, and these refuse the weights or misread them.",
+    ),
+    Rule(
+        "HF506",
+        "expert-scales-fused",
+        "note",
+        "The scales of a layer's experts are one tensor, and their weights are stored one by one.",
+        "transformers 5 splits the weights of experts when it saves a mixture in FP8, and leaves their scales as they"
+        " are in memory.",
+        "Split the scales, one for each weight, for other loaders.",
+        "{count:tensor} {count:has|have} the scales of all experts of a layer, whose weights are stored one by one:"
+        " {tensors}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a scale beside"
+        " each weight.",
     ),
 )

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import ROUTER, TOWER, TOWERS, Choice, Module, Scheme
-from hfcount.storage.schemes.settings import Settings, bits, group, word
+from hfcount.storage.schemes.settings import Contradiction, Settings, against, bits, group, word
+from hfcount.text import printable
 
 _SHARED = ("bits", "group_size", "mode", "quant_method")
 _USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}
-"""Bits and elements of a group where nothing else is said, by mode; of small floats no others are possible."""
+"""Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
 
-_AFFINE = (2, 3, 4, 5, 6, 8), (32, 64, 128)
-"""Bits and elements of a group that integers may have."""
-
+_WIDTHS = (2, 3, 4, 5, 6, 8)
 _ONE_SCALE = "global_scale"
 
 
@@ -98,13 +97,18 @@ def read(settings: Settings) -> Scheme:
         Unmodelled: its mode, its bits or its groups are not described.
     """
     own = _layout(settings)
+    contradictions = _contradictions(settings)
     overrides: dict[Grouped | None, list[str]] = {}
     for path, value in settings.items():
         if path not in _SHARED and isinstance(value, dict | bool):
             # An entry is all that mlx-lm reads for its module: what it does not say is as usual, not as above.
             layout = _layout(value) if isinstance(value, dict) else own if value else None
             overrides.setdefault(layout, []).append(path)
-    return Mlx(f"MLX {own.mode}", own, overrides)
+            if isinstance(value, dict):
+                contradictions += _contradictions(value, f"{printable(path, 80)}.")
+    scheme = Mlx(f"MLX {own.mode}", own, overrides)
+    scheme.contradictions = contradictions
+    return scheme
 
 
 def _layout(settings: Settings) -> Grouped:
@@ -112,10 +116,21 @@ def _layout(settings: Settings) -> Grouped:
     mode = word(settings, "mode", default="affine")
     if mode not in _USUAL:
         raise Unmodelled(f"mode {mode}")
-    usual = _USUAL[mode]
-    widths, sizes = _AFFINE if mode == "affine" else ((usual[0],), (usual[1],))
-    width = bits(settings, "bits", default=usual[0], among=widths)
-    size = group(settings, "group_size", default=usual[1])
-    if size not in sizes:
-        raise Unmodelled(f"group_size {size}")
+    width, size = _USUAL[mode]
+    if mode == "affine":
+        width = bits(settings, "bits", default=width, among=_WIDTHS)
+        given = group(settings, "group_size", default=size)
+        if not given:
+            raise Unmodelled("group_size -1")
+        size = given
     return Grouped(width, size, mode, settings.get(_ONE_SCALE) is True)
+
+
+def _contradictions(settings: Settings, place: str = "") -> list[Contradiction]:
+    """Numbers that the mode of small floats rules out: mlx-lm refuses them."""
+    mode = word(settings, "mode", default="affine")
+    if mode == "affine":
+        return []
+    width, size = _USUAL[mode]
+    own = against(settings, "bits", width, f"mode {mode}", place)
+    return own + against(settings, "group_size", size, f"mode {mode}", place)

@@ -1,11 +1,12 @@
 """A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hfcount.storage.schemes.layout import Layout
 from hfcount.storage.schemes.matcher import Hit, Matcher
+from hfcount.storage.schemes.settings import Contradiction
 
 TOWERS = ("vision", "audio", "projector")
 """Components that packers of decoder layers leave alone."""
@@ -91,6 +92,7 @@ class Scheme(ABC):
         text_alone: whether the scheme's tools may leave out the towers of a model.
         own_experts: whether they name the matrices of experts by what they do, and load them by these names.
         matchers: all patterns that decide which modules are packed.
+        contradictions: numbers of the settings that names in them rule out.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
     """
 
@@ -103,6 +105,7 @@ class Scheme(ABC):
     own_names = False
     own_experts = False
     matchers: tuple[Matcher, ...] = ()
+    contradictions: Sequence[Contradiction] = ()
     fused_suffix = ""
 
     def fused(self, stacked: bool) -> "Scheme":
