@@ -87,11 +87,11 @@ def scales(names: Sequence[str], leaves: Sequence[Leaf], heads: Heads = _WHOLE) 
 
 
 def usual(leaves: Sequence[Leaf], heads: Heads) -> list[Leaf]:
-    """The scales that llm-compressor stores in the attention of a decoder, as the model's own dtype."""
+    """The scales that llm-compressor stores in the attention of a decoder, which it finds by that name."""
     found: list[Leaf] = []
     for text, places in _modules(leaf for leaf in leaves if leaf.component == "attention").items():
         block, module = text[-1].rpartition(".")[::2]
-        if module in _KEYS:
+        if module in _KEYS and block.endswith(".self_attn"):
             for scale in _PAIR:
                 found += _leaves((*text[:-1], f"{block}.{scale}"), places.keys(), places, heads)
     return [replace(leaf, dtypes=()) for leaf in found]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hfcount.packing.cache import Heads, scales
+from hfcount.packing.cache import Heads, scales, usual
 from hfcount.packing.expected import biases_apart, planned
 from hfcount.packing.fused import fused
 from hfcount.packing.mlx import forms, towers_left_out
@@ -149,7 +149,10 @@ def look(
 
     of = (dtype_of, shape_of) if view else (None, None)
     found = survey(match.listed, scheme, collected, spelling, *of)
-    cache = scales(collected.cache, leaves, Heads.of(blueprint.spec, scheme.caches_heads))
+    heads = Heads.of(blueprint.spec, scheme.caches_heads)
+    cache = scales(collected.cache, leaves, heads)
+    if scheme.caches_stored and not collected.cache:
+        cache = cache._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
     strange = _strange(found, collected, spelling)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *strange, *cache.unknown]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
@@ -178,7 +181,7 @@ def _as_said(
     matching: Matching,
 ) -> Packed | None:
     """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
-    if scheme.renames:  # its names are not the blueprint's
+    if scheme.renames or scheme.caches_stored:  # there are more names than the blueprint's, or others
         return None
     plan = list(planned(leaves, scheme))
     tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]

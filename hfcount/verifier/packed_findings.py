@@ -105,8 +105,7 @@ def report_lacking(packed: Packed, outcome: Outcome) -> None:
 
 def report_uncached(packed: Packed, outcome: Outcome) -> None:
     """Attention without the scales of a cache that other layers have."""
-    some = packed.uncached
-    outcome.report("HF503", **sums(some), cached=True)
+    outcome.report("HF503", **sums(packed.uncached), cached=True, others=bool(packed.cache))
 
 
 def sums(leaves: Iterable[Leaf]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ STORAGE_RULES = (
         "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
         "[layout?{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
         " {modules:it|them}: {tensors}][cached?{count:scale} of the 8-bit cache of keys and values {count:is|are}"
-        " missing, and other layers have theirs: {tensors}]. A loader that goes on takes 1 for"
+        " missing][others?, and other layers have theirs][cached?: {tensors}]. A loader that goes on takes 1 for"
         " [layout?it][cached?{count:it|them}], or what was in memory.",
     ),
     Rule(

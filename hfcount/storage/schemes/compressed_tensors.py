@@ -222,6 +222,7 @@ def read(settings: Settings) -> Scheme:
     scheme.contradictions = contradictions
     cache = table(settings, "kv_cache_scheme")
     scheme.caches, scheme.caches_heads = bool(cache), word(cache, "strategy") == "attn_head"
+    scheme.caches_stored = cache.get("dynamic") is False
     if sparse:
         from hfcount.storage.schemes import sparse as halves
 

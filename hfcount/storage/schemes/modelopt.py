@@ -125,13 +125,13 @@ class Int4(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Int8(Layout):
-    """Integers of 8 bits: of the weights alone (W8A16), or of inputs, too, by SmoothQuant."""
+    """Integers of 8 bits: of the weights alone (W8A16), or of inputs, too, which SmoothQuant scales before."""
 
     inputs_too: bool = True
     label = "8-bit integers with a scale a row"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,))]
+        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,), (), False)]
         weight = [Part(".weight", (outputs, inputs), ("I8",)), Part(".weight_scale", (outputs,), ("F32",))]
         return weight + (smoothed if self.inputs_too else [])
 

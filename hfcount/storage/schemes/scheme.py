@@ -86,6 +86,7 @@ class Scheme(ABC):
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
         caches_heads: whether each head has one, and not each tensor.
+        caches_stored: whether every block of attention has them stored.
         renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
             for kinds of models.
         own_names: whether the scheme's tools name modules of some architectures in their own way.
@@ -100,6 +101,7 @@ class Scheme(ABC):
     packs_experts = True
     caches = False
     caches_heads = False
+    caches_stored = False
     renames: tuple[Renames, ...] = ()
     text_alone = False
     own_names = False

@@ -75,7 +75,7 @@ class Sparse(Scheme):
         self.matchers = (self._targets, self._ignored, *(groups.matchers if groups else ()))
         if groups:
             self.caches, self.caches_heads = groups.caches, groups.caches_heads
-            self.contradictions = groups.contradictions
+            self.caches_stored, self.contradictions = groups.caches_stored, groups.contradictions
 
     @property
     def layouts(self) -> Iterable[Layout]:
