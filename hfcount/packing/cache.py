@@ -25,24 +25,26 @@ class Heads:
 
     Args:
         apart: whether each head has a scale.
-        mixers: the attention of the model, of which a head's scales are.
+        mixers: the attention of the model's own layers, of whose heads scales are.
+        others: that of its other parts.
     """
 
     apart: bool = False
     mixers: frozenset[GQA] = frozenset()
+    others: frozenset[GQA] = frozenset()
 
     @classmethod
     def of(cls, spec: Spec, apart: bool) -> "Heads":
         """The heads of a model and its parts."""
-        return cls(apart, frozenset(_mixers(spec)) if apart else frozenset())
+        return cls(True, frozenset(_mixers(spec)), frozenset(_others(spec))) if apart else cls()
 
-    def shape(self, scale: str, rows: int) -> tuple[int, ...]:
-        """The shape of a scale, of a matrix with so many rows; where the heads are unknown, that of a scalar."""
+    def shape(self, scale: str, module: Leaf) -> tuple[int, ...]:
+        """The shape of a scale of a matrix; that of a scalar where the heads are unknown."""
         if not self.apart:
             return ()
-        own = [one for one in self.mixers if rows in (one.kv_heads * one.head_dim, one.heads * one.head_dim)]
-        some = own or list(self.mixers)
-        counts = {int(one.heads if scale == "q_scale" else one.kv_heads) for one in some}
+        some, rows = self.mixers if module.component == "attention" else self.others, int(module.shape[0])
+        own = [one for one in some if rows in (one.kv_heads * one.head_dim, one.heads * one.head_dim)]
+        counts = {int(one.heads if scale == "q_scale" else one.kv_heads) for one in own or some}
         return (counts.pop(), 1, 1) if len(counts) == 1 else ()
 
 
@@ -50,10 +52,13 @@ _WHOLE = Heads()
 
 
 def _mixers(spec: Spec) -> Iterator[GQA]:
-    for one in (spec, *spec.parts.values()):
-        yield from (part.layer.mixer for part in one.layers if isinstance(part.layer.mixer, GQA))
-        if one is not spec:
-            yield from _mixers(one)
+    yield from (part.layer.mixer for part in spec.layers if isinstance(part.layer.mixer, GQA))
+
+
+def _others(spec: Spec) -> Iterator[GQA]:
+    for one in spec.parts.values():
+        yield from _mixers(one)
+        yield from _others(one)
 
 
 class Scaled(NamedTuple):
@@ -152,7 +157,7 @@ def _leaves(text: Texts, numbers: Collection[tuple[int, ...]], places: Places, h
     scale = text[-1].rpartition(".")[2]
     shapes: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for place in sorted(numbers):
-        shapes.setdefault(heads.shape(scale, int(places[place].shape[0])), []).append(place)
+        shapes.setdefault(heads.shape(scale, places[place]), []).append(place)
     return [leaf for shape, some in shapes.items() for leaf in _folded(text, some, shape)]
 
 

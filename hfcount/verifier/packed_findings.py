@@ -88,6 +88,8 @@ def report_numbers(packed: Packed, outcome: Outcome) -> None:
             source=there["source"],
             place=f".{one.key}" if there.get("key") else f": {one.key}",
             by=one.name,
+            found=str(one.found),
+            wanted=str(one.wanted),
         )
 
 

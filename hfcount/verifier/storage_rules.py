@@ -60,7 +60,7 @@ STORAGE_RULES = (
         "A number of the quantisation's settings is ruled out by a name beside it.",
         "An edit by hand, or settings that were put together from those of two checkpoints.",
         "Set the number to what the name means if the weights were packed so.",
-        "{source}{place} is {observed}, and {by} means {expected}. Some loaders go by the name and others by the"
+        "{source}{place} is {found}, and {by} means {wanted}. Some loaders go by the name and others by the"
         " number, and these refuse the weights or misread them.",
     ),
     Rule(
