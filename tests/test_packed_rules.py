@@ -14,7 +14,7 @@ from hfcount.packing.suffixes import Suffixes
 from hfcount.storage.schemes import announcements
 from hfcount.storage.schemes.mlx import Grouped
 from hfcount.storage.schemes.presets import PRESETS
-from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.registry import described, read
 from hfcount.storage.schemes.scheme import DENSE, PREDICTION, ROUTER, Module
 from hfcount.storage.schemes.scheme import usual as packed_or_not
 
@@ -331,15 +331,26 @@ def test_a_router_of_mlx_has_eight_bits_unless_it_is_more_than_a_linear_map() ->
     assert (corrected.layout, corrected.likely, corrected.shown) == (None, None, True)
 
 
+@pytest.mark.parametrize(("place", "packed"), [("text_config", False), (None, True)])
+def test_settings_within_the_language_model_mean_no_tower(place: str | None, packed: bool) -> None:
+    settings = compressed("mxfp4-pack-quantized", **MX4)
+    scheme, _ = described(
+        announcements({place: {"quantization_config": settings}} if place else {"quantization_config": settings}), None
+    )
+    found = [scheme.chosen(Module("tower.fc1", part, inputs=256, outputs=256)) for part in ("vision", "projector")]
+    assert [one.layout is not None for one in found] == [packed, packed]
+    assert scheme.chosen(Module(QUERY, "attention", inputs=256, outputs=256)).layout
+
+
 def test_scales_of_a_cache_are_told_from_tensors_of_that_name() -> None:
     names = ["one.k_scale", "two.k_scale", "three.q_scale", "three.weight"]
     own = Suffixes([Grouped(4, 64)])
-    for described, last, cache in (
+    for known, last, cache in (
         ({"two.k_scale"}, {"k_scale"}, ["one.k_scale", "three.q_scale"]),
         ({"two.k_scale"}, set[str](), ["one.k_scale", "two.k_scale", "three.q_scale"]),
         (set[str](), {"k_scale", "q_scale"}, ["one.k_scale", "two.k_scale", "three.q_scale"]),
     ):
-        found = own.collect(names, described.__contains__, last)
+        found = own.collect(names, known.__contains__, last)
         assert (found.cache, sorted(found.dense)) == (cache, sorted({*names} - {*cache}))
 
 

@@ -58,7 +58,7 @@ def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
     inner, plain = leaf.segments[:-2] in around.attention, leaf.segments[:-1] not in around.others
 
     def decide(name: str) -> Choice:
-        return scheme.choose(Module(name, leaf.component, linear, prediction, inputs, outputs, inner, plain))
+        return scheme.chosen(Module(name, leaf.component, linear, prediction, inputs, outputs, inner, plain))
 
     if not flat and not is_stack(leaf):
         return []

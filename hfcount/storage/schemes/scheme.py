@@ -94,6 +94,7 @@ class Scheme(ABC):
         own_experts: whether they name the matrices of experts by what they do, and load them by these names.
         matchers: all patterns that decide which modules are packed.
         contradictions: numbers of the settings that names in them rule out.
+        text_only: whether the settings are those of the language model within another, whose towers they do not mean.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
     """
 
@@ -108,6 +109,7 @@ class Scheme(ABC):
     own_experts = False
     matchers: tuple[Matcher, ...] = ()
     contradictions: Sequence[Contradiction] = ()
+    text_only = False
     fused_suffix = ""
 
     def fused(self, stacked: bool) -> "Scheme":
@@ -118,9 +120,13 @@ class Scheme(ABC):
         """The shape and dtypes of the scales of one matrix in a stack, which is of at least `fewest` matrices."""
         raise NotImplementedError
 
+    def chosen(self, module: Module) -> Choice:
+        """How the module should be stored, by where the settings are and what they say."""
+        return TOWER if self.text_only and module.component in TOWERS else self.choose(module)
+
     @abstractmethod
     def choose(self, module: Module) -> Choice:
-        """How the module should be stored."""
+        """How the module should be stored, by what the settings say."""
 
     @property
     @abstractmethod
