@@ -46,7 +46,7 @@ class Packed:
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
         uncached: scales of a cache that some modules have and others lack.
-        fused: scales of all experts of a layer, whose weights are stored one by one.
+        fused: scales of all experts of a layer, beside weights of other names.
         left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """

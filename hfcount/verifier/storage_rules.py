@@ -67,12 +67,12 @@ STORAGE_RULES = (
         "HF506",
         "expert-scales-fused",
         "note",
-        "The scales of a layer's experts are one tensor, and their weights are stored one by one.",
+        "The scales of a layer's experts are one tensor, and no tensor of weights has its name.",
         "transformers 5 splits the weights of experts when it saves a mixture in FP8, and leaves their scales as they"
         " are in memory.",
         "Split the scales, one for each weight, for other loaders.",
-        "{count:tensor} {count:has|have} the scales of all experts of a layer, whose weights are stored one by one:"
-        " {tensors}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a scale beside"
-        " each weight.",
+        "{count:tensor} {count:has|have} the scales of all experts of a layer, and the weights that they belong to have"
+        " other names: {tensors}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a"
+        " scale beside each weight.",
     ),
 )

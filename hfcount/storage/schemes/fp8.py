@@ -71,10 +71,12 @@ class Fused(Layout):
     Args:
         one: how a matrix is packed by itself.
         stacked: whether the matrices are in one tensor, too.
+        beside: whether the scales then have the name of the matrices, with an ending.
     """
 
     one: Fp8
     stacked: bool
+    beside: bool = True
 
     @property
     def label(self) -> str:
@@ -86,7 +88,7 @@ class Fused(Layout):
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
         weight = Part("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
-        if not self.stacked:
+        if not self.stacked or not self.beside:
             return [weight]
         shape, dtypes = self.scale(outputs, inputs, 1)
         return [weight, Part(_FUSED, shape, dtypes)]
@@ -112,10 +114,10 @@ class Finegrained(Listed):
         other = (Fp4(".weight_scale_inv"),) if isinstance(self._experts, Fp4) else ()
         return (*super().layouts, *((self._experts, *other) if self._experts else ()))
 
-    def fused(self, stacked: bool) -> Scheme:
+    def fused(self, stacked: bool, beside: bool = True) -> Scheme:
         found = copy(self)
         if isinstance(self.layout, Fp8):
-            found._experts = Fused(self.layout, stacked)
+            found._experts = Fused(self.layout, stacked, beside)
             found.packs_experts = not stacked
         return found
 

@@ -112,8 +112,13 @@ class Scheme(ABC):
     text_only = False
     fused_suffix = ""
 
-    def fused(self, stacked: bool) -> "Scheme":
-        """The scheme where the scales of a layer's experts are one tensor; `stacked` if their weights are, too."""
+    def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
+        """The scheme where the scales of a layer's experts are one tensor.
+
+        Args:
+            stacked: whether their weights are, too.
+            beside: whether the scales then have the name of the weights, with an ending.
+        """
         return self
 
     def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
