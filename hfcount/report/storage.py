@@ -82,5 +82,7 @@ def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
         if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
     found = expected(leaves, scheme)
-    caches = usual(leaves, Heads.of(blueprint.spec, scheme.caches_heads)) if scheme.caches_stored else []
+    spec, caches = blueprint.spec, list[Leaf]()
+    if scheme.caches_stored and spec.causal:
+        caches = usual(leaves, Heads.of(spec, scheme.caches_heads))
     return _Stored([*found.tensors, *caches], found.modules, found.logical)

@@ -151,7 +151,7 @@ def look(
     found = survey(match.listed, scheme, collected, spelling, *of)
     heads = Heads.of(blueprint.spec, scheme.caches_heads)
     cache = scales(collected.cache, leaves, heads)
-    if scheme.caches_stored and not collected.cache:
+    if scheme.caches_stored and blueprint.spec.causal and not collected.cache:
         cache = cache._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
     strange = _strange(found, collected, spelling)
     unexpected = [*_unexpected(match, collected, blueprint.asides), *strange, *cache.unknown]
