@@ -374,6 +374,28 @@ def in_blocks(checkpoint: Checkpoint) -> None:
             tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
 
 
+def in_stacks(checkpoint: Checkpoint) -> None:
+    """The scales of a layer's experts in one tensor, as transformers 5 saves them."""
+    d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
+    checkpoint.change(lambda name, *one: None if ".experts." in name and "_scale_inv" in name else one)
+    for number in range(3):
+        start = f"model.layers.{number}.mlp.experts."
+        checkpoint.add({f"{start}gate_up_proj_scale_inv": ("F32", (experts, -(-2 * width // 16), -(-d // 16)))})
+        checkpoint.add({f"{start}down_proj_scale_inv": ("F32", (experts, -(-d // 16), -(-width // 16)))})
+
+
+def in_channels(checkpoint: Checkpoint) -> None:
+    """Every projection of the layers as FP8 with a scale for each row, by settings that say 4 bits."""
+    weights = {"num_bits": 4, "type": "float", "strategy": "channel"}
+    groups = {"all": {"targets": ["Linear"], "weights": weights}}
+    form = {"quant_method": "compressed-tensors", "format": "float-quantized", "ignore": ["lm_head"]}
+    checkpoint.config["quantization_config"] = form | {"config_groups": groups}
+    for tensors in checkpoint.shards.values():
+        for name, (_, shape) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
+            tensors[name] = ("F8_E4M3", shape)
+            tensors[f"{name}_scale"] = ("BF16", (shape[0], 1))
+
+
 GROUPS = "model.layers.1.mlp.up_proj."
 
 
@@ -976,6 +998,35 @@ CASES: dict[str, Case] = {
     "MLX": Case("verified", spoil=in_groups),
     "MLX, and the scales of a module are lost": Case(
         "mismatch", "HF503", ("model.layers.1.mlp.up_proj.scales",), spoil=both(in_groups, without(GROUPS + "scales"))
+    ),
+    "MLX, and a module is dense": Case(
+        "verified",
+        spoil=both(
+            in_groups,
+            without(GROUPS + "scales", GROUPS + "biases"),
+            into_one(GROUPS + "weight", "BF16", (20, 12)),
+        ),
+    ),
+    "FP8 with a number of bits that it has not": Case(
+        "mismatch",
+        "HF505",
+        ("config_groups.all.weights.num_bits is 4, and format float-quantized means 8",),
+        spoil=in_channels,
+    ),
+    "a mixture in FP8 with the scales of all experts in one tensor": Case(
+        "explained",
+        "HF506",
+        ("experts.gate_up_proj_scale_inv", "vLLM"),
+        make=lambda: sharded("qwen3_moe"),
+        spoil=both(in_blocks, in_stacks),
+    ),
+    "scales of a cache, and one is lost": Case(
+        "mismatch",
+        "HF502 HF503",
+        ("model.layers.1.self_attn.v_scale", "other layers have theirs"),
+        spoil=lambda one: one.add(
+            {f"model.layers.{n}.self_attn.{k}_scale": ("F32", ()) for n in range(3) for k in "kv" if (n, k) != (1, "v")}
+        ),
     ),
     "scales of a cache": Case(
         "explained",

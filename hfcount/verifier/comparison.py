@@ -194,7 +194,7 @@ def _packed(
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
-        matching = partial(matched_with, blueprint, further=EXPERTS)
+        matching = partial(matched_with, blueprint, further=EXPERTS if scheme.own_experts else ())
         packed = look(blueprint, names, view, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)
