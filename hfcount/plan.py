@@ -10,6 +10,7 @@ from hfcount import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
+from hfcount.mapper.readers import Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
@@ -72,7 +73,8 @@ class Blueprint:
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
     contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
-    they are then all that is known.
+    they are then all that is known. `ties_otherwise` and `rotary_otherwise` are what other readers than the reference
+    make of the config.
     """
 
     spec: Spec
@@ -82,6 +84,8 @@ class Blueprint:
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
+    ties_otherwise: tuple[Tied, ...] = ()
+    rotary_otherwise: tuple[Rotary, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -266,4 +270,13 @@ def build(config: Config) -> Blueprint:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    return Blueprint(
+        spec,
+        tree,
+        tuple(config.unread()),
+        config.taken,
+        config.problems,
+        config.token_ids,
+        ties_otherwise=config.ties_otherwise(spec.tied),
+        rotary_otherwise=config.rotary_otherwise,
+    )

@@ -30,7 +30,7 @@ from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
-from hfcount.keys.ties import TIE, tied_anywhere
+from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
     squares, stages, tower, waveform,

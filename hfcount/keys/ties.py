@@ -1,10 +1,8 @@
 """Whether the head shares the embedding, where a config says so at several levels."""
 
 from hfcount.mapper import Config
+from hfcount.mapper.readers import TIE
 from hfcount.mapper.reference import knows
-
-TIE = "tie_word_embeddings"
-"""The key that ties the head to the embedding."""
 
 
 def head_tied(whole: Config, c: Config, default: bool) -> bool:

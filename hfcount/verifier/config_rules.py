@@ -1,4 +1,4 @@
-"""The rules HF101 to HF106: what config.json says."""
+"""The rules HF101 to HF112: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -59,5 +59,13 @@ CONFIG_RULES = (
         "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
         " {observed:60}.",
         neutral=True,
+    ),
+    Rule(
+        "HF112",
+        "readers-disagree",
+        "note",
+        "Versions of transformers, or vLLM, take a key of config.json differently, and build or run another model.",
+        "Tools and hands write a key at one level or in one spelling, and transformers 5 looks for some elsewhere.",
+        "Write it so that all of them take the same: hfcount fix --only HF112.",
     ),
 )
