@@ -925,6 +925,12 @@ CASES: dict[str, Case] = {
         make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
     ),
+    "a base of rotary positions that version 4 does not see": Case(
+        "explained",
+        "HF112",
+        ("take 500,000.0 from rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
+        make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),

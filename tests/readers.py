@@ -36,17 +36,17 @@ def older() -> dict[str, Json]:
     from transformers import CONFIG_MAPPING
 
     found: dict[str, Json] = {}
+    parts: Json = {}
     for kind in sorted(CONFIG_MAPPING):
         made = _made(kind)
         if made is None:
             continue
-        text, row = made.get_text_config(decoder=True), Json()
+        found[kind] = _row(made)
+        text = made.get_text_config(decoder=True)
         if text is getattr(made, TEXT, None):
-            row["text"] = TEXT
-        elif not getattr(made, TIE, True):
-            row["tied"] = False
-        row |= {key: value for key, value in sorted(vars(made).items()) if ROTARY.match(key)}
-        found[kind] = row
+            found[kind] = {"text": TEXT} | found[kind]
+            parts[text.model_type] = text
+    found |= {kind: _row(one) for kind, one in parts.items() if kind not in found}  # no types of their own
     tying = set(_tying(found))
     for kind, row in found.items():
         if "text" in row and kind not in tying:
@@ -58,6 +58,12 @@ def newer(known: dict[str, Json]) -> dict[str, Json]:
     """The rotary positions that this version, 5.23, gives to a config that says nothing of them."""
     rows = {kind: _made(kind) for kind, row in known.items() if any(map(ROTARY.match, row))}
     return {kind: made.rope_parameters for kind, made in rows.items() if getattr(made, "rope_parameters", None)}
+
+
+def _row(made: Any) -> Json:
+    nested = made.get_text_config(decoder=True) is getattr(made, TEXT, None)
+    tied = {} if nested or getattr(made, TIE, True) else {"tied": False}
+    return tied | {key: value for key, value in sorted(vars(made).items()) if ROTARY.match(key)}
 
 
 def _made(kind: str) -> Any:

@@ -115,7 +115,7 @@ def _differing(values: Values, settings: Values, older: Values, newer: Values, p
         place = f"{path}rope_parameters.{f'{layers}.' if nested else ''}"
         yield from _one(values, own or {}, usual or {}, older, base, (path, place))
         if layers == "full_attention" and own and not values.get("rope_scaling"):
-            yield from _scaled(own, older, path, place)
+            yield from _scaled(own, (usual or {}).get("rope_type"), older, (path, place))
 
 
 def _one(
@@ -132,8 +132,11 @@ def _one(
             yield Rotary(f"{place}{key}", f"{path}{name}", found, taken, {f"{path}{name}": found})
 
 
-def _scaled(own: Values, older: Values, path: str, place: str) -> Iterator[Rotary]:
+def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> Iterator[Rotary]:
+    path, place = places
     taken, found = _scaling(older.get("rope_scaling") or {}), _scaling(own)
+    if not taken and found.get("rope_type") == usual:
+        found = _scaling({**own, "rope_type": "default"})  # version 4 has no name for what the type always does
     if taken != found:
         writes = {name: one for name, one in own.items() if name not in ("rope_theta", "partial_rotary_factor")}
         ours, theirs = (one.get("rope_type", "default") for one in (found, taken))

@@ -11,10 +11,10 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.ties import State, alike
 
-_RANDOM = "has a head of its own then, which is not stored, and fills it with random values"
-_DROPS = "takes the embedding as the head then, and drops the head that is stored"
-_WHOLE = "takes the embedding as the head then, and needs no other"
-_OWN = "has a head of its own then, and uses the one that is stored"
+_RANDOM = "it has a head of its own, which is not stored and is filled with random values"
+_LOSES = "it has one matrix for both, and one of the two that are stored is lost"
+_WHOLE = "it has one matrix for both, and needs no head"
+_OWN = "it has a head of its own, which is the one that is stored"
 
 
 def check_readers(c: Comparison, outcome: Outcome) -> None:
@@ -28,7 +28,7 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
             observed=one.taken,
             key=one.key,
             file=CONFIG,
-            fix=f"Write {_written(one.writes)}, too: --only HF112 does it.",
+            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF112 does it.",
             said=f"{NEWER} and {VLLM} take {_value(one.newer)} from {one.key}, and {OLDER}, which looks only at"
             f" {one.older}, takes {_value(one.taken)}: it computes something else.",
             writes=one.writes,
@@ -41,18 +41,20 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
     if head is None:
         return
     state, stored = _stored(c, outcome, head, table)
-    if stored and (state == "alike" or (tied and state == "unknown")):
+    if stored:  # by vLLM, a stored head is the head, whatever the top level says
+        readers = tuple(one for one in readers if one.reader != VLLM or one.place != TIE)
+    if not readers or (stored and (state == "alike" or (tied and state == "unknown"))):
         return  # whoever ties it and whoever does not computes the same, or it may be so
-    shared = not stored and c.names is not None
-    places = dict.fromkeys((TIE, *(one.place for one in readers)))
-    writes = dict.fromkeys(("text_config." + TIE, *places) if c.names is not None else (), shared)
+    shared, known = not stored, c.names is not None
+    writes = dict.fromkeys((f"text_config.{TIE}", TIE), shared) if known else {}
     says = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
         says[0] += " by this config, and takes the stored head all the same, since it differs"
-    what = (_WHOLE if not stored else _DROPS) if not tied else (_RANDOM if not stored else _OWN)
-    if c.names is None:
-        what = "builds another model"
-    says += [f"{one.reader} goes by {one.place} and {what}" for one in readers]
+    what = (_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)
+    for place in dict.fromkeys(one.place for one in readers):
+        asking = [one.reader for one in readers if one.place == place]
+        verb = "asks" if len(asking) == 1 else "ask"
+        says.append(f"by {place}, which {' and '.join(asking)} {verb}, {what if known else 'it is another model'}")
     outcome.report(
         "HF112",
         expected=tied,
@@ -63,7 +65,7 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
         count=int(stored),
         parameters=head.size if stored else 0,
         bytes=c.bytes(head, 1) if stored else 0,
-        fix=f"Set {TIE} to {_value(shared)} at both levels: --only HF112 does it." if writes else None,
+        fix=f"Set {TIE} to {_value(shared)} at both levels: hfcount fix --only HF112 does it." if writes else None,
         said=f"{'; '.join(says)}.",
         writes=writes,
     )
@@ -91,7 +93,9 @@ def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[St
 
 
 def _value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:,}" if type(value) is int else str(value)
+    return (
+        str(value).lower() if isinstance(value, bool) else f"{value:,}" if type(value) in (int, float) else str(value)
+    )
 
 
 def _written(writes: Mapping[str, Any]) -> str:
