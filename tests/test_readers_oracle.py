@@ -1,4 +1,4 @@
-"""Ties and rotary positions as recorded, and as families judge them, against transformers that reads the same config."""
+"""Ties and rotary positions as recorded, and as families judge them, against what transformers makes of a config."""
 
 import json
 from copy import deepcopy
