@@ -928,7 +928,7 @@ CASES: dict[str, Case] = {
     "a base of rotary positions that version 4 does not see": Case(
         "explained",
         "HF112",
-        ("take 500,000.0 from rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
+        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
         make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),

@@ -4,7 +4,7 @@ It writes the part of hfcount/mapper/readers.json that the installed version is 
 
 - `older` (4.57): the flag that ties the head where a config has none (`tied`), the nested config whose flag the class
   asks (`text`, only where a model built from a recorded config ties by it), and the defaults of the keys of rotary
-  positions.
+  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`.
 - `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
 """
 
@@ -47,10 +47,25 @@ def older() -> dict[str, Json]:
             found[kind] = {"text": TEXT} | found[kind]
             parts[text.model_type] = text
     found |= {kind: _row(one) for kind, one in parts.items() if kind not in found}  # no types of their own
+    for kind in spelled(found):
+        found[kind]["scaling"] = "type"
     tying = set(_tying(found))
     for kind, row in found.items():
         if "text" in row and kind not in tying:
             del row["text"]
+    return found
+
+
+def spelled(rows: dict[str, Json]) -> list[str]:
+    """The types whose rope_scaling has to say `type` where others say `rope_type`."""
+    from transformers import CONFIG_MAPPING
+
+    found = []
+    for kind in [kind for kind, row in rows.items() if "rope_scaling" in row and kind in CONFIG_MAPPING]:
+        try:
+            CONFIG_MAPPING[kind](rope_scaling={"rope_type": "linear", "factor": 2.0})
+        except (KeyError, TypeError, ValueError, AttributeError):
+            found.append(kind)
     return found
 
 
@@ -126,13 +141,18 @@ def main() -> None:
     part = "older" if transformers.__version__.startswith("4.") else "newer"
     data[part] = older() if part == "older" else newer(data["older"])
     data["versions"][part] = transformers.__version__
+    write(data)
+    sys.stdout.write(f"{FILE.name}: {len(data[part]):,} types as {transformers.__version__} reads them\n")
+
+
+def write(data: Json) -> None:
+    """One line per type."""
     lines = [
         f'"{part}": {{\n' + ",\n".join(f"{json.dumps(kind)}: {json.dumps(row)}" for kind, row in data[part].items())
         for part in ("older", "newer")
         if part in data
     ]
     FILE.write_text(f'{{"versions": {json.dumps(data["versions"])},\n' + "\n},\n".join(lines) + "\n}}\n")
-    sys.stdout.write(f"{FILE.name}: {len(data[part]):,} types as {transformers.__version__} reads them\n")
 
 
 if __name__ == "__main__":

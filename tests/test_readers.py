@@ -150,6 +150,11 @@ ROTARY: dict[str, tuple[Json, list[tuple[str, Any, Any]]]] = {
         {"model_type": "gemma3_text", "rope_parameters": {"sliding_attention": LOCAL | {"rope_theta": 5e4}}},
         [("rope_local_base_freq", 5e4, 1e4)],
     ),
+    "one base for all kinds of layers": (
+        {"model_type": "olmo3", "rope_parameters": {"full_attention": LOCAL, "sliding_attention": LOCAL}},
+        [],
+    ),
+    "nothing, and one base for all kinds of layers": ({"model_type": "olmo3"}, [("rope_theta", 5e5, 1e4)]),
     "in a part": (
         {"model_type": "llava", "text_config": rope(rope_theta=5e5)},
         [("text_config.rope_theta", 5e5, 1e4)],

@@ -24,10 +24,10 @@ _VLLM = {"llama4": "", "idefics3": _TEXT, "smolvlm": _TEXT}
 
 # Names in version 4, by the kind of layer; the first that a type has counts.
 _BASES = {
-    "full_attention": ("rope_theta", "global_rope_theta", "rotary_emb_base"),
+    "full_attention": ("rotary_emb_base", "global_rope_theta", "rope_theta"),
     "sliding_attention": ("rope_local_base_freq", "local_rope_theta", "rope_theta"),
 }
-_SHARES = ("partial_rotary_factor", "rotary_pct")
+_SHARES = ("rotary_pct", "partial_rotary_factor")
 _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "original_max_position_embeddings"}
 
 
@@ -50,7 +50,7 @@ class Rotary(NamedTuple):
     Args:
         key: its full path in version 5's spelling; `older` is where version 4 looks.
         newer: what 5.23 and vLLM 0.33 take; `taken` is what 4.57 takes.
-        writes: what the config would have to say besides, by key, so that all take the same.
+        writes: what the config would have to say besides, by key, so that all take the same; empty if 4.57 cannot.
     """
 
     key: str
@@ -106,12 +106,13 @@ def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:
 
 
 def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[Rotary]:
-    nested = any(isinstance(one, dict) for one in (settings or newer).values())
+    nested, asked = any(isinstance(one, dict) for one in (settings or newer).values()), set[str]()
     for layers, names in _BASES.items():
         base = next((name for name in names if name in older), None)
         own, usual = (settings.get(layers), newer.get(layers)) if nested else (settings, newer)
-        if base is None or not isinstance(own or {}, dict) or (not nested and layers != "full_attention"):
+        if base is None or base in asked or not isinstance(own or {}, dict) or (asked and not nested):
             continue
+        asked.add(base)
         place = f"{path}rope_parameters.{f'{layers}.' if nested else ''}"
         yield from _one(values, own or {}, usual or {}, older, base, (path, place))
         if layers == "full_attention" and own and not values.get("rope_scaling"):
@@ -138,9 +139,14 @@ def _scaled(own: Values, usual: Any, older: Values, places: tuple[str, str]) -> 
     if not taken and found.get("rope_type") == usual:
         found = _scaling({**own, "rope_type": "default"})  # version 4 has no name for what the type always does
     if taken != found:
-        writes = {name: one for name, one in own.items() if name not in ("rope_theta", "partial_rotary_factor")}
+        kind = own.get("rope_type", own.get("type", "default"))
+        # Early classes of version 4 take no more keys than they need, and name the kind otherwise.
+        writes = {older.get("scaling", "rope_type"): kind} | {
+            name: one for name, one in own.items() if name not in ("rope_type", "type", "rope_theta")
+        }
+        written = {f"{path}rope_scaling": writes} if "rope_scaling" in older else {}
         ours, theirs = (one.get("rope_type", "default") for one in (found, taken))
-        yield Rotary(place.rstrip("."), f"{path}rope_scaling", ours, theirs, {f"{path}rope_scaling": writes})
+        yield Rotary(place.rstrip("."), f"{path}rope_scaling", ours, theirs, written)
 
 
 def _scaling(settings: Values) -> Values:

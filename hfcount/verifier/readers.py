@@ -28,8 +28,8 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
             observed=one.taken,
             key=one.key,
             file=CONFIG,
-            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF112 does it.",
-            said=f"{NEWER} and {VLLM} take {_value(one.newer)} from {one.key}, and {OLDER}, which looks only at"
+            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF112 does it." if one.writes else None,
+            said=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
             f" {one.older}, takes {_value(one.taken)}: it computes something else.",
             writes=one.writes,
         )
