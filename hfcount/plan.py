@@ -10,6 +10,7 @@ from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
+from hfcount.mapper.readers import Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
 from hfcount.naming import Naming, coded, elsewhere, naming, refused
 from hfcount.spec import Head, Spec
@@ -75,7 +76,8 @@ class Blueprint:
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
-    build another model.
+    build another model. `ties_otherwise` and `rotary_otherwise` are what other readers than the reference make of the
+    config.
     """
 
     spec: Spec
@@ -88,6 +90,8 @@ class Blueprint:
     naming: Naming = field(default_factory=Naming)
     other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
     coded: UnknownClass | None = None
+    ties_otherwise: tuple[Tied, ...] = ()
+    rotary_otherwise: tuple[Rotary, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -300,6 +304,8 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         naming=named,
         other=_other(config, named),
         coded=refused(config, keys) if keys else None,
+        ties_otherwise=config.ties_otherwise(spec.tied),
+        rotary_otherwise=config.rotary_otherwise,
     )
 
 

@@ -1099,6 +1099,12 @@ CASES: dict[str, Case] = {
         ("num_experts",),
         spoil=says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
     ),
+    "a base of rotary positions that version 4 does not see": Case(
+        "explained",
+        "HF112",
+        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
+        make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),

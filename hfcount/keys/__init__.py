@@ -23,13 +23,14 @@ from hfcount.keys.layout import on_page
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
-    sequence_to_sequence, tied_anywhere,
+    sequence_to_sequence,
 )
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
+from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
     squares, stages, tower, waveform,

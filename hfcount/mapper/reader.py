@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
+from hfcount.mapper.readers import Rotary, Tied, rotary, ties
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked
 from hfcount.storage.dtypes import MODELS
@@ -185,6 +186,15 @@ class Config(Tracked):
     def token_ids(self) -> tuple[TokenId, ...]:
         """The token ids that it names, here and in nested configs."""
         return tuple(token_ids(self._values, self.kind, self._path))
+
+    def ties_otherwise(self, tied: Bool) -> tuple[Tied, ...]:
+        """The readers that do not tie the head where the reference does, or the other way round."""
+        return ties(self._values, self.kind, tied)
+
+    @property
+    def rotary_otherwise(self) -> tuple[Rotary, ...]:
+        """The settings of rotary positions that readers take differently, here and in nested configs."""
+        return tuple(rotary(self._values, self.kind))
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

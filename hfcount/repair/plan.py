@@ -13,6 +13,7 @@ from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import doubled, respelled, unwrapped
+from hfcount.repair.readers import agreed
 from hfcount.repair.state import Proposal, State
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
@@ -30,7 +31,7 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
 )
 """What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
 
-ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced)
+ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced, agreed)
 """What is done only where its finding is asked for: nothing is wrong for transformers, or another cure may be meant."""
 
 _MOST = 8  # repairs of one folder

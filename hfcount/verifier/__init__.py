@@ -10,7 +10,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, class_names, headers, presence, ties, token_ids, unlisted
+from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
@@ -48,6 +48,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (accepted.check_untied, {"names"}),
     (checks.check_heads, {"names"}),
     (ties.check_copies, {"names"}),
+    (readers.check_readers, set()),
     (checks.check_buffers, {"names"}),
     (checks.check_auxiliary, {"names"}),
     (checks.check_towers, {"names"}),

@@ -1,4 +1,4 @@
-"""The rules HF101 to HF109: what config.json says."""
+"""The rules HF101 to HF112: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -84,5 +84,13 @@ CONFIG_RULES = (
         "A model with code of its own under a known model_type, a draft model, or a name with a typing error.",
         "If the weights are of a known class, name that in architectures.",
         proof="lost",
+    ),
+    Rule(
+        "HF112",
+        "readers-disagree",
+        "note",
+        "Versions of transformers, or vLLM, take a key of config.json differently, and build or run another model.",
+        "Tools and hands write a key at one level or in one spelling, and transformers 5 looks for some elsewhere.",
+        "Write it so that all of them take the same: hfcount fix --only HF112.",
     ),
 )

@@ -1,0 +1,25 @@
+"""Keys that readers take differently, written so that all of them take the same."""
+
+from collections.abc import Iterator
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.whatif import steps
+from hfcount.repair.members import with_value
+from hfcount.repair.state import BLINDING, Proposal, State
+from hfcount.text import shown
+
+
+def agreed(state: State) -> Iterator[Proposal]:
+    """The value that fits what is stored, in every place where a reader looks for it."""
+    if not BLINDING.isdisjoint(state.codes):
+        return
+    writes = {key: one for finding in state.about("HF112") for key, one in finding.facts.get("writes", {}).items()}
+    text, said = state.config, []
+    for key, value in writes.items():
+        try:
+            text = with_value(text, [str(step) for step in steps(key)], value)
+        except KeyError:
+            return
+        said.append(f"{key} to {'what rope_parameters says' if isinstance(value, dict) else shown(value)}")
+    if said:
+        yield Proposal(frozenset({"HF112"}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()})
