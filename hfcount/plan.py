@@ -70,7 +70,8 @@ class Blueprint:
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
-    contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a model can be
+    built that cannot run, and values that transformers refuses.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known.
     """
@@ -266,4 +267,5 @@ def build(config: Config) -> Blueprint:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    problems = (*config.problems, *config.refused)
+    return Blueprint(spec, tree, tuple(config.unread()), config.taken, problems, config.token_ids)

@@ -1,4 +1,4 @@
-"""The rules HF101 to HF106: what config.json says."""
+"""The rules of HF1xx: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -58,6 +58,24 @@ CONFIG_RULES = (
         "Write the keys into config.json: another reader, or a later version, may take another default.",
         "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
         " {observed:60}.",
+        neutral=True,
+    ),
+    Rule(
+        "HF110",
+        "value-refused",
+        "error",
+        "transformers refuses a value of config.json: another type, out of range, or a word that it does not know.",
+        "A config edited by hand, or written by a tool or a version that did not check it.",
+        "Write a value that the key may have.",
+    ),
+    Rule(
+        "HF111",
+        "number-not-json",
+        "note",
+        "config.json holds NaN or Infinity, which are no numbers of JSON.",
+        "Python writes them so; transformers before 5 wrote a config with them as they were.",
+        'Write {"__float__": "Infinity"} in its place, as transformers 5 does.',
+        "{key:60} is {observed}: Python reads that, and strict readers of JSON refuse the whole file.",
         neutral=True,
     ),
 )
