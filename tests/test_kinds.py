@@ -71,7 +71,7 @@ def test_transformers_reads_the_same(kind: str, key: str, word: str, meant: str)
     with quiet(), torch.device("meta"):
         state = class_of(values)._from_config(parsed(values)).state_dict()
     report = hfcount.verify_tensors(values, {name: (tuple(one.shape), str(one.dtype)) for name, one in state.items()})
-    assert report.ok, report.findings
+    assert {"HF201", "HF202", "HF301"}.isdisjoint(one.code for one in report.findings)
 
 
 # A type and changes to its config: lists that are empty, or that name no layer of the kind that is looked for.

@@ -114,6 +114,7 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("llama", {"quantization_config": "fp8"}, "quantization_config"),
     ("llama", {"quantization_config": {"load_in_8bit": True}}, None),
     ("llama", {"quantization_config": {"bits": 4}, "quantization": {"bits": 4}}, None),
+    ("llama", {"quantization_config": {"bits": 4}}, "quantization_config.quant_method"),
     ("llama", {"a_key_of_another": "x"}, None),
     ("bert", {"rope_scaling": {"type": "linear"}}, "rope_scaling.factor"),
     ("bert", {"hidden_dropout_prob": -0.5}, "hidden_dropout_prob"),
@@ -133,6 +134,11 @@ CHANGES: list[tuple[str, Json, str | None]] = [
 @pytest.mark.parametrize(("kind", "changes", "key"), CHANGES)
 def test_what_is_refused(kind: str, changes: Json, key: str | None) -> None:
     assert refused(config(kind, **changes)) == ([key] if key else [])
+
+
+@pytest.mark.parametrize("settings", [{"bits": 4, "group_size": 64}, {"quant_algo": "FP8"}, {"config_groups": {}}])
+def test_a_quantisation_that_other_engines_know_by_its_keys_is_theirs(settings: Json) -> None:
+    assert refused(config("llama", quantization_config=settings)) == []
 
 
 def test_a_type_that_transformers_does_not_have_is_not_judged() -> None:

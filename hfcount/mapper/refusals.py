@@ -8,6 +8,7 @@ from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import declared
 from hfcount.mapper.rotary import rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, shared, taken
+from hfcount.storage.schemes import announcements
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")
@@ -138,13 +139,13 @@ def _is_number(text: str) -> bool:
 
 
 def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """A quantisation of which nobody is told the method; what mlx-lm announces is read by mlx-lm."""
+    """A quantisation whose method nobody can tell; what other engines know by its keys is theirs to read."""
     given = values.get("quantization_config")
     if given is None or "quantization" in values:
         return
     if not isinstance(given, dict):
         yield "quantization_config", given, "an object or null"
-    elif given.get("quant_method") is None and not (given.get("load_in_8bit") or given.get("load_in_4bit")):
+    elif given.get("quant_method") is None and not any(one.method for one in announcements(values)):
         yield "quantization_config.quant_method", ABSENT, "given: it says how the weights are to be read"
 
 
