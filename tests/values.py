@@ -99,6 +99,8 @@ def source(kind: Any) -> str:
 
 def _rotations(kind: Any) -> list[str]:
     """Kinds of rotary positions beside those of all, and `default`, where the models look up by it how to make them."""
+    if kind.default_rope_type != "default":
+        return ["default", kind.default_rope_type]
     if "ROPE_INIT_FUNCTIONS[" not in source(kind):
         return []
     return ["default", *sorted(set(re.findall(r'"(axial|mrope|su)"', Path(getfile(kind)).read_text())))]
@@ -108,10 +110,26 @@ def _activations(kind: Any) -> Iterator[str]:
     """Keys that name an activation: by default they do, and the models read them."""
     from transformers.activations import ACT2FN
 
+    below = {name for one in _parts(kind) for name in vars(one).get("__dataclass_fields__", ())}
     for field in fields(kind):
+        if field.name in below:  # whose key it is that the models read, their file does not tell
+            continue
         word = field.default if isinstance(field.default, str) and not isinstance(field.type, str) else ""
         if word in ACT2FN and not OF_HEADS.search(field.name) and re.search(rf"\.{field.name}\b", source(kind)):
             yield field.name
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """The classes of its nested configs."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    for one in kind.sub_configs_defaults.values():
+        known = one.model_type in CONFIG_MAPPING
+        yield (
+            one.config_class
+            if hasattr(one.config_class, "__dataclass_fields__") or not known
+            else CONFIG_MAPPING[one.model_type]
+        )
 
 
 def _dropouts(kind: Any) -> Iterator[str]:
