@@ -22,7 +22,7 @@ from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.weights import Weights, recorded_sizes, weights
 from hfcount.formats.index import read_index
-from hfcount.formats.json import Document, parse_object
+from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
@@ -125,6 +125,7 @@ def _look(run: Inspection) -> None:
     try:
         values = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         given = changed(values, changes)
+        endless = found_endless(values) if run.documents.source != "memory" and may_be_endless(document) else None
         run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
@@ -134,6 +135,8 @@ def _look(run: Inspection) -> None:
         _doubt_code(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+        if endless:
+            run.outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
         if run.options.load.ranks:
             _share(run, run.blueprint)
         run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never

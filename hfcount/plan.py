@@ -72,7 +72,8 @@ class Blueprint:
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
-    contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a model can be
+    built that cannot run, and values that transformers refuses.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
@@ -299,7 +300,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         tree,
         unread,
         config.taken,
-        config.problems,
+        (*config.problems, *config.refused),
         config.token_ids,
         naming=named,
         other=_other(config, named),

@@ -1105,6 +1105,24 @@ CASES: dict[str, Case] = {
         ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
         make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
     ),
+    "a rotation that needs a factor": Case(
+        "mismatch",
+        "HF110",
+        ("rope_scaling.factor is absent", "linear", "transformers"),
+        spoil=says(rope_scaling={"type": "linear"}),
+    ),
+    "an activation that nobody knows": Case(
+        "mismatch", "HF110", ('hidden_act is "gelu2"', "silu"), spoil=says(hidden_act="gelu2")
+    ),
+    "a number in quotes": Case(
+        "mismatch",
+        "HF110",
+        ('max_position_embeddings is "2048"', "a whole number", "Write 2048."),
+        spoil=says(max_position_embeddings="2048"),
+    ),
+    "a number without end": Case(
+        "verified", "HF111", ("time_step_limit[1] is Infinity",), spoil=says(time_step_limit=[0.0, float("inf")])
+    ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),

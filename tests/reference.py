@@ -56,7 +56,7 @@ def recorded(every: dict[str, set[str]] | None = None) -> Json:
         return json.loads(json.dumps(found))
 
     def named(kind: Any) -> str:
-        return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
+        return named_as(kind, known)
 
     def described(kind: Any) -> Json:
         keys = {field.name: _default(field) for field in fields(kind)}
@@ -105,6 +105,29 @@ def _written(kind: Any) -> Json:
     except Exception:  # a class that needs more than that
         return {}
     return found
+
+
+def named_as(kind: Any, known: Json) -> str:
+    """How a class is named in the record: by its model_type, unless another class has that."""
+    return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
+
+
+def classes_of() -> Json:
+    """All classes that the record names, by name."""
+    from transformers import PreTrainedConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
+
+    known = {one: CONFIG_MAPPING[one] for one in CONFIG_MAPPING_NAMES}
+    found, wanted = dict(known), list(known.values())
+    for kind in wanted:  # grows
+        specs = {name: (one.config_class, one.model_type) for name, one in kind.sub_configs_defaults.items()}
+        specs = specs or {name: (one, getattr(one, "model_type", "")) for name, one in kind.sub_configs.items()}
+        for name, (one, usual) in specs.items():
+            own = one if issubclass(one, PreTrainedConfig) else known.get(usual) or _made(kind, name)[0]
+            if own is not None and named_as(own, known) not in found:
+                found[named_as(own, known)] = own
+                wanted.append(own)
+    return dict(sorted(found.items()))
 
 
 def _made(kind: Any, name: str) -> tuple[Any, Json]:

@@ -18,7 +18,9 @@ def spec(c: Config) -> Spec:
     conv = ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False))
     fast = Layer(mixer=conv, ffn=keys.dense(c))
     if given := keys.kinds(c):
-        layers = keys.by_kind(c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given)
+        layers = keys.by_kind(
+            c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given, otherwise="full_attention"
+        )
     else:
         attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)

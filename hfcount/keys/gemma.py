@@ -20,7 +20,7 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
     count, given = layer_count(c), c.strs("layer_types")
     if given:
         known = {"full_attention": Layer(), "sliding_attention": Layer(traits={"sliding": 1})}
-        placed = by_kind(c, known, [*given[:-1], "full_attention"])
+        placed = by_kind(c, known, [*given[:-1], "full_attention"], otherwise="full_attention")
         return [(part.indices, bool(part.layer.traits)) for part in placed]
     full = Indices.span(period - 1, count, period)
     last = Indices.of(() if count - 1 in full else (count - 1,))

@@ -48,12 +48,17 @@ def dense_and_stepped(c: Config) -> tuple[Indices, Indices]:
     return every.difference(some), some
 
 
-def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
-    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer."""
+def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | None = None) -> list[Indices]:
+    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer.
+
+    Any other entry counts as the kind `otherwise`; with None there may be none.
+    """
     count = layer_count(c, "num_hidden_layers")
     if len(given) != count:
         said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
+    if otherwise is not None:
+        given = [kind if kind in kinds else otherwise for kind in given]
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
         raise c.error(f"{key} names {printable(str(kind), 40)}, and {c.family} knows {known}.", key, observed=str(kind))
@@ -84,6 +89,7 @@ def by_kind(
     given: Sequence[str],
     key: str = "layer_types",
     count: int | None = None,
+    otherwise: str | None = None,
 ) -> list[Layers]:
     """Layers by kind, from a list with the kind of each.
 
@@ -92,6 +98,7 @@ def by_kind(
         given: the list, from the config's `key` or the architecture's default.
         key: the key of the list, for messages.
         count: the number of layers, by default num_hidden_layers.
+        otherwise: the kind that a layer of any other is taken for; None if there may be no other.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
@@ -99,7 +106,7 @@ def by_kind(
         raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
-        places.setdefault(kind, []).append(place)
+        places.setdefault(kind if kind in kinds else otherwise or kind, []).append(place)
     for kind in places:
         if kind not in kinds:
             known = ", ".join(kinds)
@@ -119,7 +126,12 @@ def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> 
     return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
 
-_LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
+_LATER_NAMES = {
+    "attention": "full_attention",
+    "deepseek_sparse_attention": "indexed_attention",
+    "mamba": "linear_attention",
+    "qwen_sparse_attention": "indexed_attention",
+}
 
 
 def kinds(c: Config, *names: str) -> list[str]:
@@ -139,10 +151,21 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     return Indices.span(first, count, period)
 
 
-def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
-    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`."""
+def mixed(
+    c: Config,
+    full: Mixer,
+    other: Mixer,
+    given: Sequence[str],
+    places: Indices,
+    otherwise: str | None = None,
+) -> list[Layers]:
+    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
+
+    `otherwise` is the kind that a layer of any other is taken for; with None there may be no other.
+    """
     if given:
-        return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
+        known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
+        return by_kind(c, known, given, otherwise=otherwise)
     rest = Indices.below(layer_count(c)).difference(places)
     return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
@@ -163,9 +186,12 @@ def _merged(one: Layer, other: Layer) -> Layer:
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
-    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`."""
+    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`.
+
+    A layer of another kind is taken for one of the first.
+    """
     if given := c.strs("layer_types"):
-        return by_kind(c, kinds, given)
+        return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
     (first, second), at = kinds.values(), places()
     return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
@@ -229,12 +255,12 @@ def repeated(
     return tuple(found)
 
 
-def hybrids(c: Config) -> list[int]:
-    """The numbers of the layers that layers_block_type calls hybrid."""
+def hybrids(c: Config) -> list[int] | None:
+    """The numbers of the layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+    if c.length("layers_block_type") is None:
+        return None
     given = kinds(c, "layers_block_type")
-    known = {"linear_attention": Layer(), "hybrid": Layer(traits={"hybrid": 1})}
-    parts = by_kind(c, known, given, "layers_block_type") if given else []
-    return [number for part in parts if part.layer.traits for number in part.indices]
+    return list(listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0])
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:

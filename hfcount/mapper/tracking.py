@@ -162,7 +162,7 @@ class Tracked:
     ) -> ConfigError:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
         code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
-        return self.error(said, name, code=code, expected=needed, observed=_plain(value))
+        return self.error(said, name, code=code, expected=needed, observed=plain(value))
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
@@ -202,7 +202,7 @@ class Tracked:
                 return other, name  # the caller then checks its type
             if other != value:
                 said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
-                raise self.error(said, name, "Remove the wrong one.", expected=_plain(value), observed=_plain(other))
+                raise self.error(said, name, "Remove the wrong one.", expected=plain(value), observed=plain(other))
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:
@@ -223,7 +223,7 @@ class Tracked:
         return None if default is UNSAID else default, None
 
 
-def _plain(value: Any) -> int | float | str:
+def plain(value: Any) -> int | float | str:
     """A foreign value for a report: strings and numbers of usual size as they are, all else described."""
     if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
         return value

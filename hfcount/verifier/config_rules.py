@@ -1,4 +1,4 @@
-"""The rules HF101 to HF112: what config.json says."""
+"""The rules of HF1xx: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -84,6 +84,24 @@ CONFIG_RULES = (
         "A model with code of its own under a known model_type, a draft model, or a name with a typing error.",
         "If the weights are of a known class, name that in architectures.",
         proof="lost",
+    ),
+    Rule(
+        "HF110",
+        "value-refused",
+        "error",
+        "transformers refuses a value of config.json: another type, out of range, or a word that it does not know.",
+        "A config edited by hand, or written by a tool or a version that did not check it.",
+        "Write a value that the key may have.",
+    ),
+    Rule(
+        "HF111",
+        "number-not-json",
+        "note",
+        "config.json holds NaN or Infinity, which are no numbers of JSON.",
+        "Python writes them so; transformers before 5 wrote a config with them as they were.",
+        'Write {"__float__": "Infinity"} in its place, as transformers 5 does.',
+        "{key:60} is {observed}: Python reads that, and strict readers of JSON refuse the whole file.",
+        neutral=True,
     ),
     Rule(
         "HF112",
