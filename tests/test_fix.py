@@ -222,6 +222,23 @@ def announcing(folder: Path, part: str, claim: str = "total_size", times: int = 
     edit(INDEX, add)(folder)
 
 
+def test_a_loss_that_is_accepted_leaves_the_total_that_counts_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound(tmp_path / "m", tie_word_embeddings=True)
+    each(says(tie_word_embeddings=False), lambda own: announcing(own, "model.embed"))(folder)
+    spoiled = files(folder)
+    assert (fix(folder, "--write"), files(folder)) == (1, spoiled)
+    said = capsys.readouterr().out
+    assert "With --only HF201: Set tie_word_embeddings to true" in said
+    assert "This contradicts it: metadata.total_size" in said
+    assert fix(folder, "--write", "--only", "HF201") == 1
+    assert files(folder)[INDEX] == spoiled[INDEX]
+    assert fix(folder, "--write") == 1
+    assert files(folder)[INDEX] == spoiled[INDEX]
+    assert fix(folder, "--write", "--only", "HF401") == 0
+
+
 @pytest.mark.parametrize(("given", "spoil"), REPAIRED.values(), ids=REPAIRED)
 def test_what_was_wrong_is_right_again_to_the_byte(
     given: Json, spoil: Spoil, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
 from hfcount.repair.proof import objections
-from hfcount.repair.state import Proposal, State
+from hfcount.repair.state import TOTALS, Proposal, State
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     dispensed,
@@ -87,12 +87,12 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
         after = state.with_changes(proposal.changes)
         if not _ends(proposal, after):
             continue
-        doubts = objections(state, proposal, after)
-        if doubts and not (wish.only or proposal.chosen):
+        doubts, asked = objections(state, proposal, after), bool(wish.only or proposal.chosen)
+        if doubts and not asked:
             continue
         # What was hidden before may come to light, and be repaired in its turn.
         rest, last = _search(after, wish, most - 1)
-        if not state.worsens(last):
+        if not state.worsens(last, TOTALS if asked else ()):
             return [replace(proposal, doubt=" ".join(doubts)), *rest], last
     return [], state
 
@@ -102,7 +102,7 @@ def _offers(state: State) -> Iterator[Proposal]:
     for find in (*REPAIRS, *ASKED):
         for proposal in find(state):
             after = state.with_changes(proposal.changes)
-            if _ends(proposal, after) and not state.worsens(after):
+            if _ends(proposal, after) and not state.worsens(after, TOTALS):
                 yield replace(proposal, doubt=" ".join(objections(state, proposal, after)))
 
 

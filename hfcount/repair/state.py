@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,9 @@ BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF20
 
 _ENTRY = re.compile(r'"([^"\\]+)"\s*:\s*"[^"\\]+\.(?:safetensors|bin)"')
 """One tensor in an index."""
+
+TOTALS = ("HF401", "HF403")
+"""Findings of totals, which may count what was lost, and then come to light where a loss is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +155,11 @@ class State:
         """The same folder with more changes."""
         return State(self.draft.changed(changes))
 
-    def worsens(self, other: "State") -> bool:
-        """Whether the other state has something against it that this one has not."""
+    def worsens(self, other: "State", apart: Collection[str] = ()) -> bool:
+        """Whether the other state has something against it that this one has not, `apart` from these codes."""
         seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
         more = other._differing - self._differing
-        return any(seen or severity == "error" for _, severity in more)
+        return any(seen or severity == "error" for code, severity in more if code not in apart)
 
     @property
     def _differing(self) -> Counter[tuple[str, str]]:
