@@ -222,6 +222,16 @@ def announcing(folder: Path, part: str, claim: str = "total_size", times: int = 
     edit(INDEX, add)(folder)
 
 
+def test_a_total_of_a_layer_of_another_size_than_those_that_are_left(tmp_path: Path) -> None:
+    values = recorded("jamba")
+    last = values | {"num_hidden_layers": values["num_hidden_layers"] - 1}
+    folder = write_checkpoint(tmp_path / "m", last)
+    claims(total_size=2 * hfcount.blueprint(values).total)(folder)
+    before = files(folder)
+    assert (fix(folder, "--write"), files(folder)) == (1, before)
+    assert fix(folder, "--write", "--only", "HF401") == 0
+
+
 def test_a_loss_that_is_accepted_leaves_the_total_that_counts_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ from hfcount.formats.json import Document, parse_object
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.repair.members import step_of, with_value
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.totals import announced, in_bytes, in_elements
+from hfcount.repair.totals import announced, deeper, in_bytes, in_elements
 from hfcount.text import plural, printable
 
 _OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
@@ -87,7 +87,23 @@ def _announced(state: State, files: Mapping[str, Shard]) -> str:
     tensors, blueprint = _tensors(files), state.run.blueprint
     size, count = sum(map(in_bytes, tensors.values())), blueprint.total if blueprint else 0
     said = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
-    return said or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count) or ""
+    said = said or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
+    return said or _deeper(state, claims, size)
+
+
+def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
+    """Whether a total is that of more layers, of other sizes than those that are stored; empty if not."""
+    blueprint, (more_bytes, more) = state.run.blueprint, (claims.get("total_size"), claims.get("total_parameters"))
+    if blueprint is None or not blueprint.total or not {more_bytes, more} - {None, size, blueprint.total}:
+        return ""
+    for key, elements in deeper(state.values, blueprint):
+        fits = type(more_bytes) is int and (more_bytes - size) * blueprint.total == elements * size
+        if elements > 0 and (fits or more == blueprint.total + elements):
+            return (
+                f"The totals are those of a config with a larger {printable(key, 60)}, whose layers may have been lost."
+                " If you have more than is here, restore it instead."
+            )
+    return ""
 
 
 def _tensors(files: Mapping[str, Shard]) -> dict[str, Entry]:

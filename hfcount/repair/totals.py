@@ -1,13 +1,21 @@
 """Totals that are larger than what is stored, by just what may have been lost: layers, a head, rows."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from math import prod
+from typing import Any
 
+from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import Entry
-from hfcount.plan import Blueprint
+from hfcount.mapper import Config
+from hfcount.mapper.whatif import changed
+from hfcount.plan import Blueprint, build
 from hfcount.text import plural
 from hfcount.verifier.folding import placed
 
+_COUNTS = re.compile("layer|depth|block")
+_DEEPEST = 1_000
 _TABLES = ("embedding", "lm_head")
 
 Measure = Callable[[Entry], int]
@@ -45,6 +53,19 @@ def announced(
                 " you have more than is here, restore it instead."
             )
     return None
+
+
+def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[str, int]]:
+    """Elements that the config would describe besides with one layer or two more, by the key that counts them."""
+    parts = {f"{name}.": one for name, one in values.items() if name.endswith("_config") and isinstance(one, dict)}
+    for path, around in {"": values, **parts}.items():
+        for name, value in around.items():
+            if type(value) is not int or not _COUNTS.search(name) or not 0 < value < _DEEPEST:
+                continue
+            for by in (1, 2):
+                with suppress(HfcountError):
+                    made = build(Config(changed(values, {f"{path}{name}": value + by})))
+                    yield f"{path}{name}", made.total - blueprint.total
 
 
 def _layers(tensors: Mapping[str, Entry], measure: Measure) -> Iterator[tuple[str, int, int]]:
