@@ -37,6 +37,7 @@ from hfcount.keys.towers import (
 )
 from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
+    check_even,
     all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,
     sliding,
     sliding_everywhere, sliding_later, within,

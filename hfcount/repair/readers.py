@@ -8,6 +8,8 @@ from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import shown
 
+_LOADS = "transformers 5 loads it as it is."
+
 
 def agreed(state: State) -> Iterator[Proposal]:
     """The value that fits what is stored, in every place where a reader looks for it."""
@@ -22,4 +24,4 @@ def agreed(state: State) -> Iterator[Proposal]:
             return
         said.append(f"{key} to {'what rope_parameters says' if isinstance(value, dict) else shown(value)}")
     if said:
-        yield Proposal(frozenset({"HF112"}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()})
+        yield Proposal(frozenset({"HF112"}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)

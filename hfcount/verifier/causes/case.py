@@ -146,6 +146,16 @@ class Case:
                 self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
         return self._tried[text]
 
+    def refusal(self, changes: Changes) -> ConfigError | None:
+        """Why a changed config is no valid one; None if it is."""
+        try:
+            build(Config(changed(self.values, changes)))
+        except ConfigError as error:
+            return error
+        except UnknownArchitecture:
+            return None
+        return None
+
     def lacked(self, changes: Changes) -> int:
         """How many of the keys that are read under a changed config, which was tried, the config lacks."""
         return self._lacked[json.dumps(changes, sort_keys=True)]
