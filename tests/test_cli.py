@@ -299,7 +299,7 @@ HOSTILE = "\x1b[31mred\x1b[0m\u202e\u2028\r\x08"
 def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) -> None:
     listed = index(TINY["llama"])
     listed["weight_map"][HOSTILE] = "model.safetensors"
-    values = config("llama", architectures=[HOSTILE + "ForCausalLM"], dtype=HOSTILE, **{HOSTILE: 1})
+    values = config("llama", dtype=HOSTILE, **{HOSTILE: 1})
     save(Path("fixtures") / "org" / HOSTILE, values, listed)
     result = command(*FIXTURES, f"org/{HOSTILE}", f"org/{HOSTILE}/nowhere", "--format", style)
     assert [line for line in (result.out + result.err).split("\n") if not line.isprintable()] == []
