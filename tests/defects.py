@@ -1100,9 +1100,9 @@ CASES: dict[str, Case] = {
         spoil=says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
     ),
     "a base of rotary positions that version 4 does not see": Case(
-        "explained",
-        "HF112",
-        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF112"),
+        "verified",
+        "HF113",
+        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF113"),
         make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
     ),
     "a rotation that needs a factor": Case(

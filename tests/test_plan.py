@@ -96,6 +96,7 @@ def test_rows() -> None:
         ("model.layers.{0,2}.mlp.experts.{0-7}.up_proj.weight", 16, (10, 12), "experts", "parameter", 1920),
         ("model.layers.{0,2}.mlp.experts.{0-7}.down_proj.weight", 16, (12, 10), "experts", "parameter", 1920),
         ("model.norm.weight", 1, (12,), "norm", "parameter", 12),
+        ("model.rotary_emb.inv_freq", 1, (3,), "other", "legacy", 3),
         ("lm_head.weight", 1, (50, 12), "lm_head", "tied", 600),
     ]
 
@@ -110,7 +111,7 @@ def test_mixtral_keeps_its_own_names() -> None:
 
 @pytest.mark.parametrize(
     ("stored", "kinds"),
-    [(True, {"parameter": 29}), (False, {"parameter": 29, "legacy": 3, "tied": 1})],
+    [(True, {"parameter": 29}), (False, {"parameter": 29, "legacy": 4, "tied": 1})],
     ids=["what-a-writer-stores", "everything"],
 )
 def test_tensors_leave_out_what_no_current_writer_stores(stored: bool, kinds: dict[str, int]) -> None:

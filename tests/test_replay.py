@@ -97,8 +97,11 @@ def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
 
 
 LONG = "a header padded to 64 kB"
+ALONE = "a T5 with a head of its own"  # in one file, without an index
 SETTLED = [
-    name for name, case in CASES.items() if case.verdict == "verified" and case.make is not single and name != LONG
+    name
+    for name, case in CASES.items()
+    if case.verdict == "verified" and case.make is not single and name not in (LONG, ALONE)
 ]
 
 

@@ -74,7 +74,9 @@ def _has_own_code(values: Mapping[str, Any]) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """A number as transformers writes it where JSON has none; any other value as it is."""
+    """A number as transformers writes it where JSON has none, alone or in a list; any other value as it is."""
+    if isinstance(value, list):
+        return [_number(one) for one in value]
     if isinstance(value, dict) and value.keys() == {"__float__"}:
         said = value["__float__"]
         return _FLOATS.get(said, value) if isinstance(said, str) else value

@@ -15,7 +15,12 @@ def agreed(state: State) -> Iterator[Proposal]:
     """The value that fits what is stored, in every place where a reader looks for it."""
     if not BLINDING.isdisjoint(state.codes):
         return
-    writes = {key: one for finding in state.about("HF112") for key, one in finding.facts.get("writes", {}).items()}
+    for code in ("HF112", "HF113"):
+        yield from _written(state, code)
+
+
+def _written(state: State, code: str) -> Iterator[Proposal]:
+    writes = {key: one for finding in state.about(code) for key, one in finding.facts.get("writes", {}).items()}
     text, said = state.config, []
     for key, value in writes.items():
         try:
@@ -24,4 +29,4 @@ def agreed(state: State) -> Iterator[Proposal]:
             return
         said.append(f"{key} to {'what rope_parameters says' if isinstance(value, dict) else shown(value)}")
     if said:
-        yield Proposal(frozenset({"HF112"}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)
+        yield Proposal(frozenset({code}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)

@@ -107,8 +107,18 @@ CONFIG_RULES = (
         "HF112",
         "readers-disagree",
         "note",
-        "Versions of transformers, or vLLM, take a key of config.json differently, and build or run another model.",
-        "Tools and hands write a key at one level or in one spelling, and transformers 5 looks for some elsewhere.",
+        "Versions of transformers, or vLLM, take a key of config.json differently, and build another model.",
+        "Tools and hands write a key at one level, and transformers 5 looks for some at another.",
         "Write it so that all of them take the same: hfcount fix --only HF112.",
+    ),
+    Rule(
+        "HF113",
+        "rotary-settings-moved",
+        "note",
+        "transformers before 5 does not find settings of rotary positions where config.json has them.",
+        "transformers 5 writes rope_parameters, where version 4 looks for rope_theta and rope_scaling, or has another"
+        " default where all are absent.",
+        "Write them in both spellings: hfcount fix --only HF113.",
+        neutral=True,
     ),
 )

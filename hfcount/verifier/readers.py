@@ -18,17 +18,17 @@ _OWN = "it has a head of its own, which is the one that is stored"
 
 
 def check_readers(c: Comparison, outcome: Outcome) -> None:
-    """HF112: ties and settings of rotary positions."""
+    """HF112, ties; HF113, settings of rotary positions."""
     if c.blueprint.ties_otherwise:
         _ties(c, outcome)
     for one in c.blueprint.rotary_otherwise:
         outcome.report(
-            "HF112",
+            "HF113",
             expected=one.newer,
             observed=one.taken,
             key=one.key,
             file=CONFIG,
-            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF112 does it." if one.writes else None,
+            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
             said=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
             f" {one.older}, takes {_value(one.taken)}: it computes something else.",
             writes=one.writes,
