@@ -161,6 +161,24 @@ def single(**changes: Any) -> Checkpoint:
     return checkpoint
 
 
+def seeing(whole: bool, inner: bool) -> Checkpoint:
+    """A LLaVA-NeXT without a head, in one file without an index, whose tie is written at two levels."""
+    size = {"image_size": 8, "patch_size": 4, "projection_dim": 6}
+    vision = {"hidden_size": 10, "intermediate_size": 14, "num_hidden_layers": 2, "num_attention_heads": 2, **size}
+    text = {key: value for key, value in config("llama").items() if key != "architectures"}
+    values = {
+        "model_type": "llava_next",
+        "architectures": ["LlavaNextForConditionalGeneration"],
+        "dtype": "bfloat16",
+        "vision_config": {"model_type": "clip_vision_model", **vision},
+        "text_config": text | {"tie_word_embeddings": inner},
+        "tie_word_embeddings": whole,
+        "image_token_index": 3,
+        "vision_feature_layer": -2,
+    }
+    return Checkpoint(values, {SINGLE: stored(values)}, weight_map={})
+
+
 def tied() -> Checkpoint:
     return sharded("qwen3", tie_word_embeddings=True)
 
@@ -1098,6 +1116,12 @@ CASES: dict[str, Case] = {
         "HF102",
         ("num_experts",),
         spoil=says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
+    ),
+    "a tie at one of two levels": Case(
+        "explained",
+        "HF112",
+        ("ties the head", "text_config.tie_word_embeddings", "transformers 4.57", "hfcount fix --only HF112"),
+        make=lambda: seeing(whole=True, inner=False),
     ),
     "a base of rotary positions that version 4 does not see": Case(
         "verified",
