@@ -522,7 +522,7 @@ def test_outputs_are_written_though_nobody_reads_the_report(tmp_path: Path) -> N
     pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install '.[html]'")
     save_tiny(tmp_path / "m")
     program = f"{sys.executable} -m hfcount ./m --format json --html a.html | true"
-    done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, timeout=20)
+    done = subprocess.run(["bash", "-c", program], cwd=tmp_path, capture_output=True, timeout=200)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
 
@@ -565,6 +565,6 @@ def test_completion_offers_files_codes_and_types(words: list[str], offered: str)
     }
     program = "from hfcount.cli.main import main; main(prog_name='hfcount')"
     done = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | shell, capture_output=True, encoding="utf-8", timeout=60
+        [sys.executable, "-c", program], env=os.environ | shell, capture_output=True, encoding="utf-8", timeout=600
     )
     assert done.stdout.splitlines() == [offered]

@@ -42,7 +42,7 @@ def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
         cwd=home,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
     )
     yield hub, Result(done.returncode, done.stdout, done.stderr)
     for server in (hub, hub.cdn):

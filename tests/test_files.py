@@ -458,7 +458,7 @@ def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
             cwd=home,
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=600,
         )
         assert done.stderr == ""
         return dict(zip(CASES, Result(done.returncode, done.stdout, "").reports, strict=True))

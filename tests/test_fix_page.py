@@ -35,7 +35,7 @@ def _output(command: str, folder: Path) -> str:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (done.returncode in (0, 1), done.stderr) == (True, "")
     return done.stdout

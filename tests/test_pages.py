@@ -86,7 +86,7 @@ def test_commands_run(desk: tuple[Path, dict[str, str]], line: str) -> None:
 
 def _run(here: Path, environment: dict[str, str], given: list[str]) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "hfcount", *given]
-    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=600)
 
 
 class LlamaForCausalLM:

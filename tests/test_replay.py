@@ -55,7 +55,7 @@ def recorded(
             cwd=home,
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=600,
         )
         return Result(done.returncode, done.stdout, done.stderr)
 
@@ -275,7 +275,7 @@ def test_a_model_of_65_gb_is_verified_without_its_weights(hub: Hub, tmp_path: Pa
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=True,
     )
     result = json.loads(done.stdout)
