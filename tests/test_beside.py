@@ -59,7 +59,7 @@ def test_of_a_folder(tmp_path: Path, depth: str) -> None:
     folder = checkpoint.write(tmp_path / "m")
     (folder / ".git").mkdir()
     (folder / ".git" / "old.bin").write_bytes(b"")
-    report = hfcount.verify(str(folder), depth=depth)  # type: ignore[arg-type]
+    report = hfcount.verify(str(folder), depth=depth)  # type: ignore[arg-type] - parametrized, so a str
     assert left(json.loads(report.to_json())) == wanted
     assert report.verdict == "verified"
     short = sorted(kind for kind in wanted if kind != "the state of a training")

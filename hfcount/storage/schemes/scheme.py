@@ -123,7 +123,7 @@ class Scheme(ABC):
 
     def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The shape and dtypes of the scales of one matrix in a stack, which is of at least `fewest` matrices."""
-        raise NotImplementedError
+        raise NotImplementedError  # only schemes whose `fused` returns another have such scales
 
     def chosen(self, module: Module) -> Choice:
         """How the module should be stored, by where the settings are and what they say."""
