@@ -63,7 +63,7 @@ def verify(
         offline: read the standard cache only.
         depth: `config` counts; `index` compares names and totals; `headers` compares every tensor's header; `auto`
             reads headers where the index does not settle it.
-        timeout: seconds for all that is asked of the Hub.
+        timeout: seconds for all that is asked of the Hub, and to the end of a search for causes.
         cache: whether what was read of a commit before is read again from disk, and what is read now is kept there.
         allow: errors to let through, by code or name, such as `HF201`; the report's verdict is then `allowed`.
         strict: whether notes are errors, but for those that say nothing against a checkpoint.

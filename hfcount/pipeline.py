@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal
 
 from hfcount.errors import (
@@ -49,7 +50,8 @@ def inspect(request: Request, options: Options | None = None) -> Report:
         FetchError: the documents could not be read, or not be recorded.
         UnknownArchitecture: no family describes the config.
     """
-    run = Inspection(fetch(request), options or Options())
+    until = monotonic() + request.timeout
+    run = Inspection(fetch(request), options or Options(), until=until)
     try:
         with _no_collection():
             _look(run)
@@ -134,7 +136,7 @@ def _look(run: Inspection) -> None:
         _compare(run, run.blueprint)
         _doubt_code(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
-            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+            explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced, run.until)
         if endless:
             run.outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
         if run.options.load.ranks:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     default=300,
     show_default=True,
     metavar="S",
-    help="Seconds for all that is asked of the Hub for a MODEL.",
+    help="Time limit in seconds for all requests of one MODEL, and for the search for causes.",
 )
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what was read of the Hub.")
 @click.option(

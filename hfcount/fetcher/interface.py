@@ -55,7 +55,7 @@ class Request:
         revision: branch, tag or commit of a repo.
         subfolder: a folder of the repo.
         offline: the cache only.
-        timeout: seconds for all that is asked of the Hub, more than none and at most LONGEST.
+        timeout: seconds for all that is asked of the Hub, and to the end of a search for causes; at most LONGEST.
         cache: whether what was read before is read again from disk, and what is read now is kept there.
         files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
             the commit, and nothing is listed.

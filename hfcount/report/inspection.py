@@ -66,6 +66,7 @@ class Inspection:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
+        until: when the search for causes is to end, on the clock of time.monotonic; None if it may take its time.
     """
 
     documents: Documents
@@ -84,6 +85,7 @@ class Inspection:
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
+    until: float | None = None
 
     @property
     def fitting_index(self) -> Index | None:

@@ -114,12 +114,14 @@ def explain(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    until: float | None = None,
 ) -> None:
     """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.
 
     Args:
         outcome: what `verify` has found.
         values: the config.
+        until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
     """
     if any(finding.rule.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it
@@ -130,4 +132,4 @@ def explain(
         def again(other: Blueprint, more: Sequence[Announcement] = announced) -> Outcome:
             return verify(other, index, shards, more)
 
-        causes.explain(comparison, outcome, values, again)
+        causes.explain(comparison, outcome, values, again, until)

@@ -1,6 +1,6 @@
 """Why names or shapes differ, named only where it is proven. Nothing of this runs on a checkpoint that agrees."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -16,6 +16,7 @@ from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
 from hfcount.verifier.causes.rows import contradicting, halved, transposed
 from hfcount.verifier.causes.sizes import of_sizes
+from hfcount.verifier.causes.stored import MOST_ROWS
 from hfcount.verifier.causes.switches import switched, typed
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
@@ -33,7 +34,9 @@ def _both(case: Case) -> Iterator[Cause]:
                 return
 
 
-CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
+_Finder = Callable[[Case], Iterable[Cause]]
+
+CAUSES: tuple[_Finder, ...] = (
     partitioned,
     divided,
     of_sizes,
@@ -54,16 +57,26 @@ CAUSES: tuple[Callable[[Case], Iterable[Cause]], ...] = (
 )
 """What may be the cause, the most certain first."""
 
+_OF_MANY = (foreign,)
+"""What is looked for where more differs than other configs are tried for."""
+
 _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
 
 
-def explain(comparison: Comparison, outcome: Outcome, values: Mapping[str, Any], again: Callable[..., Outcome]) -> None:
+def explain(
+    comparison: Comparison,
+    outcome: Outcome,
+    values: Mapping[str, Any],
+    again: Callable[..., Outcome],
+    until: float | None = None,
+) -> None:
     """Gives findings about names and shapes their cause; a finding of the same cause joins the first one.
 
     Args:
         values: the config.
         again: runs all checks on another blueprint, with other announcements of a quantisation if these are given.
+        until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
     """
     if comparison.packed:
         from hfcount.verifier.causes.settings import resettled  # most checkpoints are not quantised
@@ -78,24 +91,45 @@ def explain(comparison: Comparison, outcome: Outcome, values: Mapping[str, Any],
     wrapped = comparison.names.wrapped
     if wrapped and not wrapped.pairs:
         return  # an adapter alone, without the model that it adapts
-    case = Case(comparison, values, outcome, again)
+    case = Case(comparison, values, outcome, again, until=until)
     if not case.told:
         return
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.rule.code for finding in outcome.findings):
         return  # what is missing may be in files that are
-    for cause in _chosen(case, frozenset(open_)):
+    rows = case.difference.rows
+    found, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
+    chosen = _chosen(found, frozenset(open_))
+    if rows > MOST_ROWS:
+        unlooked = f"{rows:,} rows of names differ, and other configs are tried for at most {MOST_ROWS:,}"
+    if unlooked and not chosen:
+        chosen = [Cause({open_[0]}, f"The cause was not looked for to the end: {unlooked}.")]
+    for cause in chosen:
         _name(cause, outcome)
 
 
-def _chosen(case: Case, codes: frozenset[str]) -> list[Cause]:
-    """The first cause of everything, or else causes of different findings."""
+def _found(case: Case, codes: frozenset[str], finders: Sequence[_Finder]) -> tuple[list[Cause], str]:
+    """What explains some findings, up to what explains all of them, and why the search ended early, if it did."""
     found: list[Cause] = []
-    for find in CAUSES:
-        for cause in find(case):
-            if codes == codes.intersection(cause.codes) and not set(DIFFERING).intersection(cause.codes) - codes:
-                return [cause]
-            found.append(cause)
+    try:
+        for find in finders:
+            for cause in find(case):
+                found.append(cause)
+                if _explains_all(cause, codes):
+                    return found, ""
+    except TimeoutError:
+        return found, "the time of --timeout is over"
+    return found, ""
+
+
+def _explains_all(cause: Cause, codes: frozenset[str]) -> bool:
+    return codes == codes.intersection(cause.codes) and not set(DIFFERING).intersection(cause.codes) - codes
+
+
+def _chosen(found: Sequence[Cause], codes: frozenset[str]) -> list[Cause]:
+    """The first cause of everything, or else causes of different findings."""
+    if found and _explains_all(found[-1], codes):
+        return [found[-1]]
     open_, chosen = codes, list[Cause]()
     for cause in found:
         if open_.issuperset(own := set(DIFFERING).intersection(cause.codes)):

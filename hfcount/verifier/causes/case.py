@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import monotonic
 from typing import Any, Literal
 
 from hfcount.errors import ConfigError, UnknownArchitecture
@@ -11,10 +12,13 @@ from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
 from hfcount.plan import Blueprint, build
 from hfcount.storage import dtypes
+from hfcount.verifier.causes.modules import module_of
 from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare
 from hfcount.verifier.causes.wholes import Wholes, described, wholes
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import DIFFERING, Outcome
+
+_KEPT = 64  # configs that were tried, with what they come to
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Case:
         outcome: what the checks have found.
         again: runs all checks on another blueprint.
         retyped: whether the config has another model_type than the checkpoint's, whose class would be named with it.
+        until: when the search for a cause is to end, on the clock of time.monotonic; None if it may take its time.
     """
 
     comparison: Comparison
@@ -54,6 +59,7 @@ class Case:
     outcome: Outcome
     again: Callable[[Blueprint], Outcome]
     retyped: bool = False
+    until: float | None = None
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
     _lacked: dict[str, int] = field(default_factory=dict)
 
@@ -82,6 +88,16 @@ class Case:
             known = entry and (not c.packed or (place == name and entry.dtype in dtypes.FLOATING))
             shapes[own] = entry.shape if entry and known else None
         return Stored.of(shapes)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The last names of all modules that are stored."""
+        return frozenset(map(module_of, self.stored.rows))
+
+    @cached_property
+    def undescribed(self) -> frozenset[str]:
+        """The last names of the modules that the config does not describe."""
+        return frozenset(module_of(row.text) for row, _ in self.difference.unexpected)
 
     @cached_property
     def told(self) -> bool:
@@ -136,6 +152,7 @@ class Case:
             return self.blueprint, self.difference
         text = json.dumps(changes, sort_keys=True)
         if text not in self._tried:
+            self._make_room()
             config = Config(changed(self.values, changes))
             try:
                 blueprint = build(config, whatever_class=self.retyped or "model_type" in changes)
@@ -145,6 +162,13 @@ class Case:
                 self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
                 self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
         return self._tried[text]
+
+    def _make_room(self) -> None:
+        """Forgets what was tried first, and ends the search when its time is over."""
+        if self.until is not None and monotonic() > self.until:
+            raise TimeoutError
+        if len(self._tried) >= _KEPT:
+            del self._tried[next(iter(self._tried))]
 
     def refusal(self, changes: Changes) -> ConfigError | None:
         """Why a changed config is no valid one; None if it is."""

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hfcount.text import printable
+from hfcount.tree.indices import Indices
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.stored import Row
+from hfcount.verifier.folding import written
 
 _STYLES = (
     (
@@ -51,10 +53,11 @@ def foreign(case: Case) -> Iterator[Cause]:
     required = sum(int(leaf.count) for leaf in case.blueprint.leaves if leaf.presence == "required")
     if 2 * missing < required and (case.gone is None or case.gone.rest):
         return  # a few tensors with such names are no conversion of it
-    rows = [(row, row.count) for row, _ in case.difference.unexpected]
+    if not missing or not beyond:
+        return
+    rows = [(_first(row), row.count) for row, _ in case.difference.unexpected]
     for pattern, whose, do in _STYLES:
-        count = sum(own for row, own in rows if pattern.search(_first(row)))
-        if missing and 4 * count >= beyond > 0:
+        if 4 * sum(own for name, own in rows if pattern.search(name)) >= beyond:
             yield Cause(_CODES, f"These are names of {whose}.", do)
             return
 
@@ -96,4 +99,4 @@ def _pairs(case: Case) -> list[tuple[str, str]]:
 
 def _first(row: Row) -> str:
     """The name of a tensor of a row."""
-    return re.sub(r"\{[^}]*\}", "0", row.name)
+    return written(row.text, [Indices.of([next(iter(one))]) for one in row.numbers])

@@ -23,6 +23,9 @@ T = TypeVar("T")
 MOST = 50_000
 """Tensors that differ: more are not looked at one by one."""
 
+MOST_ROWS = 20_000
+"""Rows that differ: for more no other config is tried."""
+
 _DOT = re.compile(r"\.")
 
 
@@ -71,6 +74,11 @@ class Stored:
                 for text, by_shape in groups.items()
             }
         )
+
+    @cached_property
+    def counted(self) -> list[tuple[Row, int]]:
+        """All rows, each with the number of its tensors."""
+        return [(row, row.count) for rows in self.rows.values() for row in rows]
 
     @cached_property
     def _numbers(self) -> dict[Text, dict[tuple[int, ...], set[int]]]:
@@ -123,18 +131,19 @@ class Difference:
         unexpected: rows of which some tensors are in no leaf, with what of them is.
         missing: leaves of which some tensors are not stored, with their number.
         misshapen: leaves of another shape than the stored row.
+        counts: the numbers of tensors: missing, unexpected, misshapen.
     """
 
     found: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
     unexpected: list[tuple[Row, list[Row]]] = field(default_factory=list)
     missing: list[tuple[Leaf, int]] = field(default_factory=list)
     misshapen: list[tuple[Leaf, Row]] = field(default_factory=list)
+    counts: tuple[int, int, int] = (0, 0, 0)
 
     @property
-    def counts(self) -> tuple[int, int, int]:
-        """The numbers of tensors: missing, unexpected, misshapen."""
-        beyond = sum(row.count - sum(known.count for known in parts) for row, parts in self.unexpected)
-        return sum(count for _, count in self.missing), beyond, sum(row.count for _, row in self.misshapen)
+    def rows(self) -> int:
+        """How many leaves and rows differ."""
+        return len(self.missing) + len(self.unexpected) + len(self.misshapen)
 
     def within(self, other: "Difference") -> bool:
         """Whether all that differs here also differs there, in the same way, with the same tensors stored."""
@@ -189,11 +198,13 @@ def compare(leaves: Iterable[Leaf], stored: Stored) -> Difference:
         lacking = int(leaf.count) - sum(row.count for row in found)
         if lacking and leaf.presence == "required":
             result.missing.append((leaf, lacking))
-    for rows in stored.rows.values():
-        for row in rows:
-            parts = known.get(id(row), [])
-            if sum(part.count for part in parts) < row.count:
-                result.unexpected.append((row, parts))
+    beyond = 0
+    for row, count in stored.counted:
+        parts = known.get(id(row), [])
+        if more := count - sum(part.count for part in parts):
+            result.unexpected.append((row, parts))
+            beyond += more
+    result.counts = sum(count for _, count in result.missing), beyond, sum(row.count for _, row in result.misshapen)
     return result
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from hfcount import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
+from hfcount.verifier.causes.modules import may_have
 from hfcount.verifier.causes.regrouped import groups
 from hfcount.verifier.causes.sizes import of_sizes
 from hfcount.verifier.causes.wholes import is_large
@@ -108,8 +109,14 @@ def typed(case: Case) -> Iterator[Cause]:
     for key in case.keys:
         if key not in absent | {"model_type", "text_config.model_type"}:
             continue
-        others = [one for one in families.all_types() if one != case.value(key)]
-        fits = _originals(case, key, [one for one in others if case.agrees({key: one})])
+        others = [one for one in families.all_types() if one != case.value(key) and _may_fit(case, key, one)]
+        agreeing, named = list[str](), list[str]()
+        for one in others:
+            if case.agrees({key: one}):
+                agreeing.append(one)
+            if case.named({key: one}):
+                named.append(one)
+        fits = _originals(case, key, agreeing)
         if fits := [one for one in fits if case.proven({key: one})]:
             said = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
             if more := fits[1:_TYPES] + ([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else []):
@@ -117,11 +124,17 @@ def typed(case: Case) -> Iterator[Cause]:
             said = "; ".join([said, *map(str, groups(case)), *_not_quite(case)])
             yield _typed(case, said, key, fits[0])
             return
-        for one in _originals(case, key, [one for one in others if case.named({key: one})])[:_TYPES]:
+        for one in _originals(case, key, named)[:_TYPES]:
             for sizes in of_sizes(case.under({key: one})):
                 said = f"these are the names of {key} {one}, and in it {sizes.says[0].lower()}{sizes.says[1:-1]}"
                 yield _typed(case, said, key, one, sizes)
                 return
+
+
+def _may_fit(case: Case, key: str, model_type: str) -> bool:
+    """Whether a type may describe what the config does not, and all that is stored if it is the whole model's."""
+    whole = key != "model_type" or may_have(model_type, case.modules)
+    return whole and may_have(model_type, case.undescribed)
 
 
 def _typed(case: Case, said: str, key: str, fits: str, sizes: Cause | None = None) -> Cause:

@@ -1,0 +1,32 @@
+"""Which model_types may have what is stored, by the names of their modules as tests/modules.py has recorded them."""
+
+import json
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+from hfcount.verifier.causes.stored import Text
+
+FILE = Path(__file__).with_name("modules.json")
+"""One line for each set of names: the names, and the types that have them."""
+
+
+def module_of(text: Text) -> str:
+    """The last name of the module that holds a tensor, such as `q_proj`; the tensor's own name if it is in none."""
+    *modules, own = "".join(text)[1:].split(".")
+    return modules[-1] if modules else own
+
+
+def may_have(model_type: str, names: Collection[str]) -> bool:
+    """Whether a type may describe modules of these names: it has half of them when its config says nothing.
+
+    A type that is not recorded may. What a config switches on or off are seldom half of the kinds of modules.
+    """
+    known = _types().get(model_type)
+    return known is None or 2 * len(known.intersection(names)) >= len(names)
+
+
+@cache
+def _types() -> dict[str, frozenset[str]]:
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    return {kind: frozenset(names.split()) for kinds, names in found.items() for kind in kinds.split()}
