@@ -31,7 +31,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -48,10 +48,10 @@ class Family(Protocol):
     MODEL_TYPES: tuple[str, ...]
     __doc__: str
 
-    def spec(self, c: Config) -> Spec:
+    def spec(self, c: Config) -> Spec[Any]:
         """Maps the config's keys to their meaning."""
 
-    def blueprint(self, s: Spec) -> Block:
+    def blueprint(self, s: Spec[Any]) -> Block:
         """Lays out the names and shapes."""
 
 
