@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     at = Indices.span(0, count, step)
 
     def layer(crossed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"crossed": crossed, "encoder_hidden_size": seen})
+        return Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=seen)
 
     layers = keys.split(c, (at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
     alone = c.family == "blip_2_qformer"
@@ -49,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         words = s.traits["use_qformer_text_input"]
         return block(
             attention=attention(one),
-            crossattention=attention(one, one.traits["encoder_hidden_size"]) if one.traits["crossed"] else None,
+            crossattention=attention(one, one.memory) if one.cross_attention else None,
             intermediate=into if words else None,
             output=back if words else None,
             intermediate_query=into,

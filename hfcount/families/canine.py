@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
         "upsampling_kernel_size": keys.sized("w_u", c.int("upsampling_kernel_size", default=4)),
     }
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    layer = Layer(mixer=mixer, ffn=ffn, traits={"add_cross_attention": 0})
+    layer = Layer(mixer=mixer, ffn=ffn)
     return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS), traits=traits).but(causal=False)
 
 

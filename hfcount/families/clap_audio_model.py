@@ -39,12 +39,12 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    of, first = s.traits, s.layers[0].layer.traits["width"]
+    of, first = s.traits, s.layers[0].layer.width
     window = of["window_size"]
     side, squares = 2 * window - 1, window * window
 
     def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        a, d, wide = one.attention, one.width, one.dense.width
         into = Linear(d, d, a.qkv_bias)
         table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
         own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
@@ -58,7 +58,7 @@ def blueprint(s: Spec) -> Block:
 
     stages, last = dict[str, Block](), first
     for number, part in enumerate(s.layers):
-        last = part.layer.traits["width"]
+        last = part.layer.width
         coarser = block("other", reduction=Linear(4 * last, 2 * last), norm=layer_norm(4 * last))
         end = number == len(s.layers) - 1
         stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if end else coarser)

@@ -18,17 +18,17 @@ def spec(c: Config) -> Spec:
     widths = c.ints("hidden_sizes", default=(96, 192, 384, 768))
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
-    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    traits = {"scaled": scaled, **keys.given_out(c, c.length("depths") or len(layers))}
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits=traits)
-    return whole.but(causal=False, patches=keys.patches(c))
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    places = tuple(keys.features(c, c.length("depths") or len(layers)))
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits={"scaled": scaled})
+    return whole.but(causal=False, patches=keys.patches(c), given_out=places)
 
 
 def blueprint(s: Spec) -> Block:
     second = s.family == "convnextv2"
 
     def layer(one: Layer) -> Block:
-        d = one.traits["width"]
+        d = one.width
         wide = 4 * d
         response = Tensor((1, 1, 1, wide))
         return block(
@@ -43,14 +43,14 @@ def blueprint(s: Spec) -> Block:
 
     stages, before = dict[str, Block](), 0
     for number, part in enumerate(s.layers):
-        width = part.layer.traits["width"]
+        width = part.layer.width
         coarser = Block({"0": layer_norm(before), "1": convolution(before, width, 2)}, "other")
         stages[str(number)] = block(layers=stack((part,), layer), downsampling_layer=coarser if number else None)
         before = width
-    first = s.layers[0].layer.traits["width"]
+    first = s.layers[0].layer.width
     embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))
     body = block(embeddings=embeddings, encoder=block(stages=Block(stages)), layernorm=layer_norm(s.hidden))
     if s.head == "backbone":
-        norms = stage_norms(s, [first, *(part.layer.traits["width"] for part in s.layers)])
+        norms = stage_norms(s, [first, *(part.layer.width for part in s.layers)])
         return altered(body, layernorm=None, **norms.children)
     return headed(s, s.family, body, image_classification=block(classifier=classifier(s)))

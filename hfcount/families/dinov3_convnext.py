@@ -17,14 +17,14 @@ _HEADS = keys.named(("Model",), Backbone="backbone")
 def spec(c: Config) -> Spec:
     widths, depths = c.ints("hidden_sizes", default=(96, 192, 384, 768)), c.ints("depths", default=(3, 3, 9, 3))
     layers = keys.stages(c, widths, depths=depths)
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, layers[-1].layer.traits["width"]
+    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, layers[-1].layer.width
     return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:
     stages, before = dict[str, Block](), s.traits["num_channels"]
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         if number:
             coarser = {"0": layer_norm(before), "1": conv(before, d, 2, bias=True)}
         else:
@@ -36,7 +36,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    d = one.traits["width"]
+    d = one.width
     wide = 4 * d
     return block(
         depthwise_conv=depthwise(d, 7, bias=True),

@@ -13,9 +13,7 @@ MODEL_TYPES = ("evolla_protein",)  # transformers 5.23: modeling_evolla.py
 def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(
-        mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True), traits={"add_cross_attention": 0}
-    )
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
     kind = c.str("position_embedding_type", default="rotary")
     traits = {
         "emb_layer_norm_before": c.bool("emb_layer_norm_before", default=False),

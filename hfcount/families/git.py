@@ -15,7 +15,7 @@ MODEL_TYPES = ("git",)  # transformers 5.23: modeling_git.py
 def spec(c: Config) -> Spec:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": False})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     frames = 0 if c.is_null("num_image_with_embedding") else c.int("num_image_with_embedding", maximum=MAX_LAYERS)
     traits, parts = {"frames": keys.sized("f", frames)}, {"vision": families.part(c, "vision_config")}
     heads = ("ForCausalLM", "Model")

@@ -16,13 +16,12 @@ def spec(c: Config) -> Spec:
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         traits={
-            "add_cross_attention": c.bool("add_cross_attention", default=False),
             "n_ctx": c.int("n_ctx", default=rows),
         },
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads, sizes = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads"), {"summary": _summary(c, d)}
-    why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
+    why = keys.ACROSS if layer.cross_attention else ""
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=sizes, uncounted=why)
 
 
@@ -37,7 +36,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(one.traits["n_ctx"]), one.traits["add_cross_attention"], one.dense.width
+        mask, crossed, width = causal_mask(one.traits["n_ctx"]), one.cross_attention, one.dense.width
         across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
         return block(
             ln_1=layer_norm(d),

@@ -31,8 +31,8 @@ def spec(c: Config) -> Spec:
         positions=side * side + 1,
         out=c.int("text_hidden_size"),
         further={"Transformer": "base"},
-        traits={"within": c.nested, "around": c.nested},
-    )
+        traits={"within": c.nested},
+    ).but(adapted=c.nested)
 
 
 def blueprint(s: Spec) -> Block:
@@ -41,7 +41,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention, network = square_attention(d), mlp(d, one.dense.width, up=up, down=down)
-        if s.traits["around"]:
+        if s.adapted:
             return pre_norm(d, norm, self_attn=attention, mlp=network)
         return block(layer_norm1=norm(d), self_attn=attention, layer_norm2=norm(d), mlp=network)
 

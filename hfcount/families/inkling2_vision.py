@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
     inner = Linear(s.seen.merged(d), width, bias, "projector")
     outer = Linear(width, s.output, bias, "projector")
     layers = stack(s.layers, layer)
-    if not released or s.traits.get("inner"):
+    if not released or s.adapted:
         merger = block(linear_1=inner, linear_2=outer)
         return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)
     backbone = block(embeddings=table, ln_pre=layer_norm(d), layers=layers)

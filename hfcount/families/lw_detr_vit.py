@@ -43,7 +43,7 @@ def blueprint(s: Spec) -> Block:
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
         keys = Linear(d, wide)  # which never have a bias
         attention = block("attention", q_proj=into, k_proj=keys, v_proj=into, o_proj=out)
-        if s.traits.get("renamed"):
+        if s.adapted:
             attention = block("attention", attention=block(query=into, key=keys, value=into), output=out)
         return block(
             attention=attention,

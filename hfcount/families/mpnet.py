@@ -25,7 +25,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
-        own = bert_layer(d, one.but(traits={"add_cross_attention": 0}))
+        own = bert_layer(d, one.but(cross_attention=False))
         return Block({**own.children, "attention": attention})
 
     table = (s.traits["relative_attention_num_buckets"], s.layers[0].layer.attention.heads)

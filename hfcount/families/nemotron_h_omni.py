@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec:
     }
     if not traits["downsample_ratio"]:
         raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
-    towers = {"vision": seen.but(traits={**seen.traits, "normed_outside": 1})}
+    towers = {"vision": seen.but(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs

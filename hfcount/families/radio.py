@@ -70,7 +70,7 @@ def blueprint(s: Spec) -> Block:
         video_embedder=frames if of["frames"] else None,
         pos_embed=Tensor((1, s.positions or 0, d)),
     )
-    held = obsolete if of.get("normed_outside") else buffer  # a model around it may norm the colours itself
+    held = obsolete if s.adapted else buffer  # a model around it may norm the colours itself
     colours = block(norm_mean=held(of["norm_mean"], 1, 1), norm_std=held(of["norm_std"], 1, 1))
     model = block(patch_generator=table, blocks=stack(s.layers, layer))
     chosen = Tensor((of["summaries"],), "buffer", "dispensable", whole=True)  # what the config says

@@ -26,8 +26,9 @@ def spec(c: Config) -> Spec:
         "bottleneck": kind == "bottleneck",
         "downsample_in_first_stage": c.bool("downsample_in_first_stage", default=False),
     }
-    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return whole.but(features=(traits["embedding_size"], *(one.layer.width for one in layers)))
 
 
 def blueprint(s: Spec) -> Block:
@@ -44,7 +45,7 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         shortened = before != d or bool(number or of["downsample_in_first_stage"])
         stages[str(number)] = block(layers=led(part.indices.count, layer(before, d, shortened), layer(d, d, False)))
         before = d

@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
         a, width = one.attention, one.dense.width
         return block(
             norm1=norm,
-            attention=vit_attention(d, a) if of.get("renamed") else mha(d, a, "o_proj"),
+            attention=vit_attention(d, a) if s.adapted else mha(d, a, "o_proj"),
             layer_scale1=scale,
             norm2=norm,
             mlp=swiglu(d, width, bias=True) if of["gated"] else mlp(d, width),

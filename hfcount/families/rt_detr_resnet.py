@@ -24,7 +24,8 @@ def spec(c: Config) -> Spec:
         "bottleneck": kind == "bottleneck",
         "downsample_in_first_stage": c.bool("downsample_in_first_stage", default=False),
     }
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=layers[-1].layer.traits["width"], traits=traits)
+    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=layers[-1].layer.width, traits=traits)
+    return whole.but(features=(traits["embedding_size"], *(one.layer.width for one in layers)))
 
 
 def blueprint(s: Spec) -> Block:
@@ -43,7 +44,7 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         smaller = bool(number or of["downsample_in_first_stage"])
         rest = layer(d, d, False, first=False)
         stages[str(number)] = block(layers=led(part.indices.count, layer(before, d, smaller), rest))

@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         (name, ffn), *beside = network(one).items()
         whole = pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), **{name: ffn})
         whole = Block({**whole.children, **dict(beside)})
-        if not one.traits.get("mtp"):
+        if not one.mtp:
             return whole
         head = block(norm=rms_norm(d), output=Linear(d, s.vocab, presence="spare"))
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))

@@ -34,20 +34,20 @@ def spec(c: Config) -> Spec:
         "window_size": keys.sized("w", c.int("window_size")),
         "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
     }
-    traits |= keys.given_out(c, len(layers))
+    places = tuple(keys.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
-    d = layers[-1].layer.traits["width"]
+    d = layers[-1].layer.width
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, traits=traits, layer_count=None)
-    return whole.but(causal=False, positions=rows, patches=keys.patches(c))
+    return whole.but(causal=False, positions=rows, patches=keys.patches(c), given_out=places)
 
 
 def blueprint(s: Spec) -> Block:
-    window, first = s.traits["window_size"], s.layers[0].layer.traits["width"]
+    window, first = s.traits["window_size"], s.layers[0].layer.width
     side = 2 * window - 1
 
     def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        a, d, wide = one.attention, one.width, one.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
         pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
@@ -63,7 +63,7 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        four = 4 * part.layer.traits["width"]
+        four = 4 * part.layer.width
         coarser = block("other", reduction=Linear(four, four // 2), norm=layer_norm(four))
         last = number == len(s.layers) - 1
         stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if last else coarser)
@@ -80,7 +80,7 @@ def blueprint(s: Spec) -> Block:
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
     if s.head == "backbone":
-        widths = [part.layer.traits["width"] for part in s.layers]
+        widths = [part.layer.width for part in s.layers]
         if s.family == "maskformer-swin":
             every = {str(number): layer_norm(width) for number, width in enumerate(widths)}
             return block(model=body, hidden_states_norms=Block(every))

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
-        traits={"cross_attention_hidden_size": c.int("cross_attention_hidden_size", default=d)},
+        memory=c.int("cross_attention_hidden_size", default=d),
     )
     layers = keys.alike(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
     learned = c.bool("use_learned_position_embeddings", default=True)
@@ -31,7 +31,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        across = mha(d, one.attention, memory=one.traits["cross_attention_hidden_size"])
+        across = mha(d, one.attention, memory=one.memory)
         return Block({**bart_layer(d, one, crossed=True).children, "encoder_attn": across})
 
     decoder = block(

@@ -6,7 +6,7 @@ from hfcount.keys.attention import (
 )
 from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
-from hfcount.keys.backbones import features, given_out
+from hfcount.keys.backbones import features
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (

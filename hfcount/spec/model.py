@@ -32,9 +32,17 @@ def _known(own: object, kind: type[Other], whose: str) -> Other:
 class Layer(Frozen):
     """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have only one of them.
 
-    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` uses the keys and values of
-    an earlier one. `repeats` is how often a token passes through it. `own` are the sizes and switches of such layers in
-    one architecture, as a Record; `traits` are some by the name of their key.
+    Args:
+        parallel_mixer: a second mixer of the same tokens.
+        shares_kv: whether the layer uses the keys and values of an earlier one.
+        repeats: how often a token passes through it.
+        stage_width: elements of what a stage of layers makes, where stages differ.
+        cross_attention: whether it attends to another sequence, too.
+        memory: elements of that sequence's tokens, if not as many as of its own.
+        mtp: whether it predicts further tokens.
+        first: whether it begins a round of layers, and `last` whether it ends one.
+        own: the sizes and switches of such layers in one architecture, as a Record.
+        traits: some of them by the name of their key.
     """
 
     mixer: Mixer | None = None
@@ -42,12 +50,25 @@ class Layer(Frozen):
     parallel_mixer: Mixer | None = None
     shares_kv: bool = False
     repeats: int = 1
+    stage_width: int | None = None
+    cross_attention: bool = False
+    memory: int | None = None
+    mtp: bool = False
+    first: bool = False
+    last: bool = False
     traits: Traits = NOTHING
     own: object = None
 
     def sizes(self, kind: type[Other]) -> Other:
         """The sizes and switches of a layer that is known to have them of this kind."""
         return _known(self.own, kind, "layer")
+
+    @property
+    def width(self) -> int:
+        """The width of a layer whose stage is known to have one of its own."""
+        if self.stage_width is None:
+            raise TypeError("this layer belongs to no stage with a width of its own")
+        return self.stage_width
 
     @property
     def attention(self) -> GQA:
@@ -187,6 +208,9 @@ class Spec(Frozen, Generic[Own]):
         positions: rows of a learned table of positions.
         patches: how a vision tower reads images.
         out: the width of a tower's output, if it is not `hidden`.
+        features: of a backbone, the widths of what its stem and each stage make, if they do not follow from its layers.
+        given_out: of a backbone, the stages that it gives out, from 1; the stem is 0.
+        adapted: of a part, whether the model around it has it otherwise than it is alone.
         languages: languages that have parameters of their own.
         traits: sizes and switches that only one architecture has, by the name of their key.
         own: the sizes and switches that only this architecture has, mostly as Sizes.
@@ -213,6 +237,9 @@ class Spec(Frozen, Generic[Own]):
     positions: Annotated[int, symbol("n_p")] | None = None
     patches: Patches | None = None
     out: Annotated[int, symbol("d_o")] | None = None
+    features: tuple[int, ...] = ()
+    given_out: tuple[int, ...] = ()
+    adapted: bool = False
     languages: tuple[str, ...] = ()
     traits: Traits = NOTHING
     own: Own = cast(Any, None)

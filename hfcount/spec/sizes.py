@@ -88,5 +88,5 @@ class Sizes(Record):
             ConfigError: a key is absent or holds what it must not.
             TypeError: a field without declaration is not given.
         """
-        readers = cast("type[Sizes]", cls)._readers
-        return cls(**{name: one.take(c, name) for name, one in readers.items()}, **given)  # type: ignore[call-arg]
+        whole: Any = cls
+        return cast(T, whole(**{name: one.take(c, name) for name, one in whole._readers.items()}, **given))
