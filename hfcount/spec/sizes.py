@@ -22,7 +22,7 @@ class Readable(Protocol[T_co]):
 
 # `init` tells type checkers that a field is not given to the class but read, as typing.dataclass_transform says it.
 def size(
-    symbol: str,
+    symbol: str = "",
     *keys: str,
     absent: Any = REQUIRED,
     minimum: int | None = None,
@@ -32,28 +32,30 @@ def size(
     """A size in elements or entries, with its symbol in formulas.
 
     Args:
+        symbol: the key's name by default.
         keys: the config keys that say it, the field's name by default; further ones are aliases, as for `Config.int`.
         absent: the size if there is none of them; by default the class's own, else HF101.
     """
 
     def take(c: Config, name: str) -> int:
-        return Dim.named(symbol, c.int(*(keys or (name,)), default=absent, minimum=minimum, maximum=maximum))
+        value = c.int(*(keys or (name,)), default=absent, minimum=minimum, maximum=maximum)
+        return Dim.named(symbol, value) if symbol else value
 
     return cast(int, Reader(take))
 
 
-def optional(symbol: str, *keys: str, minimum: int | None = None, init: Literal[False] = False) -> int | None:
+def optional(symbol: str = "", *keys: str, minimum: int | None = None, init: Literal[False] = False) -> int | None:
     """The same of a size that may be absent or null, which makes it None."""
 
     def take(c: Config, name: str) -> int | None:
         value: int | None = c.int(*(keys or (name,)), default=None, minimum=minimum)
-        return None if value is None else Dim.named(symbol, value)
+        return Dim.named(symbol, value) if symbol and value is not None else value
 
     return cast("int | None", Reader(take))
 
 
 def count(
-    symbol: str, *keys: str, absent: Any = REQUIRED, minimum: int | None = None, init: Literal[False] = False
+    symbol: str = "", *keys: str, absent: Any = REQUIRED, minimum: int | None = None, init: Literal[False] = False
 ) -> int:
     """The same of a number of layers, of which a model has at most `MAX_LAYERS`."""
     return size(symbol, *keys, absent=absent, minimum=minimum, maximum=MAX_LAYERS)
