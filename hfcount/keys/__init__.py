@@ -35,7 +35,6 @@ from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
     squares, stages, tower, waveform,
 )
-from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
     check_even,
     all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,
