@@ -19,7 +19,7 @@ from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
-LOOK_UPS = 3220
+LOOK_UPS = 2752
 """How often sizes are named by text, which no type checker sees, at most: lower it whenever the count falls."""
 
 ROOMS = ("families", "components", "keys", "parts", "spec")

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinov3_convnext",)  # transformers 5.23: modeling_dinov3_convnext.py
@@ -14,15 +14,22 @@ SPELLINGS = {r"^stages\.": "model.stages."}
 _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Dinov3Convnext(Sizes):
+    """What this architecture alone has."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[Dinov3Convnext]:
     widths, depths = c.ints("hidden_sizes", default=(96, 192, 384, 768)), c.ints("depths", default=(3, 3, 9, 3))
     layers = keys.stages(c, widths, depths=depths)
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, layers[-1].layer.width
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    d = layers[-1].layer.width
+    own = Dinov3Convnext.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    stages, before = dict[str, Block](), s.traits["num_channels"]
+def blueprint(s: Spec[Dinov3Convnext]) -> Block:
+    stages, before = dict[str, Block](), s.own.num_channels
     for number, part in enumerate(s.layers):
         d = part.layer.width
         if number:
