@@ -181,8 +181,8 @@ def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
 
 
 def _merged(one: Layer, other: Layer) -> Layer:
-    traits = {**one.traits, **other.traits}
-    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits)
+    traits, own = {**one.traits, **other.traits}, other.own if one.own is None else one.own
+    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits, own=own)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
