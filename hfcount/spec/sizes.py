@@ -57,7 +57,7 @@ def optional(symbol: str = "", *keys: str, minimum: int | None = None, init: Lit
 def count(
     symbol: str = "", *keys: str, absent: Any = REQUIRED, minimum: int | None = None, init: Literal[False] = False
 ) -> int:
-    """The same of a number of layers, of which a model has at most `MAX_LAYERS`."""
+    """The same of a number of layers, or of what else may be as large as `MAX_LAYERS`."""
     return size(symbol, *keys, absent=absent, minimum=minimum, maximum=MAX_LAYERS)
 
 
