@@ -1,6 +1,7 @@
 """Finding a family: by its file's name, and never by anything else that a config might say."""
 
 import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -14,6 +15,7 @@ import hfcount
 from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper.reference import declared
+from hfcount.spec import Record
 
 
 @pytest.mark.parametrize("model_type", FAMILIES)
@@ -51,11 +53,17 @@ FILES = {path.stem: path for path in Path(families.__path__[0]).glob("[!_]*.py")
 MODULES = {f"{families.__name__}.{name}" for name in FILES}
 
 
-def test_a_family_takes_nothing_of_another_but_the_blueprint_of_one_parent() -> None:
+def _is_record(family: str, name: str) -> bool:
+    kind = getattr(importlib.import_module(f"{families.__name__}.{family}"), name, None)
+    return isinstance(kind, type) and issubclass(kind, Record)
+
+
+def test_a_family_takes_of_others_but_records_of_sizes_and_the_blueprint_of_one_parent() -> None:
     taken = {name: _taken(path) for name, path in FILES.items()}
-    parents = {name: one[0][0] for name, one in taken.items() if one}
+    further = {name: [one for one in found if not _is_record(*one)] for name, found in taken.items()}
+    parents = {name: one[0][0] for name, one in further.items() if one}
     assert parents
-    assert {name: one for name, one in taken.items() if one not in ([], [(parents.get(name), "blueprint")])} == {}
+    assert {name: one for name, one in further.items() if one not in ([], [(parents.get(name), "blueprint")])} == {}
     assert {name: parent for name, parent in parents.items() if parent in parents} == {}
 
 

@@ -127,15 +127,19 @@ def test_others_run_what_is_left_to_them(page: Path) -> None:
 
 def test_the_family_step_by_step_is_one() -> None:
     (page,) = (one for one in PAGES if one.name == "CONTRIBUTING.md")
-    (code,) = blocks(page, "python")
+    code, sized = blocks(page, "python")
     family: dict[str, Any] = {}
     exec(compile(code, page.name, "exec"), family)
-    config = Config(TINY["llama"] | {"model_type": "tandem", "qkv_bias": True})
+    values = TINY["llama"] | {"model_type": "tandem", "qkv_bias": True}
+    config = Config(values)
     spec = family["spec"](config)
     rows = [row.name for row in Blueprint(spec, family["blueprint"](spec)).rows()]
     assert family["MODEL_TYPES"] == ("tandem",)
     assert [row for row in rows if "norm" in row] == ["model.layers.{0-2}.input_layernorm.weight", "model.norm.weight"]
     assert "model.layers.{0-2}.self_attn.q_proj.bias" in rows
+    exec(compile(sized, page.name, "exec"), family)
+    own = family["spec"](Config(values | {"window": 5, "widths": [1, 2], "gated": True})).own
+    assert (own.window, own.rank, own.gated, own.widths) == (5, None, True, (1, 2))
 
 
 def _yaml() -> Iterator[Any]:

@@ -1,7 +1,9 @@
 """The architectures, one file each.
 
-A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). It may use the blueprint of
-one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
+A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meaning to names). What the
+architecture alone has is a class of `Sizes` in the same file, which both name: `Spec[Tandem]`. A file may use the
+blueprint of one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`, and the classes of
+sizes of those that are its parts. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
 - `CLASSES`: class names that transformers does not have, if configs of these classes have another architecture's
@@ -31,7 +33,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -48,10 +50,10 @@ class Family(Protocol):
     MODEL_TYPES: tuple[str, ...]
     __doc__: str
 
-    def spec(self, c: Config) -> Spec:
+    def spec(self, c: Config) -> Spec[Any]:
         """Maps the config's keys to their meaning."""
 
-    def blueprint(self, s: Spec) -> Block:
+    def blueprint(self, s: Spec[Any]) -> Block:
         """Lays out the names and shapes."""
 
 

@@ -4,22 +4,28 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("altclip_text_model",)  # transformers 5.23: modeling_altclip.py
 
 
-def spec(c: Config) -> Spec:
+class AltclipTextModel(Sizes):
+    """What this architecture alone has."""
+
+    project_dim: int
+
+
+def spec(c: Config) -> Spec[AltclipTextModel]:
     out = keys.sized("d_p", c.int("project_dim"))
-    return keys.encoder(c, heads=("Model",), traits={"project_dim": out}).but(causal=False)
+    return keys.encoder(c, heads=("Model",)).but(causal=False).having(AltclipTextModel.read(c, project_dim=out))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[AltclipTextModel]) -> Block:
     d = s.hidden
     layers = stack(s.layers, lambda one: bert_layer(d, one))
     return block(
         roberta=block(embeddings=bert_embeddings(s), encoder=block(layers=layers)),
-        transformation=Linear(d, s.traits["project_dim"], True, "projector"),
+        transformation=Linear(d, s.own.project_dim, True, "projector"),
         pre_LN=layer_norm(d),
     )

@@ -3,16 +3,22 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, mlp, rms_norm
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
 
+class ApertusLayer(Record):
+    """What its layers alone have."""
+
+    xielu: int
+
+
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     trained = c.str("hidden_act", default="xielu") == "xielu"
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits={"xielu": int(trained)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), own=ApertusLayer(xielu=int(trained))))
 
 
 def _xielu() -> Block:
@@ -28,7 +34,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        act = _xielu() if one.traits["xielu"] else None
+        act = _xielu() if one.sizes(ApertusLayer).xielu else None
         return block(
             attention_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

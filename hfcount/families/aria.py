@@ -5,25 +5,31 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("aria",)  # transformers 5.23: modeling_aria.py
 SPELLINGS = LLAVA
 
 
-def spec(c: Config) -> Spec:
+class Aria(Sizes):
+    """What this architecture alone has."""
+
+    queries: int
+
+
+def spec(c: Config) -> Spec[Aria]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     queries = c.object("projector_patch_to_query_dict") or {"1225": 128, "4900": 256}
     counts = [count for count in queries.values() if type(count) is int and count > 0]
     if not counts:
         raise c.error("projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict")
-    traits = {"queries": keys.sized("n_q", max(counts))}
+    own = Aria.read(c, queries=keys.sized("n_q", max(counts)))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits)
+    return keys.around(c, text, towers, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Aria]) -> Block:
     d, seen = s.hidden, s.parts["vision"].hidden
     square, norm = Linear(seen, seen), layer_norm(seen)
     out = Linear(seen, seen, True)
@@ -39,7 +45,7 @@ def blueprint(s: Spec) -> Block:
     )
     projector = block(
         "projector",
-        query=Tensor((s.traits["queries"], seen)),
+        query=Tensor((s.own.queries, seen)),
         cross_attn=crossed,
         layer_norm=norm,
         feed_forward=block(linear_in=Linear(seen, d), linear_out=Linear(d, d)),

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.conversions import VIT
 from hfcount.parts.vision import convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 # transformers 5.23: modeling_audio_spectrogram_transformer.py
@@ -16,7 +16,13 @@ SPELLINGS = VIT
 _HEADS = keys.named(("Model",), ForAudioClassification="sequence_classification")
 
 
-def spec(c: Config) -> Spec:
+class AudioSpectrogramTransformer(Sizes):
+    """What this architecture alone has."""
+
+    patch_size: int
+
+
+def spec(c: Config) -> Spec[AudioSpectrogramTransformer]:
     d, side = c.int("hidden_size"), c.int("patch_size")
     bins, frames = c.int("num_mel_bins"), c.int("max_length", default=1024)
     if side > min(bins, frames):
@@ -25,18 +31,19 @@ def spec(c: Config) -> Spec:
     columns = (frames - side) // c.int("time_stride", default=10) + 1
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
-    layer, traits = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), {"patch_size": keys.sized("P", side)}
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS, traits=traits)
-    return whole.but(causal=False)
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
+    own = AudioSpectrogramTransformer.read(c, patch_size=keys.sized("P", side))
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:
     d, token = s.hidden, Tensor((1, 1, s.hidden))
     embeddings = block(
         "embedding",
         cls_token=token,
         distillation_token=token,
-        patch_embeddings=block(projection=convolution(1, d, s.traits["patch_size"])),
+        patch_embeddings=block(projection=convolution(1, d, s.own.patch_size)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import inside
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_audioflamingo3.py, modeling_musicflamingo.py
@@ -12,15 +12,21 @@ MODEL_TYPES = ("audioflamingo3", "musicflamingo")
 SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
-def spec(c: Config) -> Spec:
+class Audioflamingo3(Sizes):
+    """What this architecture alone has."""
+
+    projector_bias: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Audioflamingo3]:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
-    traits = {"projector_bias": c.bool("projector_bias", default=True)}
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits)
-    return whole.but(tied=False)  # whatever a config says: this architecture ties no head
+    own = Audioflamingo3.read(c)
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.but(tied=False).having(own)  # whatever a config says: this architecture ties no head
 
 
-def blueprint(s: Spec) -> Block:
-    d, bias = s.hidden, bool(s.traits["projector_bias"])
+def blueprint(s: Spec[Audioflamingo3]) -> Block:
+    d, bias = s.hidden, s.own.projector_bias
     first = Linear(s.parts["audio"].hidden, d, bias)
     projector = block("projector", linear_1=first, linear_2=Linear(d, d, bias))
     return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, indexer, mla, network, rms_norm, shared_moe
 from hfcount.parts.conversions import packed
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("axk2",)  # transformers 5.23: modeling_axk2.py
@@ -16,14 +16,20 @@ SPELLINGS = {
 MERGED = packed()
 
 
-def spec(c: Config) -> Spec:
+class Axk2(Sizes):
+    """What this architecture alone has."""
+
+    gated_norm_rank: int = size("r_n")
+
+
+def spec(c: Config) -> Spec[Axk2]:
     mixer, _ = keys.indexed(c, keys.mla(c))
     layers = keys.networks(c, keys.dense_and_stepped(c), lambda: keys.deepseek_moe(c), mixer)
-    return keys.decoder_spec(c, layers, traits={"gated_norm_rank": keys.sized("r_n", c.int("gated_norm_rank"))})
+    return keys.decoder_spec(c, layers).having(Axk2.read(c))
 
 
-def blueprint(s: Spec) -> Block:
-    d, rank = s.hidden, s.traits["gated_norm_rank"]
+def blueprint(s: Spec[Axk2]) -> Block:
+    d, rank = s.hidden, s.own.gated_norm_rank
     gated = block("norm", W_down=Linear(d, rank), W_up=Linear(rank, d), norm=rms_norm(d))
 
     def layer(one: Layer) -> Block:

@@ -5,25 +5,31 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined, llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("aya_vision", "cohere2_vision")  # transformers 5.23: modeling_aya_vision.py, modeling_cohere2_vision.py
 CONVERTED, SPELLINGS = ("aya_vision",), LLAVA
 
 
-def spec(c: Config) -> Spec:
+class AyaVision(Sizes):
+    """What this architecture alone has."""
+
+    downsample_factor: int = size("m", absent=2)
+    alignment_intermediate_size: int
+
+
+def spec(c: Config) -> Spec[AyaVision]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     default = text.hidden if c.family == "aya_vision" else 36864
-    traits = {
-        "downsample_factor": keys.sized("m", c.int("downsample_factor", default=2)),
-        "alignment_intermediate_size": keys.sized("d_p", c.int("alignment_intermediate_size", default=default)),
-    }
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    own = AyaVision.read(
+        c, alignment_intermediate_size=keys.sized("d_p", c.int("alignment_intermediate_size", default=default))
+    )
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    side, wide = s.traits["downsample_factor"], s.traits["alignment_intermediate_size"]
+def blueprint(s: Spec[AyaVision]) -> Block:
+    side, wide = s.own.downsample_factor, s.own.alignment_intermediate_size
     first, seen = s.family == "aya_vision", side * side * s.parts["vision"].hidden
     projector = block(
         "projector",

@@ -55,9 +55,9 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=rms_norm(d),
             mlp=network(d, one, experts),
         )
-        if not one.traits.get("mtp"):
+        if not one.mtp:
             return whole
-        return Block(drafting(d, one.but(traits={"first": 1, "last": 1}), whole).children, "mtp")
+        return Block(drafting(d, one.but(first=True, last=True), whole).children, "mtp")
 
     layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), layer))
     body = block(word_embeddings=embedding(s.vocab, d), layers=layers, norm=rms_norm(d))

@@ -13,7 +13,7 @@ MODEL_TYPES = ("bert-generation",)  # transformers 5.23: modeling_bert_generatio
 def spec(c: Config) -> Spec:
     d, crossed = c.int("hidden_size"), c.bool("add_cross_attention", default=False)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": crossed})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), cross_attention=crossed)
     rows, heads = c.int("max_position_embeddings"), keys.named(GenerationDecoder="causal_lm", GenerationEncoder="base")
     causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
     whole = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.classic import fc, mha
 from hfcount.parts.seq2seq import bart
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("bigbird_pegasus",)  # transformers 5.23: modeling_bigbird_pegasus.py
@@ -13,13 +13,19 @@ MODEL_TYPES = ("bigbird_pegasus",)  # transformers 5.23: modeling_bigbird_pegasu
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
-    known = keys.sequence_to_sequence(c, heads=_HEADS, traits={"use_bias": c.bool("use_bias", default=False)})
-    return known.but(tied=known.tied and known.head != "causal_lm")
+class BigbirdPegasus(Sizes):
+    """What this architecture alone has."""
+
+    use_bias: bool = flag(absent=False)
 
 
-def blueprint(s: Spec) -> Block:
-    d, bias = s.hidden, bool(s.traits["use_bias"])
+def spec(c: Config) -> Spec[BigbirdPegasus]:
+    known = keys.sequence_to_sequence(c, heads=_HEADS)
+    return known.but(tied=known.tied and known.head != "causal_lm").having(BigbirdPegasus.read(c))
+
+
+def blueprint(s: Spec[BigbirdPegasus]) -> Block:
+    d, bias = s.hidden, s.own.use_bias
     square = Linear(d, d, bias)
 
     def layer(one: Layer, crossed: bool) -> Block:

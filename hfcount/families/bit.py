@@ -33,7 +33,8 @@ def spec(c: Config) -> Spec:
         "first": kind == "preactivation",
     }
     last = keys.sized("d", given[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
+    whole = keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
+    return whole.but(features=(traits["embedding_size"], *(one.layer.width for one in layers)))
 
 
 def blueprint(s: Spec) -> Block:
@@ -54,7 +55,7 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d, narrow, count = part.layer.traits["width"], part.layer.traits["narrow"], part.indices.count
+        d, narrow, count = part.layer.width, part.layer.traits["narrow"], part.indices.count
         layers = led(count, layer(before, narrow, d, True), layer(d, narrow, d, False)) if count else None
         stages[str(number)] = block(layers=layers)
         before = d

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import paired, rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("blip",)  # transformers 5.23: modeling_blip.py
@@ -12,18 +12,24 @@ MODEL_TYPES = ("blip",)  # transformers 5.23: modeling_blip.py
 _HEADS = keys.named(("ForConditionalGeneration", "Model", "ForQuestionAnswering"), ForImageTextRetrieval="retrieval")
 
 
-def spec(c: Config) -> Spec:
+class Blip(Sizes):
+    """What this architecture alone has."""
+
+    image_text_hidden_size: int = size("d_t")
+
+
+def spec(c: Config) -> Spec[Blip]:
     vision = families.part(c, "vision_config")
     # Whatever the text model says of the width of what it sees.
     text = keys.attending(families.part(c, "text_config"), vision.hidden)
-    traits = {"image_text_hidden_size": keys.sized("d_t", c.int("image_text_hidden_size"))}
+    own = Blip.read(c)
     out = c.int("projection_dim")
     # The decoder is a model of its own, which ties by its own config, too.
     tied = keys.tied_anywhere(c, c.part("text_config"), default=True)
-    return keys.around(c, text, {"vision": vision}, heads=_HEADS, out=out, traits=traits).but(tied=tied)
+    return keys.around(c, text, {"vision": vision}, heads=_HEADS, out=out).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Blip]) -> Block:
     tower, text = families.tower(s, "vision"), s.parts["text"].but(tied=s.tied)
     encoder: Node = altered(families.base(s), pooler=None)
     decoder = rebased(families.tree(text.but(head="causal_lm")), "text_decoder")
@@ -33,7 +39,7 @@ def blueprint(s: Spec) -> Block:
         return block(vision_model=tower, text_decoder=decoder)
     if s.head == "question_answering":
         return block(vision_model=tower, text_encoder=encoder, text_decoder=decoder)
-    shared = s.traits["image_text_hidden_size"]
+    shared = s.own.image_text_hidden_size
     return block(
         vision_model=tower,
         text_encoder=encoder,

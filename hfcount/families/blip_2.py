@@ -1,6 +1,7 @@
 """BLIP-2 and InstructBLIP: a vision tower, a Q-Former, and any language model (arXiv:2301.12597, arXiv:2305.06500)."""
 
 from hfcount import families, keys
+from hfcount.families.blip_2_qformer import Blip2Qformer
 from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.classic import positions
@@ -41,7 +42,9 @@ def blueprint(s: Spec) -> Block:
     ).children
     if s.head in _WITHOUT.values():
         out = Linear(d, s.traits["image_text_hidden_size"], True, "projector")
-        words = block(word_embeddings=embedding(former.traits["vocab_size"], d), position_embeddings=positions(former))
+        words = block(
+            word_embeddings=embedding(former.sizes(Blip2Qformer).vocab_size, d), position_embeddings=positions(former)
+        )
         more = block(
             embeddings=None if s.head == "projection" else words,
             vision_projection=out if seen else None,

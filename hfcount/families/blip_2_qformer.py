@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.encoders import bert_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, block
 
@@ -13,7 +13,14 @@ from hfcount.tree.nodes import Block, Linear, Node, block
 MODEL_TYPES = ("blip_2_qformer", "instructblip_qformer", "instructblipvideo_qformer")
 
 
-def spec(c: Config) -> Spec:
+class Blip2Qformer(Sizes):
+    """What this architecture alone has."""
+
+    use_qformer_text_input: int
+    vocab_size: int = size("|V_q|")
+
+
+def spec(c: Config) -> Spec[Blip2Qformer]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     seen = keys.sized("d_e", c.int("encoder_hidden_size"))
@@ -21,19 +28,18 @@ def spec(c: Config) -> Spec:
     at = Indices.span(0, count, step)
 
     def layer(crossed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"crossed": crossed, "encoder_hidden_size": seen})
+        return Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=seen)
 
     layers = keys.split(c, (at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
     alone = c.family == "blip_2_qformer"
-    traits = {
-        "use_qformer_text_input": c.bool("use_qformer_text_input", default=False) if alone else True,
-        "vocab_size": keys.sized("|V_q|", c.int("vocab_size")),
-    }
+    own = Blip2Qformer.read(
+        c, use_qformer_text_input=c.bool("use_qformer_text_input", default=False) if alone else True
+    )
     rows = c.int("max_position_embeddings")
-    return keys.encoding(c, layers, hidden=d, layer_count=count, positions=rows, traits=traits)
+    return keys.encoding(c, layers, hidden=d, layer_count=count, positions=rows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Blip2Qformer]) -> Block:
     d = s.hidden
 
     def network(wide: int) -> tuple[Block, Block]:
@@ -46,10 +52,10 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         into, back = network(one.dense.width)
-        words = s.traits["use_qformer_text_input"]
+        words = s.own.use_qformer_text_input
         return block(
             attention=attention(one),
-            crossattention=attention(one, one.traits["encoder_hidden_size"]) if one.traits["crossed"] else None,
+            crossattention=attention(one, one.memory) if one.cross_attention else None,
             intermediate=into if words else None,
             output=back if words else None,
             intermediate_query=into,
@@ -59,6 +65,6 @@ def blueprint(s: Spec) -> Block:
     encoder: Node = block(layer=stack(s.layers, layer))
     if s.family == "blip_2_qformer":
         return block(layernorm=layer_norm(d), encoder=encoder)
-    words = embedding(s.traits["vocab_size"], d)
+    words = embedding(s.own.vocab_size, d)
     tables = block(word_embeddings=words, position_embeddings=positions(s), layernorm=layer_norm(d))
     return block(embeddings=tables, encoder=encoder)

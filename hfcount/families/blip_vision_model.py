@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Layer, Patches, Spec
+from hfcount.spec import Layer, Patches, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_blip.py, modeling_blip_2.py, modeling_instructblip.py, modeling_instructblipvideo.py
@@ -17,17 +17,23 @@ MODEL_TYPES = (
 IGNORED = ("projection_dim",)
 
 
-def spec(c: Config) -> Spec:
+class BlipVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    qkv_bias: bool
+
+
+def spec(c: Config) -> Spec[BlipVisionModel]:
     rows, colours = keys.squares(c) + 1, Patches(side=c.int("patch_size"), channels=3)
     biased = c.family == "blip_vision_model" or c.bool("qkv_bias", default=True)
-    return keys.tower(c, patches=colours, positions=rows, traits={"qkv_bias": biased})
+    return keys.tower(c, patches=colours, positions=rows).having(BlipVisionModel.read(c, qkv_bias=biased))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[BlipVisionModel]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        qkv = Linear(d, 3 * d, bool(s.traits["qkv_bias"]))
+        qkv = Linear(d, 3 * d, s.own.qkv_bias)
         return block(
             self_attn=block("attention", qkv=qkv, projection=Linear(d, d, True)),
             layer_norm1=layer_norm(d),

@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
     scale: dict[str, Node] = {_SCALES[kind]: Tensor((), component="other")} if _SCALES[kind] else {}
     link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of["links"], count - 1)
     one = s.layers[0].layer
-    across = bert_layer(s.hidden, one.but(traits={"add_cross_attention": True}))
+    across = bert_layer(s.hidden, one.but(cross_attention=True))
     layers, pool = Repeat(Indices.below(count), across), block("other", dense=Linear(d, d, True))
     body = block(
         cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), of["transforms"], count),

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, obsolete
 
@@ -15,7 +15,13 @@ IGNORED = ("stop_gradient", "initializer_factor")
 _HEAD = 64  # the width of a head
 
 
-def spec(c: Config) -> Spec:
+class BridgetowerVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    norms: int
+
+
+def spec(c: Config) -> Spec[BridgetowerVisionModel]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     heads = d // _HEAD
     if not heads or d % heads:
@@ -23,12 +29,12 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads, qkv_bias=True, out_bias=True)
     shorter = count - 1 if c.bool("remove_last_layer", default=False) else count
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)
-    traits = {"norms": 0 if c.bool("share_layernorm", default=True) else count}
+    own = BridgetowerVisionModel.read(c, norms=0 if c.bool("share_layernorm", default=True) else count)
     places = keys.squares(c) + 1
-    return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c), traits=traits)
+    return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -43,12 +49,12 @@ def blueprint(s: Spec) -> Block:
         position_embedding=positions(s),
         position_ids=obsolete(1, s.positions or 0, whole=True),
     )
-    norms = Repeat(Indices.below(s.traits["norms"]), layer_norm(d))
+    norms = Repeat(Indices.below(s.own.norms), layer_norm(d))
     visual = block(
         embeddings=table,
         ln_pre=layer_norm(d),
         transformer=block(resblocks=stack(s.layers, layer)),
         ln_post=layer_norm(d),
-        ln_separate=norms if s.traits["norms"] else None,
+        ln_separate=norms if s.own.norms else None,
     )
     return block(visual=visual)

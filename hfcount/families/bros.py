@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("bros",)  # transformers 5.23: modeling_bros.py
@@ -17,18 +17,22 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "dim_bbox": keys.sized("d_b", c.int("dim_bbox")),
-        "n_relations": keys.sized("n_r", c.int("n_relations")),
-    }
-    return keys.encoder(c, heads=_HEADS, traits=traits).but(tied=False)
+class Bros(Sizes):
+    """What this architecture alone has."""
+
+    dim_bbox: int = size("d_b")
+    n_relations: int = size("n_r")
 
 
-def blueprint(s: Spec) -> Block:
+def spec(c: Config) -> Spec[Bros]:
+    own = Bros.read(c)
+    return keys.encoder(c, heads=_HEADS).but(tied=False).having(own)
+
+
+def blueprint(s: Spec[Bros]) -> Block:
     d, heads, rows = s.hidden, s.layers[0].layer.attention.heads, s.positions or 0
     quarter = d // 4
-    waves = block(inv_freq=buffer((quarter // s.traits["dim_bbox"] + 1) // 2))
+    waves = block(inv_freq=buffer((quarter // s.own.dim_bbox + 1) // 2))
     boxes = block(
         "embedding",
         bbox_sinusoid_emb=block(x_pos_emb=waves, y_pos_emb=waves),
@@ -37,7 +41,7 @@ def blueprint(s: Spec) -> Block:
     numbers = block(position_ids=buffer(1, rows, whole=True))
     embeddings = bert_embeddings(s, more=numbers)
     body = bert_base(s, embeddings=embeddings, bbox_embeddings=boxes, pooler=pooler(s, heads=s.heads))
-    into = Linear(d, s.traits["n_relations"] * d, True)
+    into = Linear(d, s.own.n_relations * d, True)
     related = block("other", query=into, key=into, dummy_node=Tensor((1, d)))
     first = block("other", **{"1": Linear(d, d, True), "3": classifier(s)})
     return bert_heads(

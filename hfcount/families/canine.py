@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.encoders import bert_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -16,29 +16,35 @@ _ENDINGS = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleC
 _MOST_HASHES = 2**10  # each is a name of its own
 
 
-def spec(c: Config) -> Spec:
+class Canine(Sizes):
+    """What this architecture alone has."""
+
+    type_vocab_size: int = size()
+    num_hash_functions: int
+    shard: int
+    num_hash_buckets: int = size("n_h", absent=16384)
+    downsampling_rate: int = size("w_d", absent=4)
+    upsampling_kernel_size: int = size("w_u", absent=4)
+
+
+def spec(c: Config) -> Spec[Canine]:
     d, hashes = c.int("hidden_size"), c.int("num_hash_functions", default=8, maximum=_MOST_HASHES)
-    traits = {
-        "type_vocab_size": c.int("type_vocab_size"),
-        "num_hash_functions": hashes,
-        "shard": keys.divides(c, "num_hash_functions", hashes, "hidden_size", d, built=True),
-        "num_hash_buckets": keys.sized("n_h", c.int("num_hash_buckets", default=16384)),
-        "downsampling_rate": keys.sized("w_d", c.int("downsampling_rate", default=4)),
-        "upsampling_kernel_size": keys.sized("w_u", c.int("upsampling_kernel_size", default=4)),
-    }
+    own = Canine.read(
+        c, num_hash_functions=hashes, shard=keys.divides(c, "num_hash_functions", hashes, "hidden_size", d, built=True)
+    )
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    layer = Layer(mixer=mixer, ffn=ffn, traits={"add_cross_attention": 0})
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS), traits=traits).but(causal=False)
+    layer = Layer(mixer=mixer, ffn=ffn)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS)).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    buckets, norm = of["num_hash_buckets"], layer_norm(s.hidden)
-    names = [f"HashBucketCodepointEmbedder_{number}" for number in range(of["num_hash_functions"])]
+def blueprint(s: Spec[Canine]) -> Block:
+    d, of = s.hidden, s.own
+    buckets, norm = of.num_hash_buckets, layer_norm(s.hidden)
+    names = [f"HashBucketCodepointEmbedder_{number}" for number in range(of.num_hash_functions)]
     tables = block(
-        **dict.fromkeys(names, embedding(buckets, of["shard"])),
+        **dict.fromkeys(names, embedding(buckets, of.shard)),
         char_position_embeddings=embedding(buckets, d),
-        token_type_embeddings=embedding(of["type_vocab_size"], d),
+        token_type_embeddings=embedding(of.type_vocab_size, d),
         LayerNorm=norm,
     )
 
@@ -52,9 +58,9 @@ def blueprint(s: Spec) -> Block:
     body = block(
         char_embeddings=tables,
         initial_char_encoder=shallow,
-        chars_to_molecules=convolution(d, of["downsampling_rate"]),
+        chars_to_molecules=convolution(d, of.downsampling_rate),
         encoder=block(layer=stack(s.layers, layer)),
-        projection=convolution(2 * d, of["upsampling_kernel_size"]),
+        projection=convolution(2 * d, of.upsampling_kernel_size),
         final_char_encoder=shallow,
         pooler=block("other", dense=Linear(d, d, True)),
     )

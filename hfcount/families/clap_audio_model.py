@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.composite import two_layers
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("clap_audio_model",)  # transformers 5.23: modeling_clap.py
@@ -15,7 +15,21 @@ IGNORED = ("num_classes", "num_hidden_layers", "patch_stride", "spec_size", "fla
 _MAPPED = 4  # channels of a map where parts of a long recording are fused
 
 
-def spec(c: Config) -> Spec:
+class ClapAudioModel(Sizes):
+    """What this architecture alone has."""
+
+    channels: int
+    inputs: int
+    side: int = size("P", "patch_size")
+    window_size: int = size("w")
+    num_mel_bins: int = size("m")
+    aff_block_r: int = size("r")
+    projection_dim: int = size("d_o")
+    enable_fusion: bool
+    normed: bool = flag("enable_patch_layer_norm", absent=True)
+
+
+def spec(c: Config) -> Spec[ClapAudioModel]:
     first, bias = c.int("patch_embeds_hidden_size"), c.bool("qkv_bias", default=True)
     heads, count = c.ints("num_attention_heads", least=1), c.length("depths") or 0
     widths = [first * 2 ** min(number, 32) for number in range(count)]
@@ -23,28 +37,20 @@ def spec(c: Config) -> Spec:
     fused = c.bool("enable_fusion", default=False)
     mapped = fused and c.str("fusion_type", default=None) == "channel_map"
     channels = keys.sized("C", c.int("patch_embed_input_channels"))
-    traits = {
-        "channels": channels,
-        "inputs": channels * _MAPPED if mapped else channels,
-        "side": keys.sized("P", c.int("patch_size")),
-        "window_size": keys.sized("w", c.int("window_size")),
-        "num_mel_bins": keys.sized("m", c.int("num_mel_bins")),
-        "aff_block_r": keys.sized("r", c.int("aff_block_r")),
-        "projection_dim": keys.sized("d_o", c.int("projection_dim")),
-        "enable_fusion": fused,
-        "normed": c.bool("enable_patch_layer_norm", default=True),
-    }
+    own = ClapAudioModel.read(
+        c, channels=channels, inputs=channels * _MAPPED if mapped else channels, enable_fusion=fused
+    )
     further, d = keys.named(ModelWithProjection="projection"), c.int("hidden_size")
-    return keys.encoding(c, layers, further, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.encoding(c, layers, further, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, first = s.traits, s.layers[0].layer.traits["width"]
-    window = of["window_size"]
+def blueprint(s: Spec[ClapAudioModel]) -> Block:
+    of, first = s.own, s.layers[0].layer.width
+    window = of.window_size
     side, squares = 2 * window - 1, window * window
 
     def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        a, d, wide = one.attention, one.width, one.dense.width
         into = Linear(d, d, a.qkv_bias)
         table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
         own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
@@ -58,11 +64,11 @@ def blueprint(s: Spec) -> Block:
 
     stages, last = dict[str, Block](), first
     for number, part in enumerate(s.layers):
-        last = part.layer.traits["width"]
+        last = part.layer.width
         coarser = block("other", reduction=Linear(4 * last, 2 * last), norm=layer_norm(4 * last))
         end = number == len(s.layers) - 1
         stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if end else coarser)
-    patch, narrow = of["side"], first // of["aff_block_r"]
+    patch, narrow = of.side, first // of.aff_block_r
 
     def weighing(start: int) -> Block:
         steps: list[Node] = [conv(first, narrow, 1, bias=True), batch_norm(narrow)]
@@ -72,18 +78,18 @@ def blueprint(s: Spec) -> Block:
 
     fused = block(local_att=weighing(0), global_att=weighing(1))
     table = block(
-        proj=conv(of["inputs"], first, patch, bias=True),
-        norm=layer_norm(first) if of["normed"] else None,
-        fusion_model=fused if of["enable_fusion"] else None,
-        mel_conv2d=conv(of["channels"], first, patch, 3 * patch, bias=True) if of["enable_fusion"] else None,
+        proj=conv(of.inputs, first, patch, bias=True),
+        norm=layer_norm(first) if of.normed else None,
+        fusion_model=fused if of.enable_fusion else None,
+        mel_conv2d=conv(of.channels, first, patch, 3 * patch, bias=True) if of.enable_fusion else None,
     )
     encoder = block(
         patch_embed=table,
         layers=Block(stages),
-        batch_norm=batch_norm(of["num_mel_bins"]),
+        batch_norm=batch_norm(of.num_mel_bins),
         norm=layer_norm(last),
     )
     body = block(audio_encoder=encoder)
     if s.head == "base":
         return body
-    return block(audio_model=body, audio_projection=two_layers(s.hidden, of["projection_dim"]))
+    return block(audio_model=body, audio_projection=two_layers(s.hidden, of.projection_dim))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hfcount import families, keys
+from hfcount.families.altclip_text_model import AltclipTextModel
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.classic import classifier
@@ -36,7 +37,8 @@ def blueprint(s: Spec) -> Block:
         text = altered(text, pooler=None)
     if s.family == "altclip":
         tower, text = _saved(tower), _saved(text)
-    return paired(s, text, tower, s.parts["text"].traits.get("project_dim"))
+    words = s.parts["text"].own
+    return paired(s, text, tower, words.project_dim if isinstance(words, AltclipTextModel) else None)
 
 
 def _saved(part: Block) -> Block:

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import stack
 from hfcount.parts.composite import paired
 from hfcount.parts.vision import clip_layer, convolution
-from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.spec import Dense, Layer, Layers, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -15,31 +15,35 @@ IGNORED = ("decoder_num_attention_heads", "conditional_layer")
 _HEADS = keys.named(ForImageSegmentation="image_segmentation", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class Clipseg(Sizes):
+    """What this architecture alone has."""
+
+    reduce_dim: int = size("r")
+    decoder_intermediate_size: int = size("d_rf")
+    extract_layers: int
+    complex: bool = flag("use_complex_transposed_convolution", absent=False)
+
+
+def spec(c: Config) -> Spec[Clipseg]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     depth = c.length("extract_layers") or 0
-    traits = {
-        "reduce_dim": keys.sized("r", c.int("reduce_dim")),
-        "decoder_intermediate_size": keys.sized("d_rf", c.int("decoder_intermediate_size")),
-        "extract_layers": keys.sized("N_r", depth),
-        "complex": c.bool("use_complex_transposed_convolution", default=False),
-    }
+    own = Clipseg.read(c, extract_layers=keys.sized("N_r", depth))
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=_HEADS, out=out, traits=traits).but(tied=False)
+    return keys.around(c, text, towers, heads=_HEADS, out=out).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Clipseg]) -> Block:
     clip = paired(s, families.base(s), families.tower(s, "vision"))
     return clip if s.head == "base" else block(clip=clip, decoder=_decoder(s))
 
 
-def _decoder(s: Spec) -> Block:
-    r, out, side = s.traits["reduce_dim"], s.out or s.hidden, s.parts["vision"].seen.side
-    every = Indices.below(s.traits["extract_layers"])
-    layer = Layer(ffn=Dense(width=s.traits["decoder_intermediate_size"], bias=True))
+def _decoder(s: Spec[Clipseg]) -> Block:
+    r, out, side = s.own.reduce_dim, s.out or s.hidden, s.parts["vision"].seen.side
+    every = Indices.below(s.own.extract_layers)
+    layer = Layer(ffn=Dense(width=s.own.decoder_intermediate_size, bias=True))
     film = Linear(out, r, True)
     last = block(weight=Tensor((r, 1, side, side)), bias=Tensor((1,)))
-    if s.traits["complex"]:
+    if s.own.complex:
         half, quarter = r // 2, side // 4
         first = block(weight=Tensor((r, half, quarter, quarter)), bias=Tensor((half,)))
         second = block(weight=Tensor((half, 1, quarter, quarter)), bias=Tensor((1,)))

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 MODEL_TYPES = ("clvp_encoder",)  # transformers 5.23: modeling_clvp.py
@@ -13,7 +13,13 @@ IGNORED = ("summary_use_proj", "summary_proj_to_labels")
 _LEAST = 32  # rotary elements of a head
 
 
-def spec(c: Config) -> Spec:
+class ClvpEncoder(Sizes):
+    """What this architecture alone has."""
+
+    waves: int
+
+
+def spec(c: Config) -> Spec[ClvpEncoder]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     bias, out = c.bool("use_attention_bias", default=False), c.int("projection_dim")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True)
@@ -22,10 +28,10 @@ def spec(c: Config) -> Spec:
     rotary = c.bool("use_rotary_embedding", default=True)
     waves = keys.sized("w", max(share, _LEAST)) if rotary else 0
     vocab = c.int("vocab_size")
-    return keys.encoding(c, layers, hidden=d, vocab=vocab, out=out, traits={"waves": waves})
+    return keys.encoding(c, layers, hidden=d, vocab=vocab, out=out).having(ClvpEncoder.read(c, waves=waves))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[ClvpEncoder]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -38,7 +44,7 @@ def blueprint(s: Spec) -> Block:
             post_attention_rmsnorm=rms_norm(d),
         )
 
-    waves = s.traits["waves"]
+    waves = s.own.waves
     return block(
         token_embedding=embedding(s.vocab, d),
         rotary_pos_emb=block(inv_freq=buffer((waves + 1) // 2)) if waves else None,

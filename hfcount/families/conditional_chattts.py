@@ -2,10 +2,10 @@
 
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import base, embedding, gqa, layer_norm, pre_norm, swiglu
 from hfcount.parts.temporal import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -39,7 +39,18 @@ _LATER = _ABSENT | {
 }
 
 
-def spec(c: Config) -> Spec:
+class ConditionalChattts(Sizes):
+    """What this architecture alone has."""
+
+    llm_dim: int = size("d_t")
+    num_audio_tokens: int = size("|V_a|")
+    num_text_tokens: int = size("|V_t|")
+    num_vq: int = count("n_q")
+    use_mlp: int
+    later: bool
+
+
+def spec(c: Config) -> Spec[ConditionalChattts]:
     later = c.family == "minicpmtts"
     c = c.assuming(_LATER if later else _ABSENT)
     d, mixed = c.int("hidden_size"), not later or c.str("projector_type") == "mlp"
@@ -51,36 +62,29 @@ def spec(c: Config) -> Spec:
     if later:
         mixer = keys.attention(c, derived=True, uneven="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    traits = {
-        "llm_dim": keys.sized("d_t", c.int("llm_dim")),
-        "num_audio_tokens": keys.sized("|V_a|", c.int("num_audio_tokens")),
-        "num_text_tokens": keys.sized("|V_t|", c.int("num_text_tokens")),
-        "num_vq": keys.sized("n_q", c.int("num_vq", maximum=MAX_LAYERS)),
-        "use_mlp": mixed if later else c.bool("use_mlp"),
-        "later": later,
-    }
+    own = ConditionalChattts.read(c, use_mlp=mixed if later else c.bool("use_mlp"), later=later)
     # Llama's own table of words, which it has by default, is built and not used.
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, vocab=32000, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, vocab=32000).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    codes, tokens = Indices.below(of["num_vq"]), of["num_audio_tokens"]
+def blueprint(s: Spec[ConditionalChattts]) -> Block:
+    d, of = s.hidden, s.own
+    codes, tokens = Indices.below(of.num_vq), of.num_audio_tokens
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    two = block(linear1=Linear(of["llm_dim"], d, True), linear2=Linear(d, d, True))
+    two = block(linear1=Linear(of.llm_dim, d, True), linear2=Linear(d, d, True))
     normed = block(original0=Tensor((tokens, 1)), original1=Tensor((tokens, d)))
-    into = two if of["use_mlp"] else Linear(of["llm_dim"], d)
+    into = two if of.use_mlp else Linear(of.llm_dim, d)
     return block(
-        projector=None if of["later"] else into,
-        projector_spk=into if of["later"] else None,
-        projector_semantic=into if of["later"] else None,
+        projector=None if of.later else into,
+        projector_spk=into if of.later else None,
+        projector_semantic=into if of.later else None,
         emb_code=Repeat(codes, embedding(tokens, d)),
-        emb_text=embedding(of["num_text_tokens"], d),
+        emb_text=embedding(of.num_text_tokens, d),
         head_code=Repeat(codes, block(parametrizations=block(weight=normed))),
-        dvae=None if of["later"] else _codec(),
+        dvae=None if of.later else _codec(),
         model=base(s, layer),
     )
 

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         "summary_use_proj": c.bool("summary_use_proj", default=False),
         "summary_proj_to_labels": c.bool("summary_proj_to_labels", default=False),
     }
-    layer = Layer(mixer=mixer, ffn=ffn, traits={"add_cross_attention": crossed})
+    layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed)
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
     return whole.but(causal=c.bool("is_decoder", default=False), uncounted=keys.ACROSS if crossed else "")
 
@@ -55,7 +55,7 @@ def blueprint(s: Spec) -> Block:
         attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
         return block(
             attention=attention,
-            crossattention=attention if one.traits["add_cross_attention"] else None,
+            crossattention=attention if one.cross_attention else None,
             intermediate=projection(d, wide),
             output=altered(projection(wide, d), LayerNorm=layer_norm(d)),
         )

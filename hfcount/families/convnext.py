@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.vision import convolution, patch_convolution, stage_norms
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("convnext", "convnextv2")  # transformers 5.23: modeling_convnext.py, modeling_convnextv2.py
@@ -14,26 +14,32 @@ IGNORED = ("image_size", "stage_names")
 _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Convnext(Sizes):
+    """What this architecture alone has."""
+
+    scaled: bool
+
+
+def spec(c: Config) -> Spec[Convnext]:
     widths = c.ints("hidden_sizes", default=(96, 192, 384, 768))
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
-    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    traits = {"scaled": scaled, **keys.given_out(c, c.length("depths") or len(layers))}
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None, traits=traits)
-    return whole.but(causal=False, patches=keys.patches(c))
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    places = tuple(keys.features(c, c.length("depths") or len(layers)))
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
+    return whole.but(causal=False, patches=keys.patches(c), given_out=places).having(Convnext.read(c, scaled=scaled))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Convnext]) -> Block:
     second = s.family == "convnextv2"
 
     def layer(one: Layer) -> Block:
-        d = one.traits["width"]
+        d = one.width
         wide = 4 * d
         response = Tensor((1, 1, 1, wide))
         return block(
             "mlp",
-            layer_scale_parameter=Tensor((d,)) if s.traits["scaled"] else None,
+            layer_scale_parameter=Tensor((d,)) if s.own.scaled else None,
             dwconv=convolution(1, d, 7),
             layernorm=layer_norm(d),
             pwconv1=Linear(d, wide, True),
@@ -43,14 +49,14 @@ def blueprint(s: Spec) -> Block:
 
     stages, before = dict[str, Block](), 0
     for number, part in enumerate(s.layers):
-        width = part.layer.traits["width"]
+        width = part.layer.width
         coarser = Block({"0": layer_norm(before), "1": convolution(before, width, 2)}, "other")
         stages[str(number)] = block(layers=stack((part,), layer), downsampling_layer=coarser if number else None)
         before = width
-    first = s.layers[0].layer.traits["width"]
+    first = s.layers[0].layer.width
     embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))
     body = block(embeddings=embeddings, encoder=block(stages=Block(stages)), layernorm=layer_norm(s.hidden))
     if s.head == "backbone":
-        norms = stage_norms(s, [first, *(part.layer.traits["width"] for part in s.layers)])
+        norms = stage_norms(s, [first, *(part.layer.width for part in s.layers)])
         return altered(body, layernorm=None, **norms.children)
     return headed(s, s.family, body, image_classification=block(classifier=classifier(s)))

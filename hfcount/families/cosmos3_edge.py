@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.composite import joined, renamed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("cosmos3_edge",)  # transformers 5.23: modeling_cosmos3_edge.py
@@ -22,18 +22,26 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class Cosmos3Edge(Sizes):
+    """What this architecture alone has."""
+
+    spatial_merge_size: int
+    projector_hidden_size: int
+
+
+def spec(c: Config) -> Spec[Cosmos3Edge]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "spatial_merge_size": keys.sized("m", c.part("vision_config").int("spatial_merge_size")),
-        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=11_520)),
-    }
+    own = Cosmos3Edge.read(
+        c,
+        spatial_merge_size=keys.sized("m", c.part("vision_config").int("spatial_merge_size")),
+        projector_hidden_size=keys.sized("d_p", c.int("projector_hidden_size", default=11_520)),
+    )
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=False)  # its class ties nothing
+    return keys.around(c, text, towers, heads=heads).but(tied=False).having(own)  # its class ties nothing
 
 
-def blueprint(s: Spec) -> Block:
-    seen, wide, merge = s.parts["vision"].hidden, s.traits["projector_hidden_size"], s.traits["spatial_merge_size"]
+def blueprint(s: Spec[Cosmos3Edge]) -> Block:
+    seen, wide, merge = s.parts["vision"].hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
     two = {"linear_fc1": Linear(merge * merge * seen, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
     projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
     tower, text = renamed(families.tower(s, "vision"), _NAMES), renamed(families.base(s), _NAMES)

@@ -4,31 +4,35 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, rms_norm, stack
 from hfcount.parts.classic import headed
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("cpmant",)  # transformers 5.23: modeling_cpmant.py
 IGNORED = ("position_bias_max_distance",)
 
 
-def spec(c: Config) -> Spec:
+class Cpmant(Sizes):
+    """What this architecture alone has."""
+
+    prompts: int
+    segment_types: int = size("n_s", absent=32)
+    buckets: int = size("b", "position_bias_num_buckets", absent=512)
+
+
+def spec(c: Config) -> Spec[Cpmant]:
     heads = c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("dim_head", default=128))
     prompts = keys.sized("n_p", c.int("prompt_types", default=32))
     length = keys.sized("t_p", c.int("prompt_length", default=32))
-    traits = {
-        "prompts": prompts * length,
-        "segment_types": keys.sized("n_s", c.int("segment_types", default=32)),
-        "buckets": keys.sized("b", c.int("position_bias_num_buckets", default=512)),
-    }
+    own = Cpmant.read(c, prompts=prompts * length)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dim_ff", default=10240)))
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
     # The reference never ties them: the embedding also has the prompts.
-    return whole.but(tied=False, uncounted="a prompt of its own stands before every text")
+    return whole.but(tied=False, uncounted="a prompt of its own stands before every text").having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Cpmant]) -> Block:
+    d, of = s.hidden, s.own
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
@@ -41,11 +45,11 @@ def blueprint(s: Spec) -> Block:
             ffn=block(layernorm_before_ffn=rms_norm(d), ffn=network),
         )
 
-    segments, heads = of["segment_types"], s.layers[0].layer.attention.heads
+    segments, heads = of.segment_types, s.layers[0].layer.attention.heads
     body = block(
-        input_embedding=embedding(s.vocab + of["prompts"], d),
+        input_embedding=embedding(s.vocab + of.prompts, d),
         segment_embedding=embedding(segments, d),
-        position_bias=block("attention", relative_attention_bias=Tensor((segments * segments + of["buckets"], heads))),
+        position_bias=block("attention", relative_attention_bias=Tensor((segments * segments + of.buckets, heads))),
         encoder=block(layers=stack(s.layers, layer), output_layernorm=rms_norm(d)),
     )
     return headed(s, "cpmant", body, causal_lm=block(lm_head=Linear(d, s.vocab, component="lm_head")))

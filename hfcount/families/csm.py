@@ -1,28 +1,32 @@
 """CSM: a Llama over text and the codes of Mimi, which a depth decoder completes (https://huggingface.co/sesame)."""
 
 from hfcount import families, keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import altered, base, embedding, gqa, pre_norm, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.nodes import Block, Linear, Tied, block
 
 MODEL_TYPES = ("csm",)  # transformers 5.23: modeling_csm.py
 
 
-def spec(c: Config) -> Spec:
+class Csm(Sizes):
+    """What this architecture alone has."""
+
+    num_codebooks: int = count("n_q")
+    text_vocab_size: int = size("|V_t|")
+
+
+def spec(c: Config) -> Spec[Csm]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     depth = families.part(c, "depth_decoder_config").but(head="causal_lm")
-    traits = {
-        "num_codebooks": keys.sized("n_q", c.int("num_codebooks", maximum=MAX_LAYERS)),
-        "text_vocab_size": keys.sized("|V_t|", c.int("text_vocab_size")),
-    }
+    own = Csm.read(c)
     parts = {"depth": depth, "audio": families.part(c, "codec_config")}
-    whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), traits=traits, parts=parts)
-    return whole.but(tied=c.bool("tie_codebooks_embeddings"))
+    whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts)
+    return whole.but(tied=c.bool("tie_codebooks_embeddings")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, rows = s.hidden, s.traits, s.traits["num_codebooks"] * s.vocab
+def blueprint(s: Spec[Csm]) -> Block:
+    d, of, rows = s.hidden, s.own, s.own.num_codebooks * s.vocab
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
@@ -30,7 +34,7 @@ def blueprint(s: Spec) -> Block:
     tied = Tied("depth_decoder.model.embed_tokens.weight", (rows, d), "embedding")
     table = block(embed_audio_tokens=tied if s.tied else embedding(rows, d))
     return block(
-        embed_text_tokens=embedding(of["text_vocab_size"], d),
+        embed_text_tokens=embedding(of.text_vocab_size, d),
         backbone_model=altered(base(s, layer), embed_tokens=table),
         lm_head=Linear(d, s.vocab, component="lm_head"),
         depth_decoder=families.tree(s.parts["depth"]),

@@ -54,7 +54,7 @@ def blueprint(s: Spec) -> Block:
     before, stages = s.traits["num_channels"], dict[str, Block]()
     for number, part in enumerate(s.layers):
         of = part.layer.traits
-        d = of["width"]
+        d = part.layer.width
         embedding = block(
             "embedding", projection=conv(before, d, of["patch_size"], bias=True), normalization=layer_norm(d)
         )
@@ -69,7 +69,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    d, of = one.traits["width"], one.traits
+    d, of = one.width, one.traits
     mixed = block(convolution_projection=normed(d, d, of["kernel"], groups=d)) if of["convolved"] else None
     into, names = Linear(d, d, bool(of["biased"])), ("query", "key", "value")
     own = block(

@@ -9,7 +9,7 @@ from hfcount.parts.convolution import conv, frozen, led
 from hfcount.parts.detection import perceptron, tied_perceptron
 from hfcount.parts.model import stack
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dab-detr",)  # transformers 5.23: modeling_dab_detr.py
@@ -19,24 +19,28 @@ SPELLINGS = {r"backbone\.(?!conv_encoder\.)": "backbone.conv_encoder."}
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class DabDetr(Sizes):
+    """What this architecture alone has."""
+
+    num_queries: int = size("n_q")
+    query_dim: int = size("n_d")
+    num_patterns: int = size("n_p", absent=0, minimum=0)
+    keep_query_pos: bool = flag(absent=False)
+    learned_slope: bool
+    tied: bool = flag("tie_word_embeddings", absent=True)
+    seen: int
+
+
+def spec(c: Config) -> Spec[DabDetr]:
     inner = families.convolutional(c)
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
-    traits: dict[str, int] = {
-        "num_queries": keys.sized("n_q", c.int("num_queries")),
-        "query_dim": keys.sized("n_d", c.int("query_dim")),
-        "num_patterns": keys.sized("n_p", c.int("num_patterns", default=0, minimum=0)),
-        "keep_query_pos": c.bool("keep_query_pos", default=False),
-        "learned_slope": c.str("activation_function", default="prelu") == "prelu",
-        "tied": c.bool("tie_word_embeddings", default=True),
-        "seen": widths[-1],
-    }
-    return detecting(c, _HEADS, inner, traits=traits)
+    own = DabDetr.read(c, learned_slope=c.str("activation_function", default="prelu") == "prelu", seen=widths[-1])
+    return detecting(c, _HEADS, inner).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
-    slope = block("mlp", weight=Tensor((1,))) if of["learned_slope"] else None
+def blueprint(s: Spec[DabDetr]) -> Block:
+    d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
+    slope = block("mlp", weight=Tensor((1,))) if of.learned_slope else None
     own, out = Linear(d, d, True), block(output_proj=Linear(d, d, True))
 
     def encoder(one: Layer) -> Block:
@@ -48,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         names = ("query_content", "query_pos", "key_content", "key_pos", "value")
         alone = {f"self_attn_{name}_proj": own for name in names}
         # Only the first layer adds what it knows of places to queries, unless all are to.
-        kept = [name for name in names if name != "query_pos" or first or of["keep_query_pos"]]
+        kept = [name for name in names if name != "query_pos" or first or of.keep_query_pos]
         crossed = {f"cross_attn_{name}_proj": own for name in (*kept, "query_pos_sine")}
         network = mlp(d, s.layers[0].layer.dense.width)
         return block(
@@ -63,21 +67,21 @@ def blueprint(s: Spec) -> Block:
 
     box, seen = perceptron(d, d, d, 4), frozen(families.tree(s.parts["backbone"]))
     model = block(_backbone=seen) if s.parts["backbone"].family == "timm_backbone" else seen
-    copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of["tied"] else box
+    copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of.tied else box
     body = block(
         backbone=block(conv_encoder=block(model=model)),
-        query_refpoint_embeddings=embedding(of["num_queries"], of["query_dim"]),
-        input_projection=block("projector", **conv(of["seen"], d, 1, bias=True).children),
+        query_refpoint_embeddings=embedding(of.num_queries, of.query_dim),
+        input_projection=block("projector", **conv(of.seen, d, 1, bias=True).children),
         encoder=block(layers=stack(s.stack("encoder"), encoder), query_scale=perceptron(d, d, d)),
         decoder=block(
             layers=led(s.depth, decoder(True), decoder(False)),
             layernorm=norm,
             query_scale=perceptron(d, d, d),
-            ref_point_head=perceptron(of["query_dim"] // 2 * d, d, d),
+            ref_point_head=perceptron(of.query_dim // 2 * d, d, d),
             ref_anchor_head=perceptron(d, d, 2),
             bbox_embed=copy if s.head == "object_detection" else None,
         ),
-        patterns=embedding(of["num_patterns"], d) if of["num_patterns"] else None,
+        patterns=embedding(of.num_patterns, d) if of.num_patterns else None,
     )
     if s.head == "base":
         return body

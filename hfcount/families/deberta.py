@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             pos_q_proj=Linear(d, d, True) if of["p2c"] else None,
         )
         attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
-        return altered(bert_layer(d, one.but(traits={"add_cross_attention": 0})), attention=attention)
+        return altered(bert_layer(d, one.but(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False, types=of["type_vocab_size"] > 0)

@@ -43,7 +43,7 @@ def blueprint(s: Spec) -> Block:
     attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
 
     def layer(one: Layer) -> Block:
-        return altered(bert_layer(d, one.but(traits={"add_cross_attention": 0})), attention=attention)
+        return altered(bert_layer(d, one.but(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False, types=of["type_vocab_size"] > 0)

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        traits={"add_cross_attention": crossed},
+        cross_attention=crossed,
     )
     symbols = {"state_dim": "d_s", "act_dim": "d_a", "max_ep_len": "n_t"}
     traits = {name: keys.sized(symbol, c.int(name)) for name, symbol in symbols.items()}
@@ -29,7 +29,7 @@ def blueprint(s: Spec) -> Block:
     d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
-        crossed = bool(one.traits["add_cross_attention"])
+        crossed = one.cross_attention
         return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -13,7 +13,19 @@ IGNORED = ("candidate_resolutions",)
 _PROJECTORS = ("linear", "mlp_gelu", "downsample_mlp_gelu")
 
 
-def spec(c: Config) -> Spec:
+class DeepseekVlV2(Sizes):
+    """What this architecture alone has."""
+
+    seen: int
+    out: int
+    joined: int
+    widened: int
+    depth: int
+    single: bool
+    token_pooling: bool
+
+
+def spec(c: Config) -> Spec[DeepseekVlV2]:
     heads = keys.named(VLV2ForCausalLM="causal_lm")
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = families.part(c, "language_config", "deepseek_vl_v2_text")
@@ -25,30 +37,31 @@ def spec(c: Config) -> Spec:
     if tag != "2D":
         raise c.error("tile_tag is not 2D, for which alone the model has weights.", "tile_tag", observed=tag)
     side = own.int("downsample_ratio", default=2)
-    traits = {
-        "seen": keys.sized("d_p", own.int("input_dim", default=1152)),
-        "out": keys.sized("d_o", own.int("n_embed", default=2048)),
-        "joined": side * side if kind == _PROJECTORS[2] else 1,
-        "widened": own.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
-        "depth": max(own.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
-        "single": kind == "linear",
-        "token_pooling": own.bool("token_pooling", default=False),
-    }
-    return keys.around(c, text, {"vision": vision}, key="language_config", heads=heads, traits=traits)
+    sizes = DeepseekVlV2.read(
+        c,
+        seen=keys.sized("d_p", own.int("input_dim", default=1152)),
+        out=keys.sized("d_o", own.int("n_embed", default=2048)),
+        joined=side * side if kind == _PROJECTORS[2] else 1,
+        widened=own.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
+        depth=max(own.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
+        single=kind == "linear",
+        token_pooling=own.bool("token_pooling", default=False),
+    )
+    return keys.around(c, text, {"vision": vision}, key="language_config", heads=heads).having(sizes)
 
 
-def blueprint(s: Spec) -> Block:
-    of = s.traits
-    seen, out, last = of["seen"], of["out"], 2 * (int(of["depth"]) - 1)
-    first, wide = of["joined"] * seen, of["widened"] * out
+def blueprint(s: Spec[DeepseekVlV2]) -> Block:
+    of = s.own
+    seen, out, last = of.seen, of.out, 2 * (int(of.depth) - 1)
+    first, wide = of.joined * seen, of.widened * out
 
     def linear(places: range, inputs: int, outputs: int) -> Repeat:  # an activation follows each but the last
         return Repeat(Indices.of(places), Linear(inputs, outputs, True))
 
     ends = linear(range(1), first, wide if last else out), linear(range(last, last + 1), wide, out)
     chain = (ends[0], linear(range(2, last, 2), wide, wide), ends[1]) if last > 2 else ends[: 1 + bool(last)]
-    layers = Linear(first, out, True) if of["single"] else chain
-    pooling = Linear(4 * seen, seen, True) if of["token_pooling"] else None
+    layers = Linear(first, out, True) if of.single else chain
+    pooling = Linear(4 * seen, seen, True) if of.token_pooling else None
     return block(
         language=rebased(families.tree(s.parts["text"]), "language"),
         vision=families.tower(s, "vision"),

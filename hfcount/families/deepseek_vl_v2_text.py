@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, mla, network, pre_norm, shared_moe
-from hfcount.spec import MLA, Layer, Spec
+from hfcount.spec import MLA, Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
@@ -31,20 +31,26 @@ _ABSENT = {
 }
 
 
-def spec(c: Config) -> Spec:
+class DeepseekVlV2Text(Sizes):
+    """What this architecture alone has."""
+
+    balanced: bool
+
+
+def spec(c: Config) -> Spec[DeepseekVlV2Text]:
     c = c.assuming(_ABSENT)
     bias = c.bool("attention_bias", default=False)
     mixer = keys.mla(c) if c.bool("use_mla", default=True) else keys.attention(c, bias=bias, uneven="refused")
     places = keys.dense_and_stepped(c)
     if c.is_null("n_routed_experts"):
         places = Indices.below(keys.layer_count(c)), Indices.below(0)
-    traits = {"balanced": c.str("topk_method", default="greedy") == "noaux_tc"}
+    own = DeepseekVlV2Text.read(c, balanced=c.str("topk_method", default="greedy") == "noaux_tc")
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, balanced = s.hidden, bool(s.traits["balanced"])
+def blueprint(s: Spec[DeepseekVlV2Text]) -> Block:
+    d, balanced = s.hidden, s.own.balanced
 
     def layer(one: Layer) -> Block:
         attention = mla(d, one.latent) if isinstance(one.mixer, MLA) else gqa(d, one.attention)

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.conversions import VIT
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deit", "ijepa")  # transformers 5.23: modeling_deit.py, modeling_ijepa.py
@@ -19,17 +19,24 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+class Deit(Sizes):
+    """What this architecture alone has."""
+
+    tokens: int
+    encoder_stride: int = size("S", absent=16)
+
+
+def spec(c: Config) -> Spec[Deit]:
     d, tokens = c.int("hidden_size"), 2 if c.family == "deit" else 0
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + tokens
-    traits = {"tokens": tokens, "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16))}
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS, traits=traits)
+    own = Deit.read(c, tokens=tokens)
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS)
     out = c.int("pooler_output_size", default=None)
-    return whole.but(causal=False, patches=keys.patches(c), out=out)
+    return whole.but(causal=False, patches=keys.patches(c), out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Deit]) -> Block:
     d, distilled = s.hidden, s.family == "deit"
     token, labels = Tensor((1, 1, d)), classifier(s)
     embeddings = block(
@@ -44,7 +51,7 @@ def blueprint(s: Spec) -> Block:
     layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     taught = block(cls_classifier=labels, distillation_classifier=labels)
-    pixels = s.traits["encoder_stride"] * s.traits["encoder_stride"] * s.seen.channels
+    pixels = s.own.encoder_stride * s.own.encoder_stride * s.seen.channels
     image = Block({"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))})
     classes = {"image_classification": block(classifier=labels), "double_heads": taught}
     return headed(s, s.family, body, masked_image=block(decoder=image), **classes)

@@ -7,23 +7,31 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm, swiglu
 from hfcount.parts.composite import copied
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("diffusion_gemma",)  # transformers 5.23: modeling_diffusion_gemma.py
 IGNORED = ("canvas_length",)
 
 
-def spec(c: Config) -> Spec:
+class DiffusionGemma(Sizes):
+    """What this architecture alone has."""
+
+    intermediate_size: int
+
+
+def spec(c: Config) -> Spec[DiffusionGemma]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = keys.sized("d_ff", c.part("text_config").int("intermediate_size"))
     tied, heads = c.bool("tie_word_embeddings", default=True), keys.named(ForBlockDiffusion="causal_lm", Model="base")
-    return keys.around(c, text, towers, heads=heads, traits={"intermediate_size": width}).but(tied=tied)
+    return (
+        keys.around(c, text, towers, heads=heads).but(tied=tied).having(DiffusionGemma.read(c, intermediate_size=width))
+    )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[DiffusionGemma]) -> Block:
     d, text, seen = s.hidden, families.base(s), s.parts["vision"]
-    network = swiglu(d, s.traits["intermediate_size"])
+    network = swiglu(d, s.own.intermediate_size)
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(
         language_model=copied(text) if s.tied else text,

@@ -29,16 +29,16 @@ def spec(c: Config) -> Spec:
         "scaled": c.number("layer_scale_init_value", default=0.0, zero=True) > 0,
         "stem": 0 in seen,
     }
-    d = layers[-1].layer.traits["width"]
+    d = layers[-1].layer.width
     return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:
-    of, first, levels, shown = s.traits, s.layers[0].layer.traits["width"], dict[str, Block](), dict[str, Block]()
+    of, first, levels, shown = s.traits, s.layers[0].layer.width, dict[str, Block](), dict[str, Block]()
     side, half = 2 * of["kernel_size"] - 1, first // 2
 
     def layer(one: Layer) -> Block:
-        a, d = one.attention, one.traits["width"]
+        a, d = one.attention, one.width
         into = Linear(d, d, a.qkv_bias)
         own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
         attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
     if of["stem"]:
         shown["stem"] = layer_norm(first)
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         coarser = block(reduction=conv(d, 2 * d, 3), norm=layer_norm(2 * d))
         levels[str(number)] = block(
             layers=stack((part,), layer), downsample=coarser if number < len(s.layers) - 1 else None

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.conversions import VIT_ATTENTION
 from hfcount.parts.vision import patch_convolution, vit_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -19,42 +19,50 @@ MERGED = {f"mlp.weights_in.{end}": (f"mlp.gate_proj.{end}", f"mlp.up_proj.{end}"
 _HEADS = keys.named(("Model", "ForImageClassification"), Backbone="base")
 
 
-def spec(c: Config) -> Spec:
+class Dinov2(Sizes):
+    """What this architecture alone has."""
+
+    gated: bool
+    use_mask_token: bool = flag(absent=True)
+    num_register_tokens: int
+
+
+def spec(c: Config) -> Spec[Dinov2]:
     d, gated = c.int("hidden_size"), c.bool("use_swiglu_ffn", default=False)
     wide = c.times("mlp_ratio", d)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
-    traits = {
-        "gated": gated,
-        "use_mask_token": c.bool("use_mask_token", default=True),
-        "num_register_tokens": keys.sized("n_r", c.int("num_register_tokens", minimum=0) if _registers(c) else 0),
-    }
+    own = Dinov2.read(
+        c,
+        gated=gated,
+        num_register_tokens=keys.sized("n_r", c.int("num_register_tokens", minimum=0) if _registers(c) else 0),
+    )
     rows, layer = keys.squares(c) + 1, Layer(mixer=mixer, ffn=ffn)
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, traits=traits)
-    return whole.but(causal=False, patches=keys.patches(c))
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return whole.but(causal=False, patches=keys.patches(c)).having(own)
 
 
 def _registers(c: Config) -> bool:
     return c.family == "dinov2_with_registers"
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, scale = s.hidden, s.traits, block(lambda1=Tensor((s.hidden,)))
+def blueprint(s: Spec[Dinov2]) -> Block:
+    d, of, scale = s.hidden, s.own, block(lambda1=Tensor((s.hidden,)))
 
     def layer(one: Layer) -> Block:
         width = one.dense.width
         gated = block("mlp", weights_in=Linear(d, 2 * width, True), weights_out=Linear(width, d, True))
-        network = gated if of["gated"] else mlp(d, width)
+        network = gated if of.gated else mlp(d, width)
         attention = vit_attention(d, one.attention)
         norm = layer_norm(d)
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
-    count = of["num_register_tokens"]
+    count = of.num_register_tokens
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
-        mask_token=Tensor((1, d)) if of["use_mask_token"] else None,
+        mask_token=Tensor((1, d)) if of.use_mask_token else None,
         register_tokens=Tensor((1, count, d)) if s.family == "dinov2_with_registers" else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinov3_convnext",)  # transformers 5.23: modeling_dinov3_convnext.py
@@ -14,17 +14,24 @@ SPELLINGS = {r"^stages\.": "model.stages."}
 _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Dinov3Convnext(Sizes):
+    """What this architecture alone has."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[Dinov3Convnext]:
     widths, depths = c.ints("hidden_sizes", default=(96, 192, 384, 768)), c.ints("depths", default=(3, 3, 9, 3))
     layers = keys.stages(c, widths, depths=depths)
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, layers[-1].layer.traits["width"]
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    d = layers[-1].layer.width
+    own = Dinov3Convnext.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    stages, before = dict[str, Block](), s.traits["num_channels"]
+def blueprint(s: Spec[Dinov3Convnext]) -> Block:
+    stages, before = dict[str, Block](), s.own.num_channels
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         if number:
             coarser = {"0": layer_norm(before), "1": conv(before, d, 2, bias=True)}
         else:
@@ -36,7 +43,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    d = one.traits["width"]
+    d = one.width
     wide = 4 * d
     return block(
         depthwise_conv=depthwise(d, 7, bias=True),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.vision import convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("dots3_note_audio_encoder",)  # transformers 5.23: modeling_dots3_note.py
@@ -28,7 +28,14 @@ SPELLINGS = {
 _HALVES = 3  # convolutions, each of which halves the bins
 
 
-def spec(c: Config) -> Spec:
+class Dots3NoteAudioEncoder(Sizes):
+    """What this architecture alone has."""
+
+    downsample_hidden_size: int = size("C")
+    left: int
+
+
+def spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
     older = c.sub("whisper_config") or c.as_part()
     d = older.int("d_model", default=None) or c.int("hidden_size")
     heads = older.int("encoder_attention_heads", default=None) or c.int("num_attention_heads")
@@ -38,13 +45,13 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, heads, bias=c.bool("attention_bias", default=True))
     left = (bins + (1 << _HALVES) - 1) // (1 << _HALVES)
     out = c.int("whisper_adapter_out_dim", "adapter_output_size", default=None) or c.int("adapter_out_dim")
-    traits = {"downsample_hidden_size": keys.sized("C", c.int("downsample_hidden_size")), "left": left}
+    own = Dots3NoteAudioEncoder.read(c, left=left)
     layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
-    return keys.encoding(c, layers, hidden=d, out=out, traits=traits)
+    return keys.encoding(c, layers, hidden=d, out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, out, channels = s.hidden, s.output, s.traits["downsample_hidden_size"]
+def blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
+    d, out, channels = s.hidden, s.output, s.own.downsample_hidden_size
 
     def layer(one: Layer) -> Block:
         bias, width = one.attention.qkv_bias, one.dense.width
@@ -62,7 +69,7 @@ def blueprint(s: Spec) -> Block:
         conv2d1=convolution(1, channels, 3),
         conv2d2=again,
         conv2d3=again,
-        conv_out=Linear(channels * s.traits["left"], d, component="embedding"),
+        conv_out=Linear(channels * s.own.left, d, component="embedding"),
         layers=stack(s.layers, layer),
         layer_norm=rms_norm(d),
     )

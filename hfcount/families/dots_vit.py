@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("dots_vit",)  # modeling_dots_vision.py of rednote-hilab/dots.ocr
@@ -25,7 +25,13 @@ _ABSENT = {
 }
 
 
-def spec(c: Config) -> Spec:
+class DotsVit(Sizes):
+    """What this architecture alone has."""
+
+    post_norm: bool = flag()
+
+
+def spec(c: Config) -> Spec[DotsVit]:
     c = c.assuming(_ABSENT)
     bias = c.bool("use_bias")
     return keys.tower(
@@ -36,11 +42,10 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, merge=c.int("spatial_merge_size")),
         out=keys.sized("d_o", c.int("hidden_size")),
-        traits={"post_norm": c.bool("post_norm")},
-    )
+    ).having(DotsVit.read(c))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[DotsVit]) -> Block:
     d, merged = s.hidden, s.seen.merged(s.hidden)
 
     def layer(one: Layer) -> Block:
@@ -54,6 +59,6 @@ def blueprint(s: Spec) -> Block:
     return block(
         patch_embed=block(patchifier=block(proj=patch_convolution(s), norm=rms_norm(d))),
         blocks=stack(s.layers, layer),
-        post_trunk_norm=rms_norm(d) if s.traits["post_norm"] else None,
+        post_trunk_norm=rms_norm(d) if s.own.post_norm else None,
         merger=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
     )

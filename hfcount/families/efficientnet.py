@@ -35,9 +35,10 @@ def spec(c: Config) -> Spec:
     layers, start = [], 0
     for number, (before, after, side, ratio, repeats) in enumerate(lists, 1):
         inputs, d, depth = width(f"C{number}", before), width(f"d{number}", after), ceil(deeper * max(0, repeats))
-        sizes = {"in": inputs, "width": d, "in.narrow": narrow(f"s{number}", inputs), "narrow": narrow(f"r{number}", d)}
+        sizes = {"in": inputs, "in.narrow": narrow(f"s{number}", inputs), "narrow": narrow(f"r{number}", d)}
         one = Layer(
-            traits={**sizes, "kernel": keys.sized(f"w{number}", side), "ratio": keys.sized(f"e{number}", ratio)}
+            stage_width=d,
+            traits={**sizes, "kernel": keys.sized(f"w{number}", side), "ratio": keys.sized(f"e{number}", ratio)},
         )
         layers.append(Layers(indices=Indices(range(start, start + depth), depth), layer=one))
         start += depth
@@ -57,7 +58,7 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer, inputs: int, narrow: int) -> Block:
         of = one.traits
         wide = inputs * of["ratio"]
-        side, d, names = of["kernel"], of["width"], ("project_conv", "project_bn")
+        side, d, names = of["kernel"], one.width, ("project_conv", "project_bn")
         return block(
             expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of["ratio"] != 1 else None,
             depthwise_conv=block(depthwise_conv=depthwise(wide, side), depthwise_norm=batch_norm(wide)),
@@ -73,9 +74,9 @@ def blueprint(s: Spec) -> Block:
             layers.append(Repeat(Indices.of((start,)), layer(one, one.traits["in"], one.traits["in.narrow"])))
         if count > 1:
             later = Indices(range(start + 1, start + int(count)), count - 1)
-            layers.append(Repeat(later, layer(one, one.traits["width"], one.traits["narrow"])))
+            layers.append(Repeat(later, layer(one, one.width, one.traits["narrow"])))
     of = s.traits
-    top, last = of["top"], s.layers[-1].layer.traits["width"]
+    top, last = of["top"], s.layers[-1].layer.width
     ends = block(top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden)).children
     encoder = Block({"blocks": tuple(layers), **({} if s.family == "align_vision_model" else ends)})
     stem = normed(of["num_channels"], of["stem"], 3, names=("convolution", "batchnorm"))

@@ -3,13 +3,20 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import base, gemma, rms_norm, swiglu
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 MODEL_TYPES = ("embedding_gemma2_text",)  # transformers 5.23: modeling_embedding_gemma2.py
 
 
-def spec(c: Config) -> Spec:
+class EmbeddingGemma2Text(Sizes):
+    """What this architecture alone has."""
+
+    per_layer: int = size("d_l", "hidden_size_per_layer_input", absent=512)
+    embedding_dim: int = size("d_o", absent=768)
+
+
+def spec(c: Config) -> Spec[EmbeddingGemma2Text]:
     bias, ffn = c.bool("attention_bias", default=False), keys.dense(c)
     period = c.int("sliding_window_pattern", default=6, minimum=1, maximum=MAX_LAYERS)
     placed = keys.local_and_global(c, period=period)
@@ -19,16 +26,13 @@ def spec(c: Config) -> Spec:
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    traits = {
-        "per_layer": keys.sized("d_l", c.int("hidden_size_per_layer_input", default=512)),
-        "embedding_dim": keys.sized("d_o", c.int("embedding_dim", default=768)),
-    }
-    whole = keys.decoder_spec(c, layers, heads=("Model",), traits=traits, windows=tuple(windows))
-    return keys.seeing_both_ways(whole)
+    own = EmbeddingGemma2Text.read(c)
+    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(whole).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.traits["per_layer"]
+def blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
+    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
 
     def layer(one: Layer) -> Block:
         return block(
@@ -44,5 +48,5 @@ def blueprint(s: Spec) -> Block:
 
     projection = Linear(d, s.depth * per_layer, component="embedding")
     own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
-    out = Linear(d, s.traits["embedding_dim"], component="projector")
+    out = Linear(d, s.own.embedding_dim, component="projector")
     return Block({**base(s, layer).children, "ple": own, "embedding_projection": out})

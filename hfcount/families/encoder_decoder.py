@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Component, Linear, block
 
 # transformers 5.23: modeling_encoder_decoder.py, modeling_vision_encoder_decoder.py,
@@ -16,7 +16,13 @@ MODEL_TYPES = ("encoder-decoder", "vision-encoder-decoder", "speech-encoder-deco
 _COUNTED: dict[str, Component] = {"vision-encoder-decoder": "vision", "speech-encoder-decoder": "audio"}
 
 
-def spec(c: Config) -> Spec:
+class EncoderDecoder(Sizes):
+    """What this architecture alone has."""
+
+    projected: bool
+
+
+def spec(c: Config) -> Spec[EncoderDecoder]:
     encoder, decoder = families.part(c, "encoder"), families.part(c, "decoder")
     if "causal_lm" not in decoder.heads:
         raise UnknownArchitecture(f"{c.where}: decoder: no class of {decoder.family} generates text by itself.")
@@ -25,17 +31,17 @@ def spec(c: Config) -> Spec:
         said = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
         raise c.error(said, "decoder.cross_attention_hidden_size", "Correct one of them.")
     out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
-    traits = {"projected": width is None and out != decoder.hidden}
-    whole = keys.around(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",), traits=traits)
-    return whole.but(tied=decoder.tied, uncounted=keys.ACROSS)
+    own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
+    whole = keys.around(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
+    return whole.but(tied=decoder.tied, uncounted=keys.ACROSS).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.parts["encoder"], s.parts["text"]
     seen = replace(families.tree(encoder.but(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
         encoder=rebased(seen, "encoder"),
         decoder=rebased(families.tree(decoder.but(head="causal_lm")), "decoder"),
-        enc_to_dec_proj=across if s.traits["projected"] else None,
+        enc_to_dec_proj=across if s.own.projected else None,
     )

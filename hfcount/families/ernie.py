@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("ernie",)  # transformers 5.23: modeling_ernie.py
@@ -12,12 +12,18 @@ MODEL_TYPES = ("ernie",)  # transformers 5.23: modeling_ernie.py
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 
 
-def spec(c: Config) -> Spec:
+class Ernie(Sizes):
+    """What this architecture alone has."""
+
+    task_type_vocab_size: int
+
+
+def spec(c: Config) -> Spec[Ernie]:
     tasks = c.int("task_type_vocab_size", default=3) if c.bool("use_task_id", default=False) else 0
-    return keys.encoder(c, heads=_HEADS, traits={"task_type_vocab_size": tasks})
+    return keys.encoder(c, heads=_HEADS).having(Ernie.read(c, task_type_vocab_size=tasks))
 
 
-def blueprint(s: Spec) -> Block:
-    tasks = s.traits["task_type_vocab_size"]
+def blueprint(s: Spec[Ernie]) -> Block:
+    tasks = s.own.task_type_vocab_size
     more = block(task_type_embeddings=embedding(tasks, s.hidden) if tasks else None)
     return bert_heads(s, "ernie", bert_base(s, embeddings=bert_embeddings(s, more=more), pooler=pooler(s)))

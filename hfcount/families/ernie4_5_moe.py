@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.parts.conversions import packed
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -14,7 +14,13 @@ SPELLINGS = {r"mlp\.moe_statics\.": "mlp.gate.moe_statics."}
 MERGED = packed()
 
 
-def spec(c: Config) -> Spec:
+class Ernie45Moe(Sizes):
+    """What this architecture alone has."""
+
+    use_bias: int
+
+
+def spec(c: Config) -> Spec[Ernie45Moe]:
     bias, count = c.bool("use_bias", default=False), keys.layer_count(c)
     mixer = keys.attention(c, bias=bias)
     step = c.int("moe_layer_interval", default=1, minimum=1, maximum=MAX_LAYERS)
@@ -30,10 +36,10 @@ def spec(c: Config) -> Spec:
 
     places = (Indices.below(count).difference(routed), routed)
     layers = keys.networks(c, places, sparse, mixer, bias=bias)
-    return keys.decoder_spec(c, layers, tied=True, traits={"use_bias": int(bias)})
+    return keys.decoder_spec(c, layers, tied=True).having(Ernie45Moe.read(c, use_bias=int(bias)))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Ernie45Moe]) -> Block:
     d = s.hidden
 
     def experts(m: MoE) -> Block:
@@ -43,4 +49,4 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
 
-    return with_head(s, base(s, layer), bias=bool(s.traits["use_bias"]))
+    return with_head(s, base(s, layer), bias=bool(s.own.use_bias))

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, with_head
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("ernie4_5_vl_moe",)  # transformers 5.23: modeling_ernie4_5_vl_moe.py
@@ -17,14 +17,20 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class Ernie45VlMoe(Sizes):
+    """What this architecture alone has."""
+
+    temporal_merge_size: int
+
+
+def spec(c: Config) -> Spec[Ernie45VlMoe]:
     times = keys.sized("m_t", c.part("vision_config").int("temporal_merge_size"))
     text, parts = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, parts, heads=heads, traits={"temporal_merge_size": times}, tied=True)
+    return keys.around(c, text, parts, heads=heads, tied=True).having(Ernie45VlMoe.read(c, temporal_merge_size=times))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Ernie45VlMoe]) -> Block:
     vision = s.parts["vision"]
     merged = vision.seen.merged(vision.hidden)
 
@@ -34,7 +40,7 @@ def blueprint(s: Spec) -> Block:
     resampler = block(
         "projector",
         spatial_linear=linear(merged),
-        temporal_linear=linear(s.traits["temporal_merge_size"] * merged),
+        temporal_linear=linear(s.own.temporal_merge_size * merged),
         mlp=Linear(merged, s.hidden, True),
         after_norm=rms_norm(s.hidden),
     )

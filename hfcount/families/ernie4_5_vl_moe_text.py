@@ -3,14 +3,22 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, experts, gqa, network, pre_norm, stacked, swiglu
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
 MODEL_TYPES = ("ernie4_5_vl_moe_text",)  # transformers 5.23: modeling_ernie4_5_vl_moe.py
 
 
-def spec(c: Config) -> Spec:
+class Ernie45VlMoeText(Sizes):
+    """What this architecture alone has."""
+
+    seen: int
+    use_bias: bool
+    within: int
+
+
+def spec(c: Config) -> Spec[Ernie45VlMoeText]:
     bias = c.bool("use_bias", default=False)
     widths = c.ints("moe_intermediate_size", default=(1536, 512))
     if len(widths) < 2:
@@ -24,12 +32,12 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, routed, keys.attention(c, bias=bias), bias=bias)
     # Within the whole model, the experts of a layer are numbered through.
-    traits = {"seen": keys.sized("d_g", widths[1]), "use_bias": bias, "within": c.nested}
-    return keys.decoder_spec(c, layers, heads=("Model",), traits=traits)
+    own = Ernie45VlMoeText.read(c, seen=keys.sized("d_g", widths[1]), use_bias=bias, within=c.nested)
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, bias, seen = s.hidden, bool(s.traits["use_bias"]), s.traits["seen"]
+def blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
+    d, bias, seen = s.hidden, s.own.use_bias, s.own.seen
 
     def apart(m: MoE) -> Block:
         statics = block(e_score_correction_bias=Tensor((1, m.experts)))
@@ -39,7 +47,7 @@ def blueprint(s: Spec) -> Block:
 
     def routed(m: MoE) -> Block:
         shared = None if m.shared is None else swiglu(d, m.shared, bias)
-        if not s.traits["within"]:
+        if not s.own.within:
             # No text token uses the experts for images, nor what chooses among them.
             other = Block(apart(m.but(width=seen, active=0)).children, repeats=0)
             return block(text_moe=apart(m), vision_moe=other, shared_experts=shared)

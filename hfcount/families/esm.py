@@ -34,7 +34,7 @@ def blueprint(s: Spec) -> Block:
         rotary = frequencies(one.attention.head_dim)
         own = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
         attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
-        crossed = attention if one.traits["add_cross_attention"] else None
+        crossed = attention if one.cross_attention else None
         back = block("mlp", dense=Linear(one.dense.width, d, True))
         return altered(bert_layer(d, one), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)
 

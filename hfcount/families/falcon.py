@@ -4,12 +4,18 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention, generative
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Record, Spec
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("falcon",)  # transformers 5.23: modeling_falcon.py
 CLASSES = ("RWForCausalLM",)
+
+
+class FalconLayer(Record):
+    """What its layers alone have."""
+
+    num_ln_in_parallel_attn: int
 
 
 def spec(c: Config) -> Spec:
@@ -23,7 +29,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),
         ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),
-        traits={"num_ln_in_parallel_attn": norms},
+        own=FalconLayer(num_ln_in_parallel_attn=norms),
     )
     return keys.decoder_spec(c, layer, hidden=d, tied=True)
 
@@ -32,7 +38,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        norms, norm = one.traits["num_ln_in_parallel_attn"], layer_norm(d)
+        norms, norm = one.sizes(FalconLayer).num_ln_in_parallel_attn, layer_norm(d)
         return block(
             self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
             mlp=mlp(d, one.dense.width, one.dense.bias, up="dense_h_to_4h", down="dense_4h_to_h"),

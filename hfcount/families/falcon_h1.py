@@ -4,25 +4,33 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("falcon_h1",)  # transformers 5.23: modeling_falcon_h1.py
 
 
-def spec(c: Config) -> Spec:
+class FalconH1(Sizes):
+    """What this architecture alone has."""
+
+    mamba_rms_norm: int
+    projectors_bias: int
+
+
+def spec(c: Config) -> Spec[FalconH1]:
     full = keys.attention(c, bias=c.bool("attention_bias", default=False))
     ssm = keys.mamba2(c, inner="mamba_d_ssm")
     layer = Layer(mixer=full, parallel_mixer=ssm, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    traits = {
-        "mamba_rms_norm": int(c.bool("mamba_rms_norm", default=False)),
-        "projectors_bias": int(c.bool("projectors_bias", default=False)),
-    }
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), traits=traits)
+    own = FalconH1.read(
+        c,
+        mamba_rms_norm=int(c.bool("mamba_rms_norm", default=False)),
+        projectors_bias=int(c.bool("projectors_bias", default=False)),
+    )
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, norm, bias = s.hidden, bool(s.traits["mamba_rms_norm"]), bool(s.traits["projectors_bias"])
+def blueprint(s: Spec[FalconH1]) -> Block:
+    d, norm, bias = s.hidden, bool(s.own.mamba_rms_norm), bool(s.own.projectors_bias)
 
     def layer(one: Layer) -> Block:
         return block(

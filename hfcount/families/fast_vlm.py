@@ -3,14 +3,21 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("fast_vlm",)  # transformers 5.23: modeling_fast_vlm.py
 IGNORED = ("image_seq_length",)
 
 
-def spec(c: Config) -> Spec:
+class FastVlm(Sizes):
+    """What this architecture alone has."""
+
+    hidden_size: int
+    multimodal_projector_bias: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[FastVlm]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = c.part("vision_config").int("hidden_size")
     if c.ints("vision_feature_layer", default=(-1,), alone=True) != [-1]:
@@ -20,16 +27,13 @@ def spec(c: Config) -> Spec:
     if width != towers["vision"].hidden:
         said = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
         c.cannot_run(said, "vision_config", "Correct it.")
-    traits = {
-        "hidden_size": keys.sized("d_v", width),
-        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
-    }
+    own = FastVlm.read(c, hidden_size=keys.sized("d_v", width))
     heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, bias = s.hidden, bool(s.traits["multimodal_projector_bias"])
-    projector = block("projector", linear_1=Linear(s.traits["hidden_size"], d, bias), linear_2=Linear(d, d, bias))
+def blueprint(s: Spec[FastVlm]) -> Block:
+    d, bias = s.hidden, s.own.multimodal_projector_bias
+    projector = block("projector", linear_1=Linear(s.own.hidden_size, d, bias), linear_2=Linear(d, d, bias))
     return joined(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 # transformers 5.23: modeling_florence2.py
@@ -14,34 +14,44 @@ MODEL_TYPES = ("florence2",)
 IGNORED = ("normalize_embedding", "num_hidden_layers", "projection_dim", "vocab_size")
 
 
-def spec(c: Config) -> Spec:
+class Florence2(Sizes):
+    """What this architecture alone has."""
+
+    projection_dim: int
+    max_position_embeddings: int
+    max_temporal_embeddings: int
+    released: int
+
+
+def spec(c: Config) -> Spec[Florence2]:
     v, heads = c.part("vision_config"), ("ForConditionalGeneration", "Model")
     released = v.has("dim_embed")  # names of keys and tensors are those of microsoft/Florence-2-large
     text = families.part(c, "text_config", "bart" if released else "")
     towers = {"vision": families.part(c, "vision_config", "davit" if released else "")}
     places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)
-    traits = {
-        "projection_dim": keys.sized("d_p", v.int("projection_dim")),
-        "max_position_embeddings": keys.sized(
+    own = Florence2.read(
+        c,
+        projection_dim=keys.sized("d_p", v.int("projection_dim")),
+        max_position_embeddings=keys.sized(
             "n_v", places.int("max_pos_embeddings" if released else "max_position_embeddings")
         ),
-        "max_temporal_embeddings": keys.sized("n_t", times.int("max_temporal_embeddings")),
-        "released": released,
-    }
-    return keys.around(c, text, towers, heads=heads[:1] if released else heads, tied=True, traits=traits)
+        max_temporal_embeddings=keys.sized("n_t", times.int("max_temporal_embeddings")),
+        released=released,
+    )
+    return keys.around(c, text, towers, heads=heads[:1] if released else heads, tied=True).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, seen = s.traits, s.parts["vision"].hidden
+def blueprint(s: Spec[Florence2]) -> Block:
+    of, seen = s.own, s.parts["vision"].hidden
     half = seen // 2
-    rows, columns = (embedding(of["max_position_embeddings"], width) for width in (half, seen - half))
-    norm, places = layer_norm(of["projection_dim"]), block(row_embeddings=rows, column_embeddings=columns)
-    times = block(pos_idx_to_embed=buffer(of["max_temporal_embeddings"], seen))
-    if of["released"]:
+    rows, columns = (embedding(of.max_position_embeddings, width) for width in (half, seen - half))
+    norm, places = layer_norm(of.projection_dim), block(row_embeddings=rows, column_embeddings=columns)
+    times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, seen))
+    if of.released:
         text = families.tree(s.parts["text"].but(head="conditional_generation", tied=s.tied))
         return block(
             vision_tower=families.tower(s, "vision"),
-            image_projection=Tensor((seen, of["projection_dim"]), component="projector"),
+            image_projection=Tensor((seen, of.projection_dim), component="projector"),
             image_proj_norm=Block(norm.children, "projector", 0),
             image_pos_embed=Block(places.children, "projector", 0),
             visual_temporal_embed=Block(times.children, "projector", 0),
@@ -49,7 +59,7 @@ def blueprint(s: Spec) -> Block:
         )
     projector = block(
         "projector",
-        image_projection=Linear(seen, of["projection_dim"]),
+        image_projection=Linear(seen, of.projection_dim),
         image_proj_norm=norm,
         image_position_embed=places,
         visual_temporal_embed=times,

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
     for number, _ in enumerate(layers):
         traits[f"patch_size.{number}"] = keys.sized(f"P{number + 1}", sides[number])
         traits[f"patch_prenorm.{number}"] = bool(normed[number])
-    d = layers[-1].layer.traits["width"]
+    d = layers[-1].layer.width
     return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, uncounted=keys.COARSER)
 
 
@@ -36,7 +36,7 @@ def blueprint(s: Spec) -> Block:
     released = s.family == "davit"
 
     def layer(one: Layer) -> Block:
-        d, bias = one.traits["width"], one.attention.qkv_bias
+        d, bias = one.width, one.attention.qkv_bias
         attention = block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, True))
         mixing = depthwise(d, 3, bias=True)
 
@@ -54,7 +54,7 @@ def blueprint(s: Spec) -> Block:
 
     before, entries, stages = s.traits["in_channels"], dict[str, Block](), dict[str, Node]()
     for number, part in enumerate(s.layers):
-        d, side = part.layer.traits["width"], s.traits[f"patch_size.{number}"]
+        d, side = part.layer.width, s.traits[f"patch_size.{number}"]
         norm = layer_norm(before if s.traits[f"patch_prenorm.{number}"] else d)
         entries[str(number)] = Block({"proj" if released else "conv": conv(before, d, side, bias=True), "norm": norm})
         stages[str(number)] = stack((part,), layer)

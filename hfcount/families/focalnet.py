@@ -29,16 +29,16 @@ def spec(c: Config) -> Spec:
             for n in ("use_conv_embed", "use_layerscale", "use_post_layernorm_in_modulation")
         },
     }
-    d, patches = layers[-1].layer.traits["width"], keys.patches(c)
+    d, patches = layers[-1].layer.width, keys.patches(c)
     return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits=traits, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:
     of, d, stages = s.traits, s.hidden, dict[str, Block]()
-    first = s.layers[0].layer.traits["width"]
+    first = s.layers[0].layer.width
 
     def layer(one: Layer) -> Block:
-        width, norm = one.traits["width"], layer_norm(one.traits["width"])
+        width, norm = one.width, layer_norm(one.width)
         scale = Tensor((width,)) if of["use_layerscale"] else None
         focal = {
             str(level): Block({"0": depthwise(width, 2 * level + one.traits["window"])})
@@ -58,8 +58,8 @@ def blueprint(s: Spec) -> Block:
         return Block(conv(inputs, outputs, side, bias=True).children, "embedding")
 
     for number, part in enumerate(s.layers):
-        width, last = part.layer.traits["width"], number == len(s.layers) - 1
-        after = d if last else s.layers[number + 1].layer.traits["width"]
+        width, last = part.layer.width, number == len(s.layers) - 1
+        after = d if last else s.layers[number + 1].layer.width
         coarser = block(projection=patches(width, after, 3 if of["use_conv_embed"] else 2), norm=layer_norm(after))
         stages[str(number)] = block(layers=stack((part,), layer), downsample=None if last else coarser)
     side = 7 if of["use_conv_embed"] else s.seen.side

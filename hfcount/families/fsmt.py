@@ -4,23 +4,29 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, lm_head, stack
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.spec import Layers, Spec
+from hfcount.spec import Layers, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Node, Tied, block, buffer
 
 MODEL_TYPES = ("fsmt",)  # transformers 5.23: modeling_fsmt.py
 IGNORED = ("langs", "scale_embedding")
 
 
-def spec(c: Config) -> Spec:
-    words = {"src_vocab_size": keys.sized("|V_s|", c.int("src_vocab_size"))}
+class Fsmt(Sizes):
+    """What this architecture alone has."""
+
+    src_vocab_size: int = size("|V_s|")
+
+
+def spec(c: Config) -> Spec[Fsmt]:
+    sizes = Fsmt.read(c)
     own = c.int("tgt_vocab_size", "vocab_size")
     heads = ("ForConditionalGeneration", "Model")
     rows = c.int("max_position_embeddings") + c.int("pad_token_id", default=1, minimum=0) + 1
-    whole = keys.sequence_to_sequence(c, heads=heads, vocab=own, positions=rows, traits=words)
-    return whole.but(tied=c.bool("tie_word_embeddings", default=False))
+    whole = keys.sequence_to_sequence(c, heads=heads, vocab=own, positions=rows)
+    return whole.but(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Fsmt]) -> Block:
     d, prefix = s.hidden, "" if s.head == "base" else "model."
     shared = f"{prefix}decoder.embed_tokens.weight"
 
@@ -30,7 +36,7 @@ def blueprint(s: Spec) -> Block:
         places = block("embedding", weight=buffer(s.positions or 0, d))
         return block(embed_tokens=table, embed_positions=places, layers=blocks, output_projection=head)
 
-    table = Tied(shared, (s.vocab, d)) if s.tied else embedding(s.traits["src_vocab_size"], d)
+    table = Tied(shared, (s.vocab, d)) if s.tied else embedding(s.own.src_vocab_size, d)
     body = block(
         encoder=side(s.stack("encoder"), False, table),
         decoder=side(s.layers, True, embedding(s.vocab, d), lm_head(s, shared)),

@@ -5,14 +5,27 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, mlp, stack
 from hfcount.parts.temporal import conv
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("fun_asr_nano_encoder",)  # transformers 5.23: modeling_fun_asr_nano.py
 
 
-def spec(c: Config) -> Spec:
+class FunAsrNanoEncoder(Sizes):
+    """What this architecture alone has."""
+
+    fsmn_kernel_size: int = size("w")
+
+
+class FunAsrNanoEncoderLayer(Record):
+    """What its layers alone have."""
+
+    inputs: int
+    end: bool
+
+
+def spec(c: Config) -> Spec[FunAsrNanoEncoder]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     inputs = c.int("num_mel_bins") * c.int("num_stacked_frames")
     later = c.int("num_timestamp_prediction_layers", minimum=0, maximum=MAX_LAYERS)
@@ -22,7 +35,7 @@ def spec(c: Config) -> Spec:
     first, normed = Indices.below(1), Indices.of(ends - {0})
 
     def layer(inputs: int, end: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"inputs": inputs, "end": end})
+        return Layer(mixer=mixer, ffn=ffn, own=FunAsrNanoEncoderLayer(inputs=inputs, end=end))
 
     layers = keys.split(
         c,
@@ -30,24 +43,24 @@ def spec(c: Config) -> Spec:
         (normed, lambda: layer(d, True)),
         (Indices.below(count).difference(first, normed), lambda: layer(d, False)),
     )
-    traits = {"fsmn_kernel_size": keys.sized("w", c.int("fsmn_kernel_size"))}
-    return keys.encoding(c, layers, hidden=d, layer_count=count, traits=traits)
+    own = FunAsrNanoEncoder.read(c)
+    return keys.encoding(c, layers, hidden=d, layer_count=count).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[FunAsrNanoEncoder]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        inputs = one.traits["inputs"]
+        inputs = one.sizes(FunAsrNanoEncoderLayer).inputs
         into = Linear(inputs, d, True)
-        memory = block(conv=conv(1, d, s.traits["fsmn_kernel_size"], False))
+        memory = block(conv=conv(1, d, s.own.fsmn_kernel_size, False))
         attention = altered(square_attention(d), q_proj=into, k_proj=into, v_proj=into, fsmn=memory)
         return block(
             self_attn=attention,
             mlp=mlp(d, one.dense.width),
             input_layernorm=layer_norm(inputs),
             post_attention_layernorm=layer_norm(d),
-            final_layernorm=layer_norm(d) if one.traits["end"] else None,
+            final_layernorm=layer_norm(d) if one.sizes(FunAsrNanoEncoderLayer).end else None,
         )
 
     return block(layers=stack(s.layers, layer))

@@ -6,7 +6,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.vision import convolution
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, Tensor, Undescribed, block
 
@@ -48,14 +48,20 @@ _STAGES: tuple[tuple[int, tuple[tuple[int, tuple[Residual | Attention, ...]], ..
 _STEM, _FIRST, _OUT = 64, 128, 2048
 
 
-def spec(c: Config) -> Spec:
+class Gemma3nVision(Sizes):
+    """What this architecture alone has."""
+
+    known: bool
+
+
+def spec(c: Config) -> Spec[Gemma3nVision]:
     known = c.str("architecture", default="mobilenetv5_300m_enc") == "mobilenetv5_300m_enc"
-    traits = {"known": known and not c.object("model_args")}
-    return keys.encoding(c, (), hidden=c.int("hidden_size"), traits=traits)
+    own = Gemma3nVision.read(c, known=known and not c.object("model_args"))
+    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    if not s.traits["known"]:
+def blueprint(s: Spec[Gemma3nVision]) -> Block:
+    if not s.own.known:
         return block(timm_model=Undescribed("of timm's models only mobilenetv5_300m_enc is described"))
     first = {}
     for number, before in enumerate((_STEM, _FIRST, _FIRST)):

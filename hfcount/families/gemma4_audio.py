@@ -4,14 +4,24 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.gemma import clippable, light_convolution, subsampling
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("attention_chunk_size",)
 
 
-def spec(c: Config) -> Spec:
+class Gemma4Audio(Sizes):
+    """What this architecture alone has."""
+
+    first: int
+    second: int
+    flat: int
+    conv_kernel_size: int = size("w")
+    use_clipped_linears: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Gemma4Audio]:
     d = c.int("hidden_size")
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
@@ -20,18 +30,12 @@ def spec(c: Config) -> Spec:
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
     flat = keys.sized("d_s", first // 4 * second)
-    traits = {
-        "first": keys.sized("C_f", first),
-        "second": keys.sized("C_s", second),
-        "flat": flat,
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "use_clipped_linears": c.bool("use_clipped_linears", default=True),
-    }
-    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), uneven="built", traits=traits)
+    own = Gemma4Audio.read(c, first=keys.sized("C_f", first), second=keys.sized("C_s", second), flat=flat)
+    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), uneven="built").having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, clipped, first, second = s.hidden, bool(s.traits["use_clipped_linears"]), s.traits["first"], s.traits["second"]
+def blueprint(s: Spec[Gemma4Audio]) -> Block:
+    d, clipped, first, second = s.hidden, s.own.use_clipped_linears, s.own.first, s.own.second
     norm = rms_norm(d)
 
     def layer(one: Layer) -> Block:
@@ -49,10 +53,10 @@ def blueprint(s: Spec) -> Block:
             feed_forward1=network,
             feed_forward2=network,
             self_attn=attention,
-            lconv1d=light_convolution(d, s.traits["conv_kernel_size"], clipped),
+            lconv1d=light_convolution(d, s.own.conv_kernel_size, clipped),
             **dict.fromkeys(("norm_pre_attn", "norm_post_attn", "norm_out"), norm),
         )
 
-    sampling = subsampling(first, second, Linear(s.traits["flat"], d))
+    sampling = subsampling(first, second, Linear(s.own.flat, d))
     layers, out = stack(s.layers, layer), Linear(d, s.output, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)

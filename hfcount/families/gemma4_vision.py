@@ -5,23 +5,30 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.gemma import clippable
 from hfcount.parts.vision import patch_projection
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("gemma4_vision",)  # transformers 5.23: modeling_gemma4.py
 IGNORED = ("default_output_length", "pooling_kernel_size")
 
 
-def spec(c: Config) -> Spec:
+class Gemma4Vision(Sizes):
+    """What this architecture alone has."""
+
+    use_clipped_linears: bool = flag(absent=False)
+    standardize: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Gemma4Vision]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    switches = {name: c.bool(name, default=False) for name in ("use_clipped_linears", "standardize")}
+    own = Gemma4Vision.read(c)
     hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")
-    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows, traits=switches)
+    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, clipped = s.hidden, bool(s.traits["use_clipped_linears"])
+def blueprint(s: Spec[Gemma4Vision]) -> Block:
+    d, clipped = s.hidden, s.own.use_clipped_linears
 
     def layer(one: Layer) -> Block:
         a, width, norm = one.attention, one.dense.width, rms_norm(d)
@@ -48,6 +55,6 @@ def blueprint(s: Spec) -> Block:
     table = block(
         "embedding", input_proj=patch_projection(s), position_embedding_table=Tensor((2, s.positions or 0, d))
     )
-    scale = buffer(d) if s.traits["standardize"] else None
+    scale = buffer(d) if s.own.standardize else None
     layers = block(layers=stack(s.layers, layer))
     return block(patch_embedder=table, encoder=layers, std_bias=scale, std_scale=scale)

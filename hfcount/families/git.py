@@ -5,25 +5,32 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm
 from hfcount.parts.classic import generative
 from hfcount.parts.encoders import bert_base, bert_embeddings
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("git",)  # transformers 5.23: modeling_git.py
 
 
-def spec(c: Config) -> Spec:
+class Git(Sizes):
+    """What this architecture alone has."""
+
+    frames: int
+
+
+def spec(c: Config) -> Spec[Git]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": False})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     frames = 0 if c.is_null("num_image_with_embedding") else c.int("num_image_with_embedding", maximum=MAX_LAYERS)
-    traits, parts = {"frames": keys.sized("f", frames)}, {"vision": families.part(c, "vision_config")}
+    parts = {"vision": families.part(c, "vision_config")}
+    own = Git.read(c, frames=keys.sized("f", frames))
     heads = ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, traits=traits, parts=parts)
+    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, parts=parts).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, seen, frames = s.hidden, s.parts["vision"].hidden, s.traits["frames"]
+def blueprint(s: Spec[Git]) -> Block:
+    d, seen, frames = s.hidden, s.parts["vision"].hidden, s.own.frames
     projection = Block({"0": Linear(seen, d, True), "1": layer_norm(d)})
     places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
     body = bert_base(

@@ -5,13 +5,20 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack, swiglu
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glm4v_vision", "glm4v_moe_vision")  # transformers 5.23: modeling_glm4v.py, modeling_glm4v_moe.py
 
 
-def spec(c: Config) -> Spec:
+class Glm4vVision(Sizes):
+    """What this architecture alone has."""
+
+    intermediate_size: int
+    attention_bias: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Glm4vVision]:
     merger = keys.sized("d_m", c.int("intermediate_size"))
     frames, merge, out = c.int("temporal_patch_size"), c.int("spatial_merge_size"), c.int("out_hidden_size")
     return keys.tower(
@@ -23,13 +30,12 @@ def spec(c: Config) -> Spec:
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         positions=keys.squares(c),
         out=out,
-        traits={"intermediate_size": merger, "attention_bias": c.bool("attention_bias", default=False)},
-    )
+    ).having(Glm4vVision.read(c, intermediate_size=merger))
 
 
-def blueprint(s: Spec) -> Block:
-    d, out, of, m = s.hidden, s.output, s.traits, s.seen.merge
-    attention = fused_square_attention(d, bool(of["attention_bias"]), out_bias=False)
+def blueprint(s: Spec[Glm4vVision]) -> Block:
+    d, out, of, m = s.hidden, s.output, s.own, s.seen.merge
+    attention = fused_square_attention(d, of.attention_bias, out_bias=False)
 
     def layer(one: Layer) -> Block:
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, one.dense.width))
@@ -39,7 +45,7 @@ def blueprint(s: Spec) -> Block:
         embeddings=block(position_embedding=positions(s)),
         patch_embed=block(proj=patch_convolution(s)),
         blocks=stack(s.layers, layer),
-        merger=Block({**merging, **swiglu(out, of["intermediate_size"]).children}, "projector"),
+        merger=Block({**merging, **swiglu(out, of.intermediate_size).children}, "projector"),
         post_conv_layernorm=rms_norm(d),
         downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
         post_layernorm=rms_norm(d),

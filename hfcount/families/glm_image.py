@@ -3,23 +3,30 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import sensed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("glm_image",)  # transformers 5.23: modeling_glm_image.py
 
 
-def spec(c: Config) -> Spec:
+class GlmImage(Sizes):
+    """What this architecture alone has."""
+
+    vision_vocab_size: int
+
+
+def spec(c: Config) -> Spec[GlmImage]:
     parts = {"vision": families.part(c, "vision_config"), "codes": families.part(c, "vq_config")}
     codes = keys.sized("|V_v|", c.part("text_config").int("vision_vocab_size", default=16_512))
-    heads, traits = ("ForConditionalGeneration", "Model"), {"vision_vocab_size": codes}
-    whole = keys.around(c, families.part(c, "text_config"), parts, heads=heads, traits=traits)
-    return whole.but(tied=False)  # whatever a config says: this architecture ties no head
+    heads = ("ForConditionalGeneration", "Model")
+    own = GlmImage.read(c, vision_vocab_size=codes)
+    whole = keys.around(c, families.part(c, "text_config"), parts, heads=heads)
+    return whole.but(tied=False).having(own)  # whatever a config says: this architecture ties no head
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[GlmImage]) -> Block:
     codes = sensed(families.tree(s.parts["codes"]), "vision")
     body = block(visual=families.tower(s, "vision"), language_model=families.base(s), vqmodel=codes)
     if s.head == "base":
         return body
-    return block(model=body, lm_head=Linear(s.hidden, s.traits["vision_vocab_size"], component="lm_head"))
+    return block(model=body, lm_head=Linear(s.hidden, s.own.vision_vocab_size, component="lm_head"))

@@ -5,15 +5,21 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm_image_vision",)  # transformers 5.23: modeling_glm_image.py
 IGNORED = ("spatial_merge_size",)
 
 
-def spec(c: Config) -> Spec:
-    traits = {"attention_bias": c.bool("attention_bias", default=True)}
+class GlmImageVision(Sizes):
+    """What this architecture alone has."""
+
+    attention_bias: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[GlmImageVision]:
+    own = GlmImageVision.read(c)
     return keys.tower(
         c,
         heads=("num_heads",),
@@ -21,12 +27,11 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, "in_channels"),
         positions=keys.squares(c),
-        traits=traits,
-    )
+    ).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, bias = s.hidden, bool(s.traits["attention_bias"])
+def blueprint(s: Spec[GlmImageVision]) -> Block:
+    d, bias = s.hidden, s.own.attention_bias
 
     def layer(one: Layer) -> Block:
         attention = fused_square_attention(d, bias, bias)

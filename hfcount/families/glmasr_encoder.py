@@ -4,22 +4,28 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, mlp, stack
 from hfcount.parts.classic import mha
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glmasr_encoder",)  # transformers 5.23: modeling_glmasr.py
 
 
-def spec(c: Config) -> Spec:
+class GlmasrEncoder(Sizes):
+    """What this architecture alone has."""
+
+    num_mel_bins: int = size("b")
+
+
+def spec(c: Config) -> Spec[GlmasrEncoder]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     kv_heads = c.int("num_key_value_heads", default=heads)
     keys.divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
     layer = Layer(mixer=keys.multi_head(c, d, heads, uneven="run").but(kv_heads=kv_heads), ffn=keys.dense(c, bias=True))
     layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d, traits={"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))})
+    return keys.encoding(c, layers, hidden=d).having(GlmasrEncoder.read(c))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[GlmasrEncoder]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -34,5 +40,5 @@ def blueprint(s: Spec) -> Block:
     def convolution(inputs: int) -> Block:
         return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
 
-    bins = s.traits["num_mel_bins"]
+    bins = s.own.num_mel_bins
     return block(conv1=convolution(bins), conv2=convolution(d), layers=stack(s.layers, layer), norm=layer_norm(d))

@@ -4,26 +4,36 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import causal_mask, conv1d, generative, positions, summary
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Sizes, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("gpt2", "gpt-sw3")  # transformers 5.23: modeling_gpt2.py
 
 
-def spec(c: Config) -> Spec:
+class Gpt2(Sizes):
+    """What this architecture alone has."""
+
+    summary: int
+
+
+class Gpt2Layer(Record):
+    """What its layers alone have."""
+
+    n_ctx: int
+
+
+def spec(c: Config) -> Spec[Gpt2]:
     d, rows = c.int("n_embd", "hidden_size"), c.int("n_positions", "max_position_embeddings")
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        traits={
-            "add_cross_attention": c.bool("add_cross_attention", default=False),
-            "n_ctx": c.int("n_ctx", default=rows),
-        },
+        own=Gpt2Layer(n_ctx=c.int("n_ctx", default=rows)),
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    heads, sizes = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads"), {"summary": _summary(c, d)}
-    why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=sizes, uncounted=why)
+    heads = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads")
+    own = Gpt2.read(c, summary=_summary(c, d))
+    why = keys.ACROSS if layer.cross_attention else ""
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(own)
 
 
 def _summary(c: Config, width: int) -> int:
@@ -33,11 +43,11 @@ def _summary(c: Config, width: int) -> int:
     return 1 if c.bool("summary_proj_to_labels", default=True) else width
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Gpt2]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(one.traits["n_ctx"]), one.traits["add_cross_attention"], one.dense.width
+        mask, crossed, width = causal_mask(one.sizes(Gpt2Layer).n_ctx), one.cross_attention, one.dense.width
         across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
         return block(
             ln_1=layer_norm(d),
@@ -49,5 +59,5 @@ def blueprint(s: Spec) -> Block:
         )
 
     body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
-    both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.traits["summary"]))
+    both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.own.summary))
     return generative(s, "transformer", body, "wte", double_heads=both)

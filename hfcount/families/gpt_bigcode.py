@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
             out_bias=True,
         ),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        traits={"add_cross_attention": crossed},
+        cross_attention=crossed,
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
@@ -40,7 +40,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        crossed, square = one.traits["add_cross_attention"], Linear(d, d, True)
+        crossed, square = one.cross_attention, Linear(d, d, True)
         across = block("attention", c_attn=Linear(d, 2 * d, True), q_attn=square, c_proj=square)
         return block(
             ln_1=layer_norm(d),

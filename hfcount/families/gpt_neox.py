@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
 from hfcount.parts.classic import causal_mask, fused_attention, generative
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_neox", "gpt_neox_reward_model")  # transformers 5.23: modeling_gpt_neox.py
@@ -14,11 +14,17 @@ SPELLINGS = {r"^embed_out\.": "lm_head."}
 _HEADS = keys.named(("ForCausalLM", *keys.GPT_HEADS[1:]), RewardModel="reward")
 
 
+class GptNeoxLayer(Record):
+    """What its layers alone have."""
+
+    rotary: int
+
+
 def spec(c: Config) -> Spec:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias", default=True)
     mixer = keys.multi_head(c, d, heads, bias=bias)
     share = (c.sub("rope_parameters") or c).share("partial_rotary_factor", "rotary_pct", default=0.25)
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"rotary": int(mixer.head_dim * share)})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), own=GptNeoxLayer(rotary=int(mixer.head_dim * share)))
     return keys.decoder_spec(c, layer, hidden=d, positions=c.int("max_position_embeddings"), heads=_HEADS)
 
 
@@ -27,7 +33,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "query_key_value", "dense")
-        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.traits["rotary"])
+        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.sizes(GptNeoxLayer).rotary)
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

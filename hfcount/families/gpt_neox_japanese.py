@@ -4,11 +4,17 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, inv_freq, layer_norm, mlp, stack
 from hfcount.parts.classic import generative, square_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_japanese.py
+
+
+class GptNeoxJapaneseLayer(Record):
+    """What its layers alone have."""
+
+    dense_bias: bool
 
 
 def spec(c: Config) -> Spec:
@@ -17,7 +23,7 @@ def spec(c: Config) -> Spec:
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.span(count - 1, count)
 
     def layer(biased: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"dense_bias": biased})
+        return Layer(mixer=mixer, ffn=ffn, own=GptNeoxJapaneseLayer(dense_bias=biased))
 
     kinds = (Indices.below(count).difference(last), lambda: layer(False)), (last, lambda: layer(True))
     return keys.decoder_spec(c, keys.split(c, *kinds), hidden=d, tied=True, heads=("ForCausalLM", "Model"))
@@ -28,7 +34,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = square_attention(d, "query_key_value", "dense").children
-        bias = block(dense_bias=Tensor((d,)) if one.traits["dense_bias"] else None).children
+        bias = block(dense_bias=Tensor((d,)) if one.sizes(GptNeoxJapaneseLayer).dense_bias else None).children
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),

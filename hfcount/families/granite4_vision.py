@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
-from hfcount.spec import GQA, Spec
+from hfcount.spec import GQA, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -16,20 +16,29 @@ _HEAD = 64  # the width of a head of the Q-Former
 _OFFSETS = 4  # of windows, each with a Q-Former
 
 
-def spec(c: Config) -> Spec:
+class Granite4Vision(Sizes):
+    """What this architecture alone has."""
+
+    query: int
+    window: int
+    deepstack_layer_map: int
+
+
+def spec(c: Config) -> Spec[Granite4Vision]:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     sides = c.str("downsample_rate").split("/")
     if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
         raise c.error("downsample_rate must be two sides, such as 4/8.", "downsample_rate")
-    traits = {
-        "query": keys.sized("m_q", int(sides[0])),
-        "window": keys.sized("m_w", int(sides[1])),
-        "deepstack_layer_map": len(c.entries("deepstack_layer_map")),
-    }
+    own = Granite4Vision.read(
+        c,
+        query=keys.sized("m_q", int(sides[0])),
+        window=keys.sized("m_w", int(sides[1])),
+        deepstack_layer_map=len(c.entries("deepstack_layer_map")),
+    )
     former = _as_wide(families.part(c, "qformer_config"), vision.hidden)
     heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, parts, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, parts, heads=heads).but(tied=tied).having(own)
 
 
 def _as_wide(former: Spec, width: int) -> Spec:
@@ -40,17 +49,17 @@ def _as_wide(former: Spec, width: int) -> Spec:
     return keys.attending(former.but(hidden=width, layers=tuple(layers)), width)
 
 
-def blueprint(s: Spec) -> Block:
-    seen, of = s.parts["vision"].hidden, s.traits
+def blueprint(s: Spec[Granite4Vision]) -> Block:
+    seen, of = s.parts["vision"].hidden, s.own
     sampler = block(
         "projector",
-        query=Tensor((1, of["query"] * of["query"], seen)),
-        image_positions=Tensor((1, of["window"] * of["window"], seen)),
+        query=Tensor((1, of.query * of.query, seen)),
+        image_positions=Tensor((1, of.window * of.window, seen)),
         qformer=families.tree(s.parts["qformer"]),
         norm=layer_norm(seen),
         out_linear=Linear(seen, s.hidden, True),
     )
-    layers, offsets = Indices.below(of["deepstack_layer_map"]), Indices.below(_OFFSETS)
+    layers, offsets = Indices.below(of.deepstack_layer_map), Indices.below(_OFFSETS)
     samplers = {
         "layerwise_projectors": Repeat(layers, replace(sampler, repeats=0)),
         "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),

@@ -5,25 +5,31 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer, patch_convolution
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("granite_docling_vision",)  # transformers 5.23: modeling_granite_docling.py
 
 
-def spec(c: Config) -> Spec:
+class GraniteDoclingVision(Sizes):
+    """What this architecture alone has."""
+
+    deepstack_visual_indexes: int
+    use_fine_route: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[GraniteDoclingVision]:
     merge = c.int("scale_factor")
-    traits = {
-        "deepstack_visual_indexes": len(c.ints("deepstack_visual_indexes", default=(3, 7, 10))),
-        "use_fine_route": c.bool("use_fine_route", default=True),
-    }
+    own = GraniteDoclingVision.read(
+        c, deepstack_visual_indexes=len(c.ints("deepstack_visual_indexes", default=(3, 7, 10)))
+    )
     patches, out = keys.patches(c, merge=merge), c.int("out_hidden_size")
-    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out, traits=traits)
+    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, out, deep = s.hidden, s.output, Indices.below(s.traits["deepstack_visual_indexes"])
+def blueprint(s: Spec[GraniteDoclingVision]) -> Block:
+    d, out, deep = s.hidden, s.output, Indices.below(s.own.deepstack_visual_indexes)
 
     def way(merge: int) -> Block:
         wide = merge * merge * d
@@ -35,7 +41,7 @@ def blueprint(s: Spec) -> Block:
         "projector",
         ln_in=layer_norm(d),
         coarse=way(s.seen.merge),
-        fine=way(s.seen.merge // 2) if s.traits["use_fine_route"] else None,
+        fine=way(s.seen.merge // 2) if s.own.use_fine_route else None,
         ln_mid=layer_norm(out),
         mlp_fc2=Linear(out, out),
         ln_out=layer_norm(out),

@@ -1,6 +1,7 @@
 """Granite Speech 5 as a recogniser: its head is the one that its encoder guesses with midway (model card)."""
 
 from hfcount import families, keys
+from hfcount.families.granite_speech5_encoder import GraniteSpeech5Encoder
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tied, block, obsolete
@@ -11,7 +12,7 @@ IGNORED = ("ctc_zero_infinity",)
 
 def spec(c: Config) -> Spec:
     encoder, words = families.part(c, "encoder_config"), c.int("vocab_size")
-    guessed = encoder.traits.get("vocab_size", words)
+    guessed = encoder.own.vocab_size if isinstance(encoder.own, GraniteSpeech5Encoder) else words
     if guessed != words:
         said = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
         raise c.error(said, "vocab_size", "Correct one of them.", observed=int(words))

@@ -6,36 +6,42 @@ from hfcount.parts import stack
 from hfcount.parts.conformer import nemo_layer
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.temporal import conv
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("granite_speech5_encoder",)  # transformers 5.23: modeling_granite_speech5.py
 IGNORED = ("num_key_value_heads", "subsample_layers")
 
 
-def spec(c: Config) -> Spec:
+class GraniteSpeech5Encoder(Sizes):
+    """What this architecture alone has."""
+
+    num_mel_bins: int = size("b")
+    max_position_embeddings: int
+    conv_kernel_size: int = size("w")
+    inner: int
+    vocab_size: int = size("|V|")
+
+
+def spec(c: Config) -> Spec[GraniteSpeech5Encoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     farthest, context, width = c.int("max_position_embeddings"), c.int("context_size"), c.int("head_dim", default=None)
     if context > farthest:
         raise c.error(f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
-    traits = {
-        "num_mel_bins": keys.sized("b", c.int("num_mel_bins")),
-        "max_position_embeddings": keys.sized("n_r", farthest),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "inner": d * c.int("conv_expansion_factor"),
-        "vocab_size": keys.sized("|V|", c.int("vocab_size")),
-    }
+    own = GraniteSpeech5Encoder.read(
+        c, max_position_embeddings=keys.sized("n_r", farthest), inner=d * c.int("conv_expansion_factor")
+    )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, inner, words = s.hidden, s.traits, s.traits["inner"], s.traits["vocab_size"]
+def blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
+    d, of, inner, words = s.hidden, s.own, s.own.inner, s.own.vocab_size
     convolution = block(
         "convolution",
         pointwise_lin1=Linear(d, 2 * inner, True),
-        depthwise_conv=conv(1, inner, of["conv_kernel_size"], False),
+        depthwise_conv=conv(1, inner, of.conv_kernel_size, False),
         norm=batch_norm(inner),
         pointwise_lin2=Linear(inner, d, True),
     )
@@ -47,13 +53,13 @@ def blueprint(s: Spec) -> Block:
             "attention",
             **dict.fromkeys(("q_proj", "k_proj", "v_proj"), into),
             o_proj=Linear(a.heads * a.head_dim, d, True),
-            rel_pos_emb=block(weight=Tensor((2 * of["max_position_embeddings"] + 1, a.head_dim))),
+            rel_pos_emb=block(weight=Tensor((2 * of.max_position_embeddings + 1, a.head_dim))),
         )
         return nemo_layer(d, one, attention, convolution)
 
     # A frame has two differences beside it, and two frames are one.
     return block(
-        input_linear=Linear(4 * of["num_mel_bins"], d, True, "embedding"),
+        input_linear=Linear(4 * of.num_mel_bins, d, True, "embedding"),
         layers=stack(s.layers, layer),
         out=Linear(d, words, True, "lm_head"),
         out_mid=Linear(words, d, True, "other"),

@@ -5,22 +5,28 @@ from hfcount.mapper import Config
 from hfcount.parts.composite import paired
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.layers import altered
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node
 
 MODEL_TYPES = ("groupvit",)  # transformers 5.23: modeling_groupvit.py
 IGNORED = ("output_segmentation",)
 
 
-def spec(c: Config) -> Spec:
+class Groupvit(Sizes):
+    """What this architecture alone has."""
+
+    projection_intermediate_dim: int = size("d_p")
+
+
+def spec(c: Config) -> Spec[Groupvit]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {"projection_intermediate_dim": keys.sized("d_p", c.int("projection_intermediate_dim"))}
+    own = Groupvit.read(c)
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=("Model",), out=out, traits=traits).but(tied=False)
+    return keys.around(c, text, towers, heads=("Model",), out=out).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    wide, seen = s.traits["projection_intermediate_dim"], s.parts["vision"].hidden
+def blueprint(s: Spec[Groupvit]) -> Block:
+    wide, seen = s.own.projection_intermediate_dim, s.parts["vision"].hidden
 
     def projection(inputs: int) -> Block:
         first, last = Linear(inputs, wide, True), Linear(wide, s.output, True)

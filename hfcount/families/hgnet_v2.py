@@ -30,15 +30,16 @@ def spec(c: Config) -> Spec:
     known = c.ints("hidden_sizes", least=1)
     # What a model around it takes for the widths; they need not be those of the stages.
     features: list[int] = [keys.sized(f"f{number + 1}", width) for number, width in enumerate(known)]
-    announced: dict[str, list[int]] = {"announced": features} if len(known) >= count else {}
-    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches | announced)
+    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches)
+    first = keys.sized("d0", c.int("embedding_size"))
+    announced = features[:count] if len(known) >= count else [one.layer.width for one in layers]
     traits = {
-        "embedding_size": keys.sized("d0", c.int("embedding_size")),
         **{f"stem.{number}": width for number, width in enumerate(stem)},
         "affine": c.bool("use_learnable_affine_block", default=False),
     }
     d = keys.sized("d", known[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return whole.but(features=(first, *announced))
 
 
 def blueprint(s: Spec) -> Block:
@@ -48,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         return affine_conv(inputs, outputs, side, groups, bool(of["affine"]) and active)
 
     def joining(inputs: int, one: Layer) -> Block:
-        narrow, d, count = (one.traits[name] for name in ("stage_mid_channels", "width", "stage_numb_of_layers"))
+        narrow, d, count = one.traits["stage_mid_channels"], one.width, one.traits["stage_numb_of_layers"]
         side, half = one.traits["stage_kernel_size"], d // 2
 
         def convolved(before: int) -> Block:
@@ -62,7 +63,7 @@ def blueprint(s: Spec) -> Block:
 
     for number, part in enumerate(s.layers):
         one, count = part.layer, part.indices.count
-        before, d = one.traits["stage_in_channels"], one.traits["width"]
+        before, d = one.traits["stage_in_channels"], one.width
         coarser = layer(before, before, 3, before, active=False) if one.traits["stage_downsample"] else None
         blocks = led(count, joining(before, one), joining(d, one)) if count else None
         stages[str(number)] = block(downsample=coarser, blocks=blocks)

@@ -64,12 +64,12 @@ def _sides(c: Config, name: str) -> list[int]:
 
 
 def blueprint(s: Spec) -> Block:
-    of, first, before = s.traits, s.layers[0].layer.traits["width"], s.layers[0].layer.traits["width"]
+    of, first, before = s.traits, s.layers[0].layer.width, s.layers[0].layer.width
     stages, shown, d = dict[str, Block](), dict[str, Block](), s.hidden
     if of["stem"]:
         shown["stem"] = layer_norm(first)
     for number, part in enumerate(s.layers):
-        width, wide, count = part.layer.traits["width"], part.layer.dense.width, part.indices.count
+        width, wide, count = part.layer.width, part.layer.dense.width, part.indices.count
         stages[str(number)] = block(layers=_layers(count, before, width, wide))
         before = width
         if part.layer.traits["shown"]:
@@ -97,7 +97,7 @@ def _layers(count: int, inputs: int, d: int, wide: int) -> tuple[Node, ...]:
 
 def _rebuilt(s: Spec) -> Block:
     of, d, narrow = s.traits, s.hidden, s.traits["narrow"]
-    widths = [part.layer.traits["width"] for part in s.layers]
+    widths = [part.layer.width for part in s.layers]
     fusion = {
         str(number): block(
             weight=Tensor((d, widths[number], *(of[f"fused.{number}.{axis}"] for axis in range(of["axes"])))),

@@ -1,26 +1,30 @@
 """Higgs Audio 2: Llama whose layers have a second network for audio tokens (https://huggingface.co/bosonai)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import altered, base, embedding, gqa, pre_norm, rms_norm, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("higgs_audio_v2",)  # transformers 5.23: modeling_higgs_audio_v2.py
 IGNORED = ("audio_stream_bos_id", "audio_stream_eos_id")
 
 
-def spec(c: Config) -> Spec:
+class HiggsAudioV2(Sizes):
+    """What this architecture alone has."""
+
+    num_codebooks: int = count("n_q")
+    codebook_size: int = size("|V_a|")
+
+
+def spec(c: Config) -> Spec[HiggsAudioV2]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
-    traits = {
-        "num_codebooks": keys.sized("n_q", c.int("num_codebooks", maximum=MAX_LAYERS)),
-        "codebook_size": keys.sized("|V_a|", c.int("codebook_size")),
-    }
-    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model"), traits=traits).but(tied=False)
+    own = HiggsAudioV2.read(c)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model")).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, rows = s.hidden, s.traits["num_codebooks"] * s.traits["codebook_size"]
+def blueprint(s: Spec[HiggsAudioV2]) -> Block:
+    d, rows = s.hidden, s.own.num_codebooks * s.own.codebook_size
 
     def layer(one: Layer) -> Block:
         network, norm = swiglu(d, one.dense.width, one.dense.bias), rms_norm(d)

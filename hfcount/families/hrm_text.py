@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, stack, with_head
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hrm_text",)  # transformers 5.23: modeling_hrm_text.py
@@ -14,7 +14,14 @@ MERGED = {
 }
 
 
-def spec(c: Config) -> Spec:
+class HrmText(Sizes):
+    """What this architecture alone has."""
+
+    H_cycles: int
+    L_cycles: int
+
+
+def spec(c: Config) -> Spec[HrmText]:
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, c.int("hidden_size"), heads, bias=c.bool("attention_bias", default=False))
     mixer = mixer.but(head_dim=c.int("head_dim", default=128))
@@ -22,11 +29,11 @@ def spec(c: Config) -> Spec:
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
-    traits = {"H_cycles": slow, "L_cycles": fast}
-    return keys.decoder_spec(c, keys.alike(layer, count), heads=("ForCausalLM", "Model"), traits=traits)
+    own = HrmText.read(c, H_cycles=slow, L_cycles=fast)
+    return keys.decoder_spec(c, keys.alike(layer, count), heads=("ForCausalLM", "Model")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[HrmText]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -47,8 +54,8 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"] * s.traits["L_cycles"]),
-        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.traits["H_cycles"]),
+        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles * s.own.L_cycles),
+        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles),
         z_L_init=Tensor((d,)),
     )
     return with_head(s, body)

@@ -44,5 +44,5 @@ def blueprint(s: Spec) -> Block:
     if s.head != "base":
         return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
     # Norms get their early names back only beside a head.
-    later = families.tree(vision.but(traits={**vision.traits, "around": 0}))
+    later = families.tree(vision.but(adapted=False))
     return block(language_model=text, vision_tower=replace(later, component="vision", repeats=0))

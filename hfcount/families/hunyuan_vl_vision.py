@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm as norm
 from hfcount.parts import mlp, pre_norm, rms_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import convolution, patch_convolution, square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hunyuan_vl_vision",)  # transformers 5.23: modeling_hunyuan_vl.py
@@ -21,27 +21,36 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
+class HunyuanVlVision(Sizes):
+    """What this architecture alone has."""
+
+    within: int
+
+
+def spec(c: Config) -> Spec[HunyuanVlVision]:
     patches = keys.patches(c, merge=c.int("spatial_merge_size"))
     side = c.int("max_image_size") // patches.side
-    return keys.tower(
-        c,
-        uneven="built",
-        patches=patches,
-        positions=side * side + 1,
-        out=c.int("text_hidden_size"),
-        further={"Transformer": "base"},
-        traits={"within": c.nested, "around": c.nested},
+    return (
+        keys.tower(
+            c,
+            uneven="built",
+            patches=patches,
+            positions=side * side + 1,
+            out=c.int("text_hidden_size"),
+            further={"Transformer": "base"},
+        )
+        .but(adapted=c.nested)
+        .having(HunyuanVlVision.read(c, within=c.nested))
     )
 
 
-def blueprint(s: Spec) -> Block:
-    d, out, within = s.hidden, s.output, s.traits["within"]
+def blueprint(s: Spec[HunyuanVlVision]) -> Block:
+    d, out, within = s.hidden, s.output, s.own.within
     up, down = ("dense_h_to_4h", "dense_4h_to_h") if within else ("fc1", "fc2")
 
     def layer(one: Layer) -> Block:
         attention, network = square_attention(d), mlp(d, one.dense.width, up=up, down=down)
-        if s.traits["around"]:
+        if s.adapted:
             return pre_norm(d, norm, self_attn=attention, mlp=network)
         return block(layer_norm1=norm(d), self_attn=attention, layer_norm2=norm(d), mlp=network)
 

@@ -6,7 +6,7 @@ from hfcount.parts import altered, correction_bias, indexer, mla, pre_norm, rms_
 from hfcount.parts.ffn import router
 from hfcount.parts.model import embedding
 from hfcount.parts.release_names import HY_V4
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -14,7 +14,13 @@ MODEL_TYPES = ("hy_v4",)  # transformers 5.23: modeling_hy_v4.py
 SPELLINGS = HY_V4
 
 
-def spec(c: Config) -> Spec:
+class HyV4(Sizes):
+    """What this architecture alone has."""
+
+    hc_mult: int = size("m")
+
+
+def spec(c: Config) -> Spec[HyV4]:
     mixer, follower = keys.indexed(c, keys.mla(c))
     count = keys.layer_count(c)
     given = c.strs("indexer_types")[:count]
@@ -22,8 +28,8 @@ def spec(c: Config) -> Spec:
     own = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.deepseek_moe(c))
     layers = keys.crossed(networks, keys.by_place(c, own, mixer, follower))
-    traits = {"hc_mult": keys.sized("m", c.int("hc_mult"))}
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits)
+    sizes = HyV4.read(c)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def _mixing(prefix: str, rows: int, width: int, scales: int) -> dict[str, Tensor]:
@@ -31,8 +37,8 @@ def _mixing(prefix: str, rows: int, width: int, scales: int) -> dict[str, Tensor
     return {f"{prefix}{name}": Tensor(shape) for name, shape in shapes.items()}
 
 
-def blueprint(s: Spec) -> Block:
-    d, several = s.hidden, s.traits["hc_mult"]
+def blueprint(s: Spec[HyV4]) -> Block:
+    d, several = s.hidden, s.own.hc_mult
     mix = block("other", **_mixing("hc_", 2 * several, several * d, 2))
 
     def network(width: int) -> Block:

@@ -3,24 +3,30 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, rms_norm, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hyperclovax",)  # transformers 5.23: modeling_hyperclovax.py
+
+
+class HyperclovaxLayer(Record):
+    """What its layers alone have."""
+
+    use_post_norm: int
 
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, traits={"use_post_norm": int(behind)}))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, own=HyperclovaxLayer(use_post_norm=int(behind))))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        behind = rms_norm(d) if one.traits["use_post_norm"] else None
+        behind = rms_norm(d) if one.sizes(HyperclovaxLayer).use_post_norm else None
         return block(
             input_layernorm=rms_norm(d),
             self_attn=gqa(d, one.attention),

@@ -3,21 +3,27 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("idefics3", "smolvlm")  # transformers 5.23: modeling_idefics3.py, modeling_smolvlm.py
 
 
-def spec(c: Config) -> Spec:
+class Idefics3(Sizes):
+    """What this architecture alone has."""
+
+    scale_factor: int = size("m", absent=2)
+
+
+def spec(c: Config) -> Spec[Idefics3]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {"scale_factor": keys.sized("m", c.int("scale_factor", default=2))}
+    own = Idefics3.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits)
+    return keys.around(c, text, towers, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    squares = s.traits["scale_factor"] * s.traits["scale_factor"]
+def blueprint(s: Spec[Idefics3]) -> Block:
+    squares = s.own.scale_factor * s.own.scale_factor
     projection = Linear(squares * s.parts["vision"].hidden, s.hidden, component="projector")
     inner = block(
         vision_model=families.tower(s, "vision"),

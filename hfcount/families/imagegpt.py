@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
-        traits={"add_cross_attention": crossed},
+        cross_attention=crossed,
     )
     layers, why = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), keys.ACROSS if crossed else ""
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=_HEADS, uncounted=why)
@@ -28,7 +28,7 @@ def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, bias=False)
 
     def layer(one: Layer) -> Block:
-        crossed = bool(one.traits["add_cross_attention"])
+        crossed = one.cross_attention
         return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)

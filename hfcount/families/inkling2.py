@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     if whole.head == "base":  # which has the tower's parts under the names of transformers
         vision = whole.parts["vision"]
-        whole = whole.but(parts={**whole.parts, "vision": vision.but(traits={**vision.traits, "inner": 1})})
+        whole = whole.but(parts={**whole.parts, "vision": vision.but(adapted=True)})
     return whole.but(tied=False)  # the head is its own, whatever the config says
 
 

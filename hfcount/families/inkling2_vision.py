@@ -4,26 +4,30 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_projection, square_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("inkling2_vision",)  # transformers 5.23: modeling_inkling2.py
 
 
-def spec(c: Config) -> Spec:
+class Inkling2Vision(Sizes):
+    """What this architecture alone has."""
+
+    projection_hidden_dim: int = size("d_p")
+    projector_bias: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Inkling2Vision]:
     d, grid = c.int("hidden_size"), c.int("posemb_grid_size")
     width = c.int("intermediate_size", default=None)
-    traits = {
-        "projection_hidden_dim": keys.sized("d_p", c.int("projection_hidden_dim")),
-        "projector_bias": c.bool("projector_bias", default=False),
-    }
+    own = Inkling2Vision.read(c)
     seen = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
     ffn = Dense(width=c.times("mlp_ratio", d) if width is None else width, bias=True)
     out = c.int("text_hidden_size")
-    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out, traits=traits)
+    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Inkling2Vision]) -> Block:
     d, released, scale = s.hidden, bool(s.place), Tensor((s.hidden,))
     # Within the whole model the names are those of the release.
     before, after, up, down = (
@@ -44,11 +48,11 @@ def blueprint(s: Spec) -> Block:
         patch_embedding=patch_projection(s),
         position_embedding=places if released else block(weight=places),
     )
-    bias, width = bool(s.traits["projector_bias"]), s.traits["projection_hidden_dim"]
+    bias, width = s.own.projector_bias, s.own.projection_hidden_dim
     inner = Linear(s.seen.merged(d), width, bias, "projector")
     outer = Linear(width, s.output, bias, "projector")
     layers = stack(s.layers, layer)
-    if not released or s.traits.get("inner"):
+    if not released or s.adapted:
         merger = block(linear_1=inner, linear_2=outer)
         return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)
     backbone = block(embeddings=table, ln_pre=layer_norm(d), layers=layers)

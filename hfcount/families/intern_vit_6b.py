@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, rms_norm, stack
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("intern_vit_6b",)  # modeling_intern_vit.py of OpenGVLab/InternVL2-4B
@@ -12,21 +12,25 @@ CLASSES = ("InternVisionModel",)
 IGNORED = ("use_flash_attn",)
 
 
-def spec(c: Config) -> Spec:
+class InternVit6b(Sizes):
+    """What this architecture alone has."""
+
+    rms_norm: bool
+    qkv_bias: bool = flag(absent=False)
+    qk_normalization: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[InternVit6b]:
     c.assuming({"num_attention_heads": 25})
-    traits = {
-        "rms_norm": c.str("norm_type", default="layer_norm") == "rms_norm",
-        "qkv_bias": c.bool("qkv_bias", default=False),
-        "qk_normalization": c.bool("qk_normalization", default=True),
-    }
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1, traits=traits)
+    own = InternVit6b.read(c, rms_norm=c.str("norm_type", default="layer_norm") == "rms_norm")
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[InternVit6b]) -> Block:
     d, scale = s.hidden, Tensor((s.hidden,))
-    norm = rms_norm(d) if s.traits["rms_norm"] else layer_norm(d)
-    normed = block(q_norm=rms_norm(d), k_norm=rms_norm(d)).children if s.traits["qk_normalization"] else {}
-    attention = fused_square_attention(d, bool(s.traits["qkv_bias"]))
+    norm = rms_norm(d) if s.own.rms_norm else layer_norm(d)
+    normed = block(q_norm=rms_norm(d), k_norm=rms_norm(d)).children if s.own.qk_normalization else {}
+    attention = fused_square_attention(d, s.own.qkv_bias)
 
     def layer(one: Layer) -> Block:
         return block(

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # modeling_internvl_chat.py of OpenGVLab/InternVL2-4B, modeling_h2ovl_chat.py of h2oai/h2ovl-mississippi-2b,
@@ -13,16 +13,22 @@ MODEL_TYPES = ("internvl_chat", "h2ovl_chat", "skywork_chat")
 IGNORED = ("dynamic_image_size", "max_dynamic_patch", "min_dynamic_patch", "select_layer", "use_thumbnail")
 
 
-def spec(c: Config) -> Spec:
+class InternvlChat(Sizes):
+    """What this architecture alone has."""
+
+    merge: int
+
+
+def spec(c: Config) -> Spec[InternvlChat]:
     text = families.part(c, "llm_config")
     towers = {"vision": families.part(c, "vision_config", always="intern_vit_6b")}
     merge = round(1 / c.share("downsample_ratio", default=0.5))
-    traits = {"merge": keys.worked(c, "m", merge, "1 / {downsample_ratio}, rounded")}
-    return keys.around(c, text, towers, key="llm_config", heads=("Model",), traits=traits)
+    own = InternvlChat.read(c, merge=keys.worked(c, "m", merge, "1 / {downsample_ratio}, rounded"))
+    return keys.around(c, text, towers, key="llm_config", heads=("Model",)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    merged = s.traits["merge"] * s.traits["merge"] * s.parts["vision"].hidden
+def blueprint(s: Spec[InternvlChat]) -> Block:
+    merged = s.own.merge * s.own.merge * s.parts["vision"].hidden
     wide, square = Linear(merged, s.hidden, bias=True), Linear(s.hidden, s.hidden, bias=True)
     return block(
         language_model=rebased(families.tree(s.parts["text"]), "language_model"),

@@ -1,6 +1,8 @@
 """Janus: a tower that sees and an autoencoder whose codes are drawn, around Llama's layers (arXiv:2410.13848)."""
 
 from hfcount import families, keys
+from hfcount.families.janus_vision_model import JanusVisionModel
+from hfcount.families.janus_vqgan import JanusVqgan
 from hfcount.mapper import Config
 from hfcount.parts.composite import joined
 from hfcount.spec import Spec
@@ -23,18 +25,18 @@ def _aligner(inputs: int, width: int, depth: int) -> Block:
 
 def blueprint(s: Spec) -> Block:
     vision, codes = s.parts["vision"], s.parts["vq"]
-    of, width = codes.traits, codes.output
+    of, width = codes.sizes(JanusVqgan), codes.output
     head = block(
         "projector",
-        proj_out=Linear(of["image_token_embed_dim"], width, True),
-        vision_head=Linear(width, of["num_embeddings"], True),
+        proj_out=Linear(of.image_token_embed_dim, width, True),
+        vision_head=Linear(width, of.num_embeddings, True),
     )
     senses: dict[str, Node] = {
         "vision_model": families.tower(s, "vision"),
-        "aligner": _aligner(vision.hidden, vision.output, vision.traits["depth"]),
+        "aligner": _aligner(vision.hidden, vision.output, vision.sizes(JanusVisionModel).depth),
         "vqmodel": Block(families.tree(codes).children, "vision"),
-        "generation_embeddings": block("projector", weight=Tensor((of["num_embeddings"], codes.hidden))),
-        "generation_aligner": _aligner(codes.hidden, width, of["num_hidden_layers"]),
+        "generation_embeddings": block("projector", weight=Tensor((of.num_embeddings, codes.hidden))),
+        "generation_aligner": _aligner(codes.hidden, width, of.num_hidden_layers),
         "generation_head": head,
     }
     return joined(s, families.base(s), **senses)

@@ -5,20 +5,24 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("janus_vision_model",)  # transformers 5.23: modeling_janus.py
 IGNORED = ("num_image_tokens",)
 
 
-def spec(c: Config) -> Spec:
+class JanusVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    attention_bias: bool = flag(absent=True)
+    use_qk_norm: bool = flag(absent=False)
+    depth: int = size()
+
+
+def spec(c: Config) -> Spec[JanusVisionModel]:
     d = c.int("hidden_size")
-    traits = {
-        "attention_bias": c.bool("attention_bias", default=True),
-        "use_qk_norm": c.bool("use_qk_norm", default=False),
-        "depth": c.int("depth"),
-    }
+    own = JanusVisionModel.read(c)
     return keys.tower(
         c,
         hidden=d,
@@ -26,13 +30,12 @@ def spec(c: Config) -> Spec:
         patches=keys.patches(c),
         positions=keys.squares(c),
         out=c.int("projection_dim"),
-        traits=traits,
-    )
+    ).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, square = s.hidden, Linear(s.hidden, s.hidden, bool(s.traits["attention_bias"]))
-    norm = layer_norm(d) if s.traits["use_qk_norm"] else None
+def blueprint(s: Spec[JanusVisionModel]) -> Block:
+    d, square = s.hidden, Linear(s.hidden, s.hidden, s.own.attention_bias)
+    norm = layer_norm(d) if s.own.use_qk_norm else None
     out = Linear(d, d, True)
     attention = block(
         "attention", q_proj=square, k_proj=square, v_proj=square, projection_layer=out, q_norm=norm, k_norm=norm

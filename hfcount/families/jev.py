@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("jev",)  # transformers 5.23: modeling_jev.py
@@ -10,17 +10,23 @@ IGNORED = ("offsets",)
 SPELLINGS = {r"^weight$": "proj.weight"}
 
 
-def spec(c: Config) -> Spec:
+class Jev(Sizes):
+    """What this architecture alone has."""
+
+    hidden_size: int = size("d_v")
+    num_verbalizers: int = size("n_v")
+
+
+def spec(c: Config) -> Spec[Jev]:
     inner = c.sub("text_config")
     # Releases have the config of the whole model that the layers were taken from.
     text = families.part(inner if inner and inner.sub("text_config") else c, "text_config")
-    traits = {"hidden_size": keys.sized("d_v", c.int("hidden_size"))}
-    traits["num_verbalizers"] = keys.sized("n_v", c.int("num_verbalizers"))
+    own = Jev.read(c)
     heads = keys.named(ForDecision="reward")
-    return keys.around(c, text, {}, heads=heads, traits=traits, causal=False).but(tied=False)
+    return keys.around(c, text, {}, heads=heads, causal=False).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    words, width = s.traits["num_verbalizers"], s.traits["hidden_size"]
+def blueprint(s: Spec[Jev]) -> Block:
+    words, width = s.own.num_verbalizers, s.own.hidden_size
     bias = block("other", bias=Tensor((words,)))
     return block(model=families.base(s), proj=bias, weight=Tensor((words, width), component="other"))

@@ -30,7 +30,6 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("num_attention_heads")),
         ffn=keys.dense(c, bias=True),
-        traits={"add_cross_attention": False},
     )
     traits = {
         "gated": c.str("feed_forward_type", default="original").endswith("glu"),

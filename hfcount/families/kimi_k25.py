@@ -1,6 +1,7 @@
 """Kimi K2.5: Kimi K2's language model with a tower for images and videos (arXiv:2602.02276)."""
 
 from hfcount import families, keys
+from hfcount.families.kimi_k25_vision import KimiK25Vision
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
@@ -29,7 +30,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     vision = s.parts["vision"]
-    seen = vision.traits["merged"] * vision.hidden
+    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
     projector = block(
         "projector", pre_norm=layer_norm(s.traits["projection_hidden_size"]), proj=Block({"0": wide, "2": narrow})

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_convolution, square_attention
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("kimi_k25_vision", "moonvit")  # transformers 5.23: modeling_kimi_k25.py
@@ -22,13 +22,22 @@ SPELLINGS = {
 MERGED = {f"wqkv.{end}": tuple(f"attn.{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
 
 
-def spec(c: Config) -> Spec:
+class KimiK25Vision(Sizes):
+    """What this architecture alone has."""
+
+    pos_emb_height: int
+    pos_emb_width: int
+    merged: int
+
+
+def spec(c: Config) -> Spec[KimiK25Vision]:
     merge = c.ints("merge_kernel_size", default=(2, 2), least=1)
-    traits = {
-        "pos_emb_height": keys.sized("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
-        "pos_emb_width": keys.sized("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
-        "merged": merge[0] * merge[1] if len(merge) == 2 else merge[0] * merge[0],
-    }
+    own = KimiK25Vision.read(
+        c,
+        pos_emb_height=keys.sized("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
+        pos_emb_width=keys.sized("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
+        merged=merge[0] * merge[1] if len(merge) == 2 else merge[0] * merge[0],
+    )
     return keys.tower(
         c,
         hidden=c.int("hidden_size", "vt_hidden_size"),
@@ -37,12 +46,11 @@ def spec(c: Config) -> Spec:
         depth=("num_hidden_layers", "vt_num_hidden_layers"),
         uneven="built",
         patches=Patches(side=c.int("patch_size"), channels=3),
-        traits=traits,
-    )
+    ).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, places = s.hidden, Tensor((s.traits["pos_emb_height"], s.traits["pos_emb_width"], s.hidden))
+def blueprint(s: Spec[KimiK25Vision]) -> Block:
+    d, places = s.hidden, Tensor((s.own.pos_emb_height, s.own.pos_emb_width, s.hidden))
     released = bool(s.place)  # within the whole model the names are those of the release
 
     def layer(one: Layer) -> Block:

@@ -1,6 +1,7 @@
 """Kimi-VL: DeepSeek-V3's layers with a vision tower for images of any size (arXiv:2504.07491)."""
 
 from hfcount import families, keys
+from hfcount.families.kimi_k25_vision import KimiK25Vision
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
@@ -18,7 +19,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     vision = s.parts["vision"]
-    seen = vision.traits["merged"] * vision.hidden
+    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
     projector = block("projector", pre_norm=layer_norm(vision.hidden), linear_1=wide, linear_2=narrow)
     return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

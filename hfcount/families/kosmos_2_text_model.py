@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     d, first = c.int("embed_dim", "hidden_size"), c.family == "kosmos_2_text_model"
     crossed = first and c.bool("add_cross_attention", default=False)
     mixer = keys.multi_head(c, d, c.int("attention_heads", "num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=True), traits={"crossed": crossed})
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=True), cross_attention=crossed)
     layers = keys.alike(layer, keys.layer_count(c, "layers", "num_hidden_layers"))
     why = keys.ACROSS if crossed else ""
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
@@ -30,8 +30,8 @@ def blueprint(s: Spec) -> Block:
         return block(
             self_attn=altered(attention, inner_attn_ln=layer_norm(d)) if first else attention,
             self_attn_layer_norm=layer_norm(d),
-            encoder_attn=attention if one.traits["crossed"] else None,
-            encoder_attn_layer_norm=layer_norm(d) if one.traits["crossed"] else None,
+            encoder_attn=attention if one.cross_attention else None,
+            encoder_attn_layer_norm=layer_norm(d) if one.cross_attention else None,
             ffn=altered(mlp(d, wide), ffn_layernorm=layer_norm(wide)),
             final_layer_norm=layer_norm(d),
         )

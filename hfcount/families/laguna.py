@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
 from hfcount.parts.conversions import packed
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("laguna",)  # transformers 5.23: modeling_laguna.py
@@ -15,16 +15,23 @@ SPELLINGS = {
 MERGED = packed()
 
 
-def spec(c: Config) -> Spec:
+class Laguna(Sizes):
+    """What this architecture alone has."""
+
+    gate_per_head: int
+
+
+def spec(c: Config) -> Spec[Laguna]:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     listed = c.given("num_attention_heads_per_layer")
     mixers = keys.own_heads(c, keys.attention(c, bias=bias, qk_norm=True, head_dim=width, sharing=not listed))
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
-    layers, traits = keys.crossed(networks, mixers), {"gate_per_head": keys.gate_per_head(c)}
-    return keys.decoder_spec(c, layers, traits=traits, windows=keys.sliding(c, default=512))
+    layers = keys.crossed(networks, mixers)
+    own = Laguna.read(c, gate_per_head=keys.gate_per_head(c))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, default=512)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Laguna]) -> Block:
     d = s.hidden
 
     def sparse(m: MoE) -> Block:
@@ -34,7 +41,7 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        gate = Linear(d, a.heads if s.traits["gate_per_head"] else a.heads * a.head_dim)
+        gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
         return pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), mlp=network(d, one, sparse))
 
     return decoder(s, layer)

@@ -7,36 +7,40 @@ from hfcount.parts.classic import mha
 from hfcount.parts.conformer import nemo_convolution, nemo_layer
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.temporal import conv
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lasr_encoder",)  # transformers 5.23: modeling_lasr.py
 IGNORED = ("subsampling_conv_stride", "feed_forward_residual_weights", "conv_residual_weights")
 
 
-def spec(c: Config) -> Spec:
+class LasrEncoder(Sizes):
+    """What this architecture alone has."""
+
+    num_mel_bins: int = size("b")
+    subsampling_conv_channels: int = size("C")
+    subsampling_conv_kernel_size: int = size("w_s")
+    conv_kernel_size: int = size("w")
+    convolution_bias: bool = flag()
+
+
+def spec(c: Config) -> Spec[LasrEncoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
     mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
-    traits = {
-        "num_mel_bins": keys.sized("b", c.int("num_mel_bins")),
-        "subsampling_conv_channels": keys.sized("C", c.int("subsampling_conv_channels")),
-        "subsampling_conv_kernel_size": keys.sized("w_s", c.int("subsampling_conv_kernel_size")),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "convolution_bias": c.bool("convolution_bias"),
-    }
+    own = LasrEncoder.read(c)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, channels = s.hidden, s.traits, s.traits["subsampling_conv_channels"]
-    convolution = nemo_convolution(d, of["conv_kernel_size"], batch_norm(d), bool(of["convolution_bias"]))
+def blueprint(s: Spec[LasrEncoder]) -> Block:
+    d, of, channels = s.hidden, s.own, s.own.subsampling_conv_channels
+    convolution = nemo_convolution(d, of.conv_kernel_size, batch_norm(d), of.convolution_bias)
     sampler = block(
         "embedding",
-        dense_0=Linear(of["num_mel_bins"], d, True),
-        conv_0=conv(d, d, of["subsampling_conv_kernel_size"]),
-        conv_1=conv(d, channels, of["subsampling_conv_kernel_size"]),
+        dense_0=Linear(of.num_mel_bins, d, True),
+        conv_0=conv(d, d, of.subsampling_conv_kernel_size),
+        conv_1=conv(d, channels, of.subsampling_conv_kernel_size),
         dense_1=Linear(channels, d, True),
     )
     layers = stack(s.layers, lambda one: nemo_layer(d, one, mha(d, one.attention, "o_proj"), convolution, bias=False))

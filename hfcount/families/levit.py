@@ -28,11 +28,13 @@ def spec(c: Config) -> Spec:
         zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
     ):
         mixer = GQA(heads=own, kv_heads=own, head_dim=dim, value_dim=ratio * dim)
-        traits = {"width": d, "side": side}
+        traits = {"side": side}
         if number < _STAGES - 1:
             traits |= {"next": widths[number + 1], "heads": d // dims[0], "key_dim": dims[0]}
         ffn = Dense(width=d * wider) if wider > 0 else None
-        layers.append(Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits=traits)))
+        layers.append(
+            Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, stage_width=d, traits=traits))
+        )
         side = (side - 1) // 2 + 1
     of = {"num_channels": keys.sized("C", c.int("num_channels")), "kernel_size": keys.sized("w", c.int("kernel_size"))}
     d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
@@ -40,7 +42,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    of, first, stages = s.traits, s.layers[0].layer.traits["width"], dict[str, Block]()
+    of, first, stages = s.traits, s.layers[0].layer.width, dict[str, Block]()
     for number, part in enumerate(s.layers):
         stages[str(number)] = block(layers=_stage(part, number < _STAGES - 1))
     steps = (of["num_channels"], first // 8, first // 4, first // 2, first)
@@ -57,7 +59,7 @@ def blueprint(s: Spec) -> Block:
 
 def _stage(part: Layers, coarser: bool) -> tuple[Node, ...]:
     one, depth = part.layer, part.indices.count
-    a, d, of = one.attention, one.traits["width"], one.traits
+    a, d, of = one.attention, one.width, one.traits
     own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
     biases = Tensor((a.heads, of["side"] * of["side"]))
     attention = block(

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.conversions import W_EXPERTS
 from hfcount.parts.mixers import short_conv
-from hfcount.spec import GQA, Layer, MoE, ShortConv, Spec
+from hfcount.spec import GQA, Layer, MoE, ShortConv, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block, buffer
 
@@ -13,7 +13,13 @@ MODEL_TYPES = ("lfm2", "lfm2_moe")  # transformers 5.23: modeling_lfm2.py, model
 MERGED = W_EXPERTS
 
 
-def spec(c: Config) -> Spec:
+class Lfm2(Sizes):
+    """What this architecture alone has."""
+
+    use_expert_bias: int
+
+
+def spec(c: Config) -> Spec[Lfm2]:
     routed, count = c.family == "lfm2_moe", keys.layer_count(c)
     conv = Layer(mixer=ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False)))
     full = Layer(mixer=keys.attention(c))
@@ -28,21 +34,19 @@ def spec(c: Config) -> Spec:
         networks = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"))
     else:
         networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
-    traits = {"use_expert_bias": int(routed and c.bool("use_expert_bias", default=True))}
-    whole = keys.decoder_spec(
-        c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"), traits=traits
-    )
-    return whole.but(tied=c.bool("tie_embedding", default=whole.tied))
+    own = Lfm2.read(c, use_expert_bias=int(routed and c.bool("use_expert_bias", default=True)))
+    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
+    return whole.but(tied=c.bool("tie_embedding", default=whole.tied)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Lfm2]) -> Block:
     d = s.hidden
 
     def attention(a: GQA) -> Block:
         return altered(gqa(d, a, "out_proj"), q_layernorm=rms_norm(a.head_dim), k_layernorm=rms_norm(a.head_dim))
 
     def sparse(m: MoE) -> Block:
-        bias = buffer(m.experts, component="router") if s.traits["use_expert_bias"] else None
+        bias = buffer(m.experts, component="router") if s.own.use_expert_bias else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
     def layer(one: Layer) -> Block:

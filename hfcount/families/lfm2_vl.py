@@ -5,37 +5,41 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
 from hfcount.parts.conversions import CLIP
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm2_vl",)  # transformers 5.23: modeling_lfm2_vl.py
 SPELLINGS = CLIP
 
 
-def spec(c: Config) -> Spec:
+class Lfm2Vl(Sizes):
+    """What this architecture alone has."""
+
+    downsample_factor: int = size("m", absent=2)
+    projector_hidden_size: int = size("d_p", absent=2560)
+    projector_bias: bool = flag(absent=True)
+    projector_use_layernorm: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Lfm2Vl]:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
-    traits = {
-        "downsample_factor": keys.sized("m", c.int("downsample_factor", default=2)),
-        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=2560)),
-        "projector_bias": c.bool("projector_bias", default=True),
-        "projector_use_layernorm": c.bool("projector_use_layernorm", default=True),
-    }
+    own = Lfm2Vl.read(c)
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Lfm2Vl]) -> Block:
     merge, wide, bias = (
-        s.traits["downsample_factor"],
-        s.traits["projector_hidden_size"],
-        bool(s.traits["projector_bias"]),
+        s.own.downsample_factor,
+        s.own.projector_hidden_size,
+        s.own.projector_bias,
     )
     merged = merge * merge * s.parts["vision"].hidden
     projector = block(
         "projector",
-        layer_norm=layer_norm(merged) if s.traits["projector_use_layernorm"] else None,
+        layer_norm=layer_norm(merged) if s.own.projector_use_layernorm else None,
         linear_1=Linear(merged, wide, bias),
         linear_2=Linear(wide, s.hidden, bias),
     )

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import short_conv
-from hfcount.spec import Layer, ShortConv, Spec
+from hfcount.spec import Layer, ShortConv, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -12,7 +12,14 @@ MODEL_TYPES = ("lfm3",)  # transformers 5.23: modeling_lfm3.py
 SPELLINGS = {r"\.self_attn\.gate_proj\.": ".self_attn.g_proj."}
 
 
-def spec(c: Config) -> Spec:
+class Lfm3(Sizes):
+    """What this architecture alone has."""
+
+    use_attention_gate: int
+    use_sandwich_norm: int
+
+
+def spec(c: Config) -> Spec[Lfm3]:
     bias, count = c.bool("attention_bias", default=False), keys.layer_count(c)
     full = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True, head_dim=128), ffn=keys.dense(c))
     conv = ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False))
@@ -25,16 +32,17 @@ def spec(c: Config) -> Spec:
         attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
-    traits = {
-        "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
-        "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
-    }
+    own = Lfm3.read(
+        c,
+        use_attention_gate=int(c.bool("use_attention_gate", default=True)),
+        use_sandwich_norm=int(c.bool("use_sandwich_norm", default=True)),
+    )
     windows = keys.sliding(c, lambda: Indices.span(4, max(4, count), 4), default=256)
-    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
+    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, gated, sandwiched = s.hidden, s.traits["use_attention_gate"], s.traits["use_sandwich_norm"]
+def blueprint(s: Spec[Lfm3]) -> Block:
+    d, gated, sandwiched = s.hidden, s.own.use_attention_gate, s.own.use_sandwich_norm
 
     def attention(one: Layer) -> Block:
         return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)

@@ -4,24 +4,28 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lfm3_vl",)  # transformers 5.23: modeling_lfm3_vl.py
 
 
-def spec(c: Config) -> Spec:
+class Lfm3Vl(Sizes):
+    """What this architecture alone has."""
+
+    projector_hidden_size: int = size("d_p", absent=4096)
+    projector_bias: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Lfm3Vl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=4096)),
-        "projector_bias": c.bool("projector_bias", default=True),
-    }
+    own = Lfm3Vl.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    vision, wide, bias = s.parts["vision"], s.traits["projector_hidden_size"], bool(s.traits["projector_bias"])
+def blueprint(s: Spec[Lfm3Vl]) -> Block:
+    vision, wide, bias = s.parts["vision"], s.own.projector_hidden_size, s.own.projector_bias
     projector = block(
         "projector",
         layer_norm=layer_norm(vision.hidden),

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -13,7 +13,13 @@ IGNORED = ("intermediate_size", "hidden_size")
 _HEADS = keys.named(ForKeypointMatching="base")
 
 
-def spec(c: Config) -> Spec:
+class Lightglue(Sizes):
+    """What this architecture alone has."""
+
+    given: int
+
+
+def spec(c: Config) -> Spec[Lightglue]:
     d = c.int("descriptor_dim")
     heads = c.int("num_attention_heads")
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=d // heads)
@@ -27,13 +33,12 @@ def spec(c: Config) -> Spec:
         hidden=d,
         heads=_HEADS,
         parts={"keypoints": keypoints},
-        traits={"given": keys.sized("d_g", given)},
     )
-    return whole.but(causal=False)
+    return whole.but(causal=False).having(Lightglue.read(c, given=keys.sized("d_g", given)))
 
 
-def blueprint(s: Spec) -> Block:
-    d, given, one = s.hidden, s.traits["given"], s.layers[0].layer.attention
+def blueprint(s: Spec[Lightglue]) -> Block:
+    d, given, one = s.hidden, s.own.given, s.layers[0].layer.attention
     wide = 2 * d
     inner, kept, bias = one.heads * one.head_dim, one.kv_heads * one.head_dim, one.qkv_bias
     attention = block(

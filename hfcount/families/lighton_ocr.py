@@ -3,20 +3,26 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lighton_ocr",)  # transformers 5.23: modeling_lighton_ocr.py
 
 
-def spec(c: Config) -> Spec:
+class LightonOcr(Sizes):
+    """What this architecture alone has."""
+
+    spatial_merge_size: int = size("m", absent=2)
+
+
+def spec(c: Config) -> Spec[LightonOcr]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {"spatial_merge_size": keys.sized("m", c.int("spatial_merge_size", default=2))}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    own = LightonOcr.read(c)
+    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, seen, side = s.hidden, s.parts["vision"].hidden, s.traits["spatial_merge_size"]
+def blueprint(s: Spec[LightonOcr]) -> Block:
+    d, seen, side = s.hidden, s.parts["vision"].hidden, s.own.spatial_merge_size
     projection = block(
         "projector",
         norm=rms_norm(seen),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, dense_classifier, pooler
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lilt",)  # transformers 5.23: modeling_lilt.py
@@ -12,16 +12,20 @@ MODEL_TYPES = ("lilt",)  # transformers 5.23: modeling_lilt.py
 _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "max_2d_position_embeddings": keys.sized("n_2", c.int("max_2d_position_embeddings")),
-        "channel_shrink_ratio": keys.sized("r", c.int("channel_shrink_ratio")),
-    }
-    return keys.encoder(c, heads=_HEADS, traits=traits).but(causal=False, uncounted="", tied=False)
+class Lilt(Sizes):
+    """What this architecture alone has."""
+
+    max_2d_position_embeddings: int = size("n_2")
+    channel_shrink_ratio: int = size("r")
 
 
-def blueprint(s: Spec) -> Block:
-    d, less = s.hidden, s.traits["channel_shrink_ratio"]
+def spec(c: Config) -> Spec[Lilt]:
+    own = Lilt.read(c)
+    return keys.encoder(c, heads=_HEADS).but(causal=False, uncounted="", tied=False).having(own)
+
+
+def blueprint(s: Spec[Lilt]) -> Block:
+    d, less = s.hidden, s.own.channel_shrink_ratio
     narrow = d // less
 
     def network(inputs: int, width: int) -> tuple[Block, Block]:
@@ -46,7 +50,7 @@ def blueprint(s: Spec) -> Block:
             layout_output=thin,
         )
 
-    sixth = embedding(s.traits["max_2d_position_embeddings"], d // 6)  # of x, y twice, height and width
+    sixth = embedding(s.own.max_2d_position_embeddings, d // 6)  # of x, y twice, height and width
     places = {f"{which}_position_embeddings": sixth for which in "xyhw"}
     layout = block(
         box_position_embeddings=embedding(s.positions or 0, narrow),

@@ -1,6 +1,7 @@
 """Llama 4: its language model and a tower whose patches are merged (model card of Llama-4-Scout-17B-16E)."""
 
 from hfcount import families, keys
+from hfcount.families.llama4_vision_model import Llama4VisionModel
 from hfcount.mapper import Config
 from hfcount.parts import with_head
 from hfcount.parts.composite import llava
@@ -22,5 +23,7 @@ def blueprint(s: Spec) -> Block:
     body = families.base(s)
     if s.head == "causal_lm":
         return with_head(s, body)
-    projector = block("projector", linear_1=Linear(s.parts["vision"].traits["vision_output_dim"], s.hidden))
+    projector = block(
+        "projector", linear_1=Linear(s.parts["vision"].sizes(Llama4VisionModel).vision_output_dim, s.hidden)
+    )
     return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -5,21 +5,26 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.vision import patch_projection
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("llama4_vision_model",)  # transformers 5.23: modeling_llama4.py
 
-_WIDTHS = {"d_p": "projector_input_dim", "d_t": "vision_output_dim"}
+
+class Llama4VisionModel(Sizes):
+    """What this architecture alone has."""
+
+    projector_input_dim: int = size("d_p")
+    vision_output_dim: int = size("d_t")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Llama4VisionModel]:
     rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
-    traits = {name: keys.sized(letter, c.int(name)) for letter, name in _WIDTHS.items()}
-    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, uneven="run", traits=traits)
+    own = Llama4VisionModel.read(c)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, uneven="run").having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Llama4VisionModel]) -> Block:
     d, out, width = s.hidden, s.output, s.layers[0].layer.dense.width
 
     def layer(one: Layer) -> Block:
@@ -30,7 +35,7 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=layer_norm(d),
         )
 
-    adapter = block("projector", fc1=Linear(width, s.traits["projector_input_dim"]), fc2=Linear(out, out))
+    adapter = block("projector", fc1=Linear(width, s.own.projector_input_dim), fc2=Linear(out, out))
     return block(
         class_embedding=Tensor((d,), component="embedding"),
         positional_embedding_vlm=Tensor((s.positions or 0, d), component="embedding"),

@@ -7,7 +7,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import sensed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -32,7 +32,15 @@ _TOWERS = {
 _SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "image_size")
 
 
-def spec(c: Config) -> Spec:
+class LlavaQwen(Sizes):
+    """What this architecture alone has."""
+
+    single: bool
+    depth: int
+    unpad: bool
+
+
+def spec(c: Config) -> Spec[LlavaQwen]:
     heads = keys.named(("ForCausalLM",))
     keys.head_of(c, heads)  # other classes have these types, too, and other keys
     name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
@@ -50,22 +58,22 @@ def spec(c: Config) -> Spec:
     text = families.read(c.as_part().varied("", {"architectures": None}), text_type)
     own = {"vision": families.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
-    traits = {"single": not deep, "depth": max(int(deep[1]), 1) if deep else 1, "unpad": ends}
-    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own, traits=traits)
+    ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own).having(ours)
 
 
-def blueprint(s: Spec) -> Block:
-    d, tower, of = s.hidden, s.parts["vision"], s.traits
+def blueprint(s: Spec[LlavaQwen]) -> Block:
+    d, tower, of = s.hidden, s.parts["vision"], s.own
     text = families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
     body, first = text.children["model"], Linear(tower.hidden, d, True)
     assert isinstance(body, Block)
     # An activation follows each linear layer but the last.
-    later = Repeat(Indices.of(range(2, 2 * int(of["depth"]), 2)), Linear(d, d, True))
+    later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
     own: dict[str, Node] = {
         "vision_tower": block(vision_tower=block(vision_model=sensed(families.tree(tower), "vision"))),
-        "mm_projector": sensed(first if of["single"] else chain, "projector"),
+        "mm_projector": sensed(first if of.single else chain, "projector"),
     }
-    if of["unpad"]:  # marks the end of a row of patches
+    if of.unpad:  # marks the end of a row of patches
         own["image_newline"] = Tensor((d,), component="projector")
     return altered(text, model=altered(body, **own))

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, correction_bias, experts, mla, rms_norm, stack, swiglu, with_head
 from hfcount.parts.conversions import packed
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -13,22 +13,26 @@ IGNORED = ("num_hidden_layers",)
 MERGED = packed()
 
 
-def spec(c: Config) -> Spec:
+class LongcatFlash(Sizes):
+    """What this architecture alone has."""
+
+    zero_expert_num: int
+    ffn_hidden_size: int
+    router_bias: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[LongcatFlash]:
     mixer = keys.mla(c)
     # Experts that give back what they get are scored, and have no weights.
     zero = 0 if c.is_null("zero_expert_num") else c.int("zero_expert_num", default=0, minimum=0)
     m = keys.moe(c, "expert_ffn_hidden_size", experts=("n_routed_experts",), active=("moe_topk", "num_experts_per_tok"))
     width = c.int("ffn_hidden_size", "intermediate_size")
-    traits = {
-        "zero_expert_num": keys.sized("n_0", zero),
-        "ffn_hidden_size": keys.sized("d_w", width),
-        "router_bias": c.bool("router_bias", default=False),
-    }
+    own = LongcatFlash.read(c, zero_expert_num=keys.sized("n_0", zero), ffn_hidden_size=keys.sized("d_w", width))
     layers = keys.alike(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
     count, one = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
     # No published config has the key, and the checkpoints have the layer.
     parts = keys.drafts(c, count, one, default=1, announced=c.given(count))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, parts=parts)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=parts).having(own)
 
 
 def _ahead(d: int, one: Layer) -> Block:
@@ -44,19 +48,19 @@ def _ahead(d: int, one: Layer) -> Block:
     )
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, both = s.hidden, s.traits, Indices.below(2)
+def blueprint(s: Spec[LongcatFlash]) -> Block:
+    d, of, both = s.hidden, s.own, Indices.below(2)
     twice = Repeat(both, rms_norm(d))
 
     def layer(one: Layer) -> Block:
-        m, scored = one.moe, one.moe.experts + of["zero_expert_num"]
-        scores = Linear(d, scored, bool(of["router_bias"]))
+        m, scored = one.moe, one.moe.experts + of.zero_expert_num
+        scores = Linear(d, scored, of.router_bias)
         router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.but(experts=scored)))
         return block(
             input_layernorm=twice,
             post_attention_layernorm=twice,
             self_attn=Repeat(both, mla(d, one.latent)),
-            mlps=Repeat(both, swiglu(d, of["ffn_hidden_size"])),
+            mlps=Repeat(both, swiglu(d, of.ffn_hidden_size)),
             mlp=block(router=router, experts=experts(m, swiglu(d, m.width, component="experts"))),
         )
 

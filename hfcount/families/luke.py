@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm
 from hfcount.parts.classic import classifier
 from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, bert_layer, pooler
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block
 
 MODEL_TYPES = ("luke",)  # transformers 5.23: modeling_luke.py
@@ -19,22 +19,26 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "entity_vocab_size": keys.sized("|V_e|", c.int("entity_vocab_size", default=500000)),
-        "entity_emb_size": keys.sized("d_e", c.int("entity_emb_size", default=256)),
-        "use_entity_aware_attention": c.bool("use_entity_aware_attention", default=True),
-    }
-    return keys.encoder(c, heads=_HEADS, decoding=False, traits=traits)
+class Luke(Sizes):
+    """What this architecture alone has."""
+
+    entity_vocab_size: int = size("|V_e|", absent=500000)
+    entity_emb_size: int = size("d_e", absent=256)
+    use_entity_aware_attention: bool = flag(absent=True)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    entities, width = of["entity_vocab_size"], of["entity_emb_size"]
+def spec(c: Config) -> Spec[Luke]:
+    own = Luke.read(c)
+    return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
+
+
+def blueprint(s: Spec[Luke]) -> Block:
+    d, of = s.hidden, s.own
+    entities, width = of.entity_vocab_size, of.entity_emb_size
     square, kinds = Linear(d, d, True), ("w2e", "e2w", "e2e")
 
     def layer(one: Layer) -> Block:
-        pairs = {f"{kind}_query": square for kind in kinds if of["use_entity_aware_attention"]}
+        pairs = {f"{kind}_query": square for kind in kinds if of.use_entity_aware_attention}
         own = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
         attention = altered(bert_attention(d, one.attention), self=own)
         return altered(bert_layer(d, one), attention=attention)

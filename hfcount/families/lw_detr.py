@@ -1,6 +1,7 @@
 """LW-DETR: a ViT, convolutions that join its features at several scales, a shallow decoder (arXiv:2406.03459)."""
 
 from hfcount import families, keys
+from hfcount.families.lw_detr_vit import LwDetrVit
 from hfcount.keys.detection import grouped_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
@@ -27,7 +28,7 @@ def spec(c: Config) -> Spec:
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
         said = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
         raise c.error(said, "projector_scale_factors", "Correct it.")
-    if scales and not backbone.traits["outputs"]:
+    if scales and not backbone.sizes(LwDetrVit).outputs:
         raise c.error("the backbone gives no features for the projector.", "backbone_config", "Name its out_indices.")
     traits = {
         "num_feature_levels": keys.sized("n_l", c.int("num_feature_levels", default=len(scales), minimum=0)),
@@ -51,7 +52,9 @@ def blueprint(s: Spec) -> Block:
             layer_norm=layer_norm(d),
         )
 
-    scales = {str(place): scaled(s, of[f"halves.{place}"]) for place in range(of["scales"])}
+    scales = {
+        str(place): scaled(s, seen.sizes(LwDetrVit).outputs, of[f"halves.{place}"]) for place in range(of["scales"])
+    }
     body = block(
         backbone=block(backbone=families.tree(seen), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),

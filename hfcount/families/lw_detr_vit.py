@@ -6,7 +6,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("lw_detr_vit",)  # transformers 5.23: modeling_lw_detr.py
@@ -15,7 +15,13 @@ IGNORED = ("window_block_indices", "num_windows_side", "stage_names")
 _HEADS = keys.named(Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class LwDetrVit(Sizes):
+    """What this architecture alone has."""
+
+    outputs: int
+
+
+def spec(c: Config) -> Spec[LwDetrVit]:
     d, windows, image = c.int("hidden_size"), c.int("num_windows"), c.int("image_size")
     side = isqrt(windows)
     if not windows or side * side != windows or image % (windows * side):
@@ -29,12 +35,12 @@ def spec(c: Config) -> Spec:
     learned = c.bool("use_absolute_position_embeddings", default=True)
     rows = keys.squares(c, "pretrain_image_size") + 1 if learned else None
     depth = keys.layer_count(c)
-    traits = {"outputs": keys.sized("n_o", len(keys.features(c, depth)))}
+    own = LwDetrVit.read(c, outputs=keys.sized("n_o", len(keys.features(c, depth))))
     layers = keys.alike(one, depth)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c), traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[LwDetrVit]) -> Block:
     d, norm, scale = s.hidden, layer_norm(s.hidden), Tensor((s.hidden,))
 
     def layer(one: Layer) -> Block:
@@ -43,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
         keys = Linear(d, wide)  # which never have a bias
         attention = block("attention", q_proj=into, k_proj=keys, v_proj=into, o_proj=out)
-        if s.traits.get("renamed"):
+        if s.adapted:
             attention = block("attention", attention=block(query=into, key=keys, value=into), output=out)
         return block(
             attention=attention,

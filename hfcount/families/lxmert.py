@@ -19,7 +19,7 @@ _LOSSES = {"obj": "num_object_labels", "attr": "num_attr_labels", "feat": "visua
 def spec(c: Config) -> Spec:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), traits={"add_cross_attention": False})
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     traits = {"type_vocab_size": c.int("type_vocab_size")}
     traits |= {key: keys.sized(letter, c.int(key)) for key, letter in _LETTERS.items()}
     traits |= {key: c.int(key, maximum=MAX_LAYERS) for key in ("x_layers", "r_layers")}

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.seq2seq import bart
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Tensor, block, obsolete
 
 MODEL_TYPES = ("marian",)  # transformers 5.23: modeling_marian.py
@@ -11,17 +11,24 @@ MODEL_TYPES = ("marian",)  # transformers 5.23: modeling_marian.py
 _HEADS = {**keys.named(MTModel="conditional_generation"), **keys.named(("Model", "ForCausalLM"))}
 
 
-def spec(c: Config) -> Spec:
+class Marian(Sizes):
+    """What this architecture alone has."""
+
+    decoder_vocab_size: int
+    share_encoder_decoder_embeddings: bool
+
+
+def spec(c: Config) -> Spec[Marian]:
     target = c.int("decoder_vocab_size", default=c.int("vocab_size"))
     shared = c.bool("share_encoder_decoder_embeddings", default=True)
-    traits = {"decoder_vocab_size": target, "share_encoder_decoder_embeddings": shared}
-    return keys.sequence_to_sequence(c, heads=_HEADS, traits=traits)
+    own = Marian.read(c, decoder_vocab_size=target, share_encoder_decoder_embeddings=shared)
+    return keys.sequence_to_sequence(c, heads=_HEADS).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Marian]) -> Block:
     # The translation class computes its sinusoids anew; the others store them.
     shape = s.positions or 0, s.hidden
     table = obsolete(*shape) if s.head == "conditional_generation" else Tensor(shape)
     sinusoids = block("embedding", weight=table)
-    apart, target = not s.traits["share_encoder_decoder_embeddings"], s.traits["decoder_vocab_size"]
+    apart, target = not s.own.share_encoder_decoder_embeddings, s.own.decoder_vocab_size
     return bart(s, first_norm=False, last_norm=False, tables=sinusoids, apart=apart, decoder_vocab=target)

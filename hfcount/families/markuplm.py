@@ -1,10 +1,10 @@
 """MarkupLM: RoBERTa that also reads where in a page's markup a word stands (arXiv:2110.08518)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -14,27 +14,31 @@ IGNORED = ("tag_pad_id", "subs_pad_id")
 _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "max_xpath_tag_unit_embeddings": keys.sized("n_t", c.int("max_xpath_tag_unit_embeddings")),
-        "max_xpath_subs_unit_embeddings": keys.sized("n_s", c.int("max_xpath_subs_unit_embeddings")),
-        "xpath_unit_hidden_size": keys.sized("d_x", c.int("xpath_unit_hidden_size")),
-        "max_depth": keys.sized("x", c.int("max_depth", maximum=MAX_LAYERS)),
-    }
-    return keys.encoder(c, heads=_HEADS, traits=traits).but(causal=False, tied=False)
+class Markuplm(Sizes):
+    """What this architecture alone has."""
+
+    max_xpath_tag_unit_embeddings: int = size("n_t")
+    max_xpath_subs_unit_embeddings: int = size("n_s")
+    xpath_unit_hidden_size: int = size("d_x")
+    max_depth: int = count("x")
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    unit, depth = of["xpath_unit_hidden_size"], Indices.below(of["max_depth"])
-    whole, wide = of["max_depth"] * unit, 4 * d
+def spec(c: Config) -> Spec[Markuplm]:
+    own = Markuplm.read(c)
+    return keys.encoder(c, heads=_HEADS).but(causal=False, tied=False).having(own)
+
+
+def blueprint(s: Spec[Markuplm]) -> Block:
+    d, of = s.hidden, s.own
+    unit, depth = of.xpath_unit_hidden_size, Indices.below(of.max_depth)
+    whole, wide = of.max_depth * unit, 4 * d
     path = block(
         "embedding",
         xpath_unitseq2_embeddings=Linear(whole, d, True),
         xpath_unitseq2_inner=Linear(whole, wide, True),
         inner2emb=Linear(wide, d, True),
-        xpath_tag_sub_embeddings=Repeat(depth, embedding(of["max_xpath_tag_unit_embeddings"], unit)),
-        xpath_subs_sub_embeddings=Repeat(depth, embedding(of["max_xpath_subs_unit_embeddings"], unit)),
+        xpath_tag_sub_embeddings=Repeat(depth, embedding(of.max_xpath_tag_unit_embeddings, unit)),
+        xpath_subs_sub_embeddings=Repeat(depth, embedding(of.max_xpath_subs_unit_embeddings, unit)),
     )
     embeddings = bert_embeddings(s, more=block(xpath_embeddings=path))
     body = bert_base(s, embeddings=embeddings, pooler=pooler(s, heads=("base", "sequence_classification")))

@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
         attention = Block({"ln": layer_norm(d), **bert_attention(d, one.attention, norm=False).children})
         return block(
             attention=attention,
-            crossattention=attention if one.traits["add_cross_attention"] else None,
+            crossattention=attention if one.cross_attention else None,
             ln=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),

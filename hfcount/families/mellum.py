@@ -4,14 +4,20 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, moe, network, pre_norm, swiglu
 from hfcount.parts.conversions import packed
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Undescribed
 
 MODEL_TYPES = ("mellum",)  # transformers 5.23: modeling_mellum.py
 MERGED = packed()
 
 
-def spec(c: Config) -> Spec:
+class Mellum(Sizes):
+    """What this architecture alone has."""
+
+    num_mtp_layers: int
+
+
+def spec(c: Config) -> Spec[Mellum]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     dense, (few, many) = keys.dense(c), keys.dense_and_sparse(c, default=0)
     layers = keys.split(
@@ -20,10 +26,12 @@ def spec(c: Config) -> Spec:
         (many, lambda: Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"))),
     )
     ahead = c.int("num_mtp_layers", "num_nextn_predict_layers", default=0, minimum=0)
-    return keys.decoder_spec(c, layers, traits={"num_mtp_layers": ahead}, windows=keys.sliding(c, default=1024))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, default=1024)).having(
+        Mellum.read(c, num_mtp_layers=ahead)
+    )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Mellum]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -33,7 +41,5 @@ def blueprint(s: Spec) -> Block:
             mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
-    ahead = (
-        Undescribed("its layers for multi-token prediction are not described") if s.traits["num_mtp_layers"] else None
-    )
+    ahead = Undescribed("its layers for multi-token prediction are not described") if s.own.num_mtp_layers else None
     return altered(decoder(s, layer), mtp=ahead)

@@ -1,10 +1,10 @@
 """MiniCPM-V 4.6 and 4.7 and MiniCPM-OCR: patches merged some times before any language model (MiniCPM-V 4.6)."""
 
 from hfcount import families, keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -14,17 +14,23 @@ IGNORED = ("image_size", "insert_layer_id", "merge_kernel_size", "patch_size", "
 _MERGED = 4  # patches
 
 
-def spec(c: Config) -> Spec:
+class Minicpmv46(Sizes):
+    """What this architecture alone has."""
+
+    merger_times: int = count(absent=1, minimum=0)
+
+
+def spec(c: Config) -> Spec[Minicpmv46]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     tied = c.bool("tie_word_embeddings", default=c.family == "minicpm_ocr")
-    traits = {"merger_times": c.int("merger_times", default=1, minimum=0, maximum=MAX_LAYERS)}
+    own = Minicpmv46.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Minicpmv46]) -> Block:
     seen = s.parts["vision"].hidden
-    wide, before = _MERGED * seen, max(s.traits["merger_times"] - 1, 0)
+    wide, before = _MERGED * seen, max(s.own.merger_times - 1, 0)
 
     def merged(out: int) -> Block:
         return block(

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer, patch_convolution, square_attention
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_minicpmv4_6.py, modeling_minicpmv4_7.py, modeling_minicpm_ocr.py
@@ -13,16 +13,24 @@ MODEL_TYPES = ("minicpmv4_6_vision", "minicpmv4_7_vision", "minicpm_ocr_vision")
 IGNORED = ("insert_layer_id",)
 
 
-def spec(c: Config) -> Spec:
+class Minicpmv46Vision(Sizes):
+    """What this architecture alone has."""
+
+    window_kernel_size: int
+
+
+def spec(c: Config) -> Spec[Minicpmv46Vision]:
     sides = c.ints("window_kernel_size")
     if len(sides) < 2:
         raise c.error("window_kernel_size must have 2 entries, height and width.", "window_kernel_size")
     window = keys.sized("m_h", sides[0]) * keys.sized("m_w", sides[1])
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c), traits={"window_kernel_size": window})
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c)).having(
+        Minicpmv46Vision.read(c, window_kernel_size=window)
+    )
 
 
-def blueprint(s: Spec) -> Block:
-    d, window, norm = s.hidden, s.traits["window_kernel_size"], layer_norm(s.hidden)
+def blueprint(s: Spec[Minicpmv46Vision]) -> Block:
+    d, window, norm = s.hidden, s.own.window_kernel_size, layer_norm(s.hidden)
     wide, width = window * d, window * s.layers[0].layer.dense.width
     merger = block(
         "projector",

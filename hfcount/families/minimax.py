@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.parts.mixers import lightning
-from hfcount.spec import Layer, Lightning, Spec
+from hfcount.spec import Layer, Lightning, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
@@ -13,21 +13,27 @@ MODEL_TYPES = ("minimax",)  # transformers 5.23: modeling_minimax.py
 SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
-def spec(c: Config) -> Spec:
+class Minimax(Sizes):
+    """What this architecture alone has."""
+
+    block_size: int
+
+
+def spec(c: Config) -> Spec[Minimax]:
     full, size = keys.attention(c), c.int("block_size", default=256)
     linear = Lightning(heads=full.heads, head_dim=full.head_dim)
     alternate = Indices.span(0, keys.layer_count(c), 2)
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate, "full_attention")
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
-    return keys.decoder_spec(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))
+    return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c)).having(Minimax.read(c, block_size=size))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Minimax]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mixer, size = one.mixer, s.traits["block_size"]
+        mixer, size = one.mixer, s.own.block_size
         return pre_norm(
             d,
             self_attn=lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),

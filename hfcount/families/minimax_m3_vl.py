@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import beside, llava
 from hfcount.parts.conversions import LLAVA, W_EXPERTS
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("minimax_m3_vl",)  # transformers 5.23: modeling_minimax_m3_vl.py
@@ -24,15 +24,21 @@ SPELLINGS = {
 MERGED = {**W_EXPERTS, "gate_up_proj.weight": ("gate_proj.weight", "up_proj.weight")}
 
 
-def spec(c: Config) -> Spec:
+class MinimaxM3Vl(Sizes):
+    """What this architecture alone has."""
+
+    projector_hidden_size: int = size("d_p")
+
+
+def spec(c: Config) -> Spec[MinimaxM3Vl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {"projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size"))}
+    own = MinimaxM3Vl.read(c)
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, width, vision = s.hidden, s.traits["projector_hidden_size"], s.parts["vision"]
+def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
+    d, width, vision = s.hidden, s.own.projector_hidden_size, s.parts["vision"]
 
     def projector(seen: int, prefix: str = "") -> Block:
         wide, narrow = Linear(seen, width, bias=True), Linear(width, d, bias=True)

@@ -5,32 +5,36 @@ from hfcount.mapper import Config
 from hfcount.parts import rms_norm
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mistral3",)  # transformers 5.23: modeling_mistral3.py
 SPELLINGS = LLAVA
 
 
-def spec(c: Config) -> Spec:
+class Mistral3(Sizes):
+    """What this architecture alone has."""
+
+    spatial_merge_size: int = size("m", absent=2)
+    multimodal_projector_bias: bool = flag(absent=False)
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[Mistral3]:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
-    traits = {
-        "spatial_merge_size": keys.sized("m", c.int("spatial_merge_size", default=2)),
-        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=False),
-        "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
-    }
+    own = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads, traits=traits)
+    return keys.around(c, text, towers, tied=True, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    seen, merge, bias = s.parts["vision"].hidden, s.traits["spatial_merge_size"], s.traits["multimodal_projector_bias"]
+def blueprint(s: Spec[Mistral3]) -> Block:
+    seen, merge, bias = s.parts["vision"].hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
     projector = block(
         "projector",
         norm=rms_norm(seen),
         patch_merger=block(merging_layer=Linear(merge * merge * seen, seen)),
-        linear_1=Linear(s.traits["vision_feature_layer"] * seen, s.hidden, bool(bias)),
+        linear_1=Linear(s.own.vision_feature_layer * seen, s.hidden, bool(bias)),
         linear_2=Linear(s.hidden, s.hidden, bool(bias)),
     )
     return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm
 from hfcount.parts.composite import joined, renamed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mistral_large4",)  # transformers 5.23: modeling_mistral_large4.py
@@ -30,21 +30,25 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class MistralLarge4(Sizes):
+    """What this architecture alone has."""
+
+    spatial_merge_size: int = size("m", absent=2)
+    multimodal_projector_bias: bool = flag(absent=False)
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[MistralLarge4]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "spatial_merge_size": keys.sized("m", c.int("spatial_merge_size", default=2)),
-        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=False),
-        "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
-    }
+    own = MistralLarge4.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, seen = s.hidden, s.traits, s.parts["vision"].hidden
-    bias, merge, norm = bool(of["multimodal_projector_bias"]), of["spatial_merge_size"], rms_norm(seen)
-    into, out = Linear(of["vision_feature_layer"] * seen, d, bias), Linear(d, d, bias)
+def blueprint(s: Spec[MistralLarge4]) -> Block:
+    d, of, seen = s.hidden, s.own, s.parts["vision"].hidden
+    bias, merge, norm = of.multimodal_projector_bias, of.spatial_merge_size, rms_norm(seen)
+    into, out = Linear(of.vision_feature_layer * seen, d, bias), Linear(d, d, bias)
     text, tower = families.base(s), renamed(families.tower(s, "vision"), _TOWER)
     merging = block(merging_layer=Linear(merge * merge * seen, seen))
     if s.head == "base":

@@ -16,7 +16,7 @@ from hfcount.parts import (
 )
 from hfcount.parts.composite import renamed
 from hfcount.parts.conversions import W_EXPERTS
-from hfcount.spec import MLA, Layer, MoE, Spec
+from hfcount.spec import MLA, Layer, MoE, Sizes, Spec
 from hfcount.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("mistral_large4_text",)  # transformers 5.23: modeling_mistral_large4.py
@@ -46,7 +46,14 @@ _ALONE = {
 }
 
 
-def spec(c: Config) -> Spec:
+class MistralLarge4Text(Sizes):
+    """What this architecture alone has."""
+
+    frequencies: int
+    within: int
+
+
+def spec(c: Config) -> Spec[MistralLarge4Text]:
     rotated = MLA(
         heads=c.int("num_attention_heads"),
         query_rank=None,
@@ -60,11 +67,11 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
     layers = keys.crossed(keys.latent_by_place(c, rotated), networks)
-    traits = {"frequencies": rotated.rope_dim // 2, "within": c.nested}
-    return keys.decoder_spec(c, layers, heads=("Model",), traits=traits)
+    own = MistralLarge4Text.read(c, frequencies=rotated.rope_dim // 2, within=c.nested)
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[MistralLarge4Text]) -> Block:
     d = s.hidden
 
     def scale(heads: int) -> Block:
@@ -98,7 +105,7 @@ def blueprint(s: Spec) -> Block:
         norms = block(attention_norm=rms_norm(d), attention=attention(one), ffn_norm=rms_norm(d))
         return Block({**norms.children, **network(one).children})
 
-    scaled = block("other", alpha=buffer(s.traits["frequencies"]))
+    scaled = block("other", alpha=buffer(s.own.frequencies))
     table, layers = embedding(s.vocab, d), stack(s.layers, layer)
     body = block(embed_tokens=table, layers=layers, norm=rms_norm(d), rotary_emb=scaled)
-    return body if s.traits["within"] else renamed(body, _ALONE)
+    return body if s.own.within else renamed(body, _ALONE)

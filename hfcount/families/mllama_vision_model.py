@@ -5,15 +5,22 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("mllama_vision_model",)  # transformers 5.23: modeling_mllama.py
 
 
-def spec(c: Config) -> Spec:
+class MllamaVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    max_num_tiles: int = size("T")
+    ratios: int
+
+
+def spec(c: Config) -> Spec[MllamaVisionModel]:
     ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
-    traits = {"max_num_tiles": keys.sized("T", c.int("max_num_tiles")), "ratios": 8 if ratios is None else ratios}
+    own = MllamaVisionModel.read(c, ratios=8 if ratios is None else ratios)
     heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)
     parts = {"global": keys.tower(c, heads=heads, depth=depth, uneven="run", bias=False)} if deep else {}
     out = c.int("vision_output_dim")
@@ -25,14 +32,13 @@ def spec(c: Config) -> Spec:
         patches=keys.patches(c),
         positions=rows,
         out=out,
-        traits=traits,
         parts=parts,
-    )
+    ).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, gate, tiles, rows = s.hidden, Tensor((1,)), s.traits["max_num_tiles"], s.positions or 0
-    arrangements = s.traits["ratios"] + 1  # one of them is none
+def blueprint(s: Spec[MllamaVisionModel]) -> Block:
+    d, gate, tiles, rows = s.hidden, Tensor((1,)), s.own.max_num_tiles, s.positions or 0
+    arrangements = s.own.ratios + 1  # one of them is none
 
     def layer(one: Layer) -> Block:
         return block(

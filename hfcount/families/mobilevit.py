@@ -48,12 +48,12 @@ def blueprint(s: Spec) -> Block:
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1, 2)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
     for number, part in enumerate(s.layers, 2):
-        d, neck = part.layer.traits["width"], necks[number + 1]
+        d, neck = part.layer.width, necks[number + 1]
         layers[str(number)] = block(
             downsampling_layer=narrowed(number, number + 1),
             conv_kxk=normed(neck, neck, side),
             conv_1x1=block(convolution=conv(neck, d, 1)),
-            transformer=block(layer=stack((part,), lambda one: vit_layer(one.traits["width"], one))),
+            transformer=block(layer=stack((part,), lambda one: vit_layer(one.width, one))),
             layernorm=layer_norm(d),
             conv_projection=normed(d, neck, 1),
             fusion=normed(2 * neck, neck, side),

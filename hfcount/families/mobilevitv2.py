@@ -60,7 +60,7 @@ def blueprint(s: Spec) -> Block:
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1,)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
     for number, part in enumerate(s.layers, 2):
-        d, neck = part.layer.traits["width"], necks[number + 1]
+        d, neck = part.layer.width, necks[number + 1]
         layers[str(number)] = block(
             downsampling_layer=narrowed(number, number + 1),
             conv_kxk=normed(neck, neck, of["conv_kernel_size"], groups=neck),
@@ -77,7 +77,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    d, wide = one.traits["width"], one.dense.width
+    d, wide = one.width, one.dense.width
     # One score for each place, and keys and values.
     attention = block("linear_attention", qkv_proj=_linear(d, 1 + 2 * d), out_proj=_linear(d, d))
     network = block("mlp", conv1=_linear(d, wide), conv2=_linear(wide, d))

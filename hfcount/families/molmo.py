@@ -4,29 +4,36 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, rms_norm, stack
 from hfcount.parts.vision import pooling_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("molmo",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
 
-def spec(c: Config) -> Spec:
+class Molmo(Sizes):
+    """What this architecture alone has."""
+
+    rms: int
+    additional_vocab: int
+
+
+def spec(c: Config) -> Spec[Molmo]:
     width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
     if width % 2:
         raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), uneven="refused")
     mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
-    traits = {"rms": int(kind == "rms"), "additional_vocab": 128}
+    own = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
     towers = {"vision": families.read(c.as_part(), "molmo_vision")}
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, traits=traits, parts=towers)
-    return whole.but(tied=c.bool("weight_tying", default=False))
+    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, parts=towers)
+    return whole.but(tied=c.bool("weight_tying", default=False)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Molmo]) -> Block:
     d = s.hidden
-    norm = rms_norm(d) if s.traits["rms"] else layer_norm(d, bias=False)
+    norm = rms_norm(d) if s.own.rms else layer_norm(d, bias=False)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
@@ -42,7 +49,7 @@ def blueprint(s: Spec) -> Block:
             ff_out=Linear(width, d, component="mlp"),
         )
 
-    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.traits["additional_vocab"], d)))
+    table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.own.additional_vocab, d)))
     text = block(
         wte=table,
         blocks=stack(s.layers, layer),

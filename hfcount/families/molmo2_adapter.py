@@ -2,13 +2,19 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("molmo2_adapter",)  # transformers 5.23: modeling_molmo2.py
 
 
-def spec(c: Config) -> Spec:
+class Molmo2Adapter(Sizes):
+    """What this architecture alone has."""
+
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[Molmo2Adapter]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=c.bool("mlp_bias", default=False)))
     read = c.length("vit_layers", "vision_feature_layer")
@@ -18,14 +24,13 @@ def spec(c: Config) -> Spec:
         {"Adapter": "base"},
         hidden=c.int("hidden_size"),
         out=c.int("text_hidden_size"),
-        traits={"vision_feature_layer": keys.sized("n_v", 2 if read is None else read)},
-    )
+    ).having(Molmo2Adapter.read(c, vision_feature_layer=keys.sized("n_v", 2 if read is None else read)))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Molmo2Adapter]) -> Block:
     d, one = s.hidden, s.layers[0].layer
     a, width, bias = one.attention, one.dense.width, one.dense.bias
-    seen, query = s.traits["vision_feature_layer"] * d, a.heads * a.head_dim
+    seen, query = s.own.vision_feature_layer * d, a.heads * a.head_dim
     shared = Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
     pooling = [Linear(seen, query, a.qkv_bias), shared, shared, Linear(query, d, a.out_bias)]
     network = [Linear(d, width, bias), Linear(d, width, bias), Linear(width, s.output)]

@@ -3,22 +3,28 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("molmo2_text",)  # transformers 5.23: modeling_molmo2.py
 IGNORED = ("rope_scaling_layers",)
 
 
-def spec(c: Config) -> Spec:
+class Molmo2Text(Sizes):
+    """What this architecture alone has."""
+
+    additional_vocab_size: int = size("|V_a|", minimum=0)
+
+
+def spec(c: Config) -> Spec[Molmo2Text]:
     wide = c.str("qk_norm_type", default="qwen3") == "olmo"
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", "attention_bias", default=False))
     layer = Layer(mixer=mixer.but(qk_norm="width" if wide else True), ffn=keys.dense(c))
-    traits = {"additional_vocab_size": keys.sized("|V_a|", c.int("additional_vocab_size", minimum=0))}
-    return keys.decoder_spec(c, layer, heads=("Model",), traits=traits).but(tied=False)
+    own = Molmo2Text.read(c)
+    return keys.decoder_spec(c, layer, heads=("Model",)).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Molmo2Text]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -41,7 +47,7 @@ def blueprint(s: Spec) -> Block:
     def table(first: int, second: int) -> Block:
         return block("embedding", embedding=Tensor((first, d)), new_embedding=Tensor((second, d)))
 
-    more, layers, norm = s.traits["additional_vocab_size"], stack(s.layers, layer), rms_norm(d)
+    more, layers, norm = s.own.additional_vocab_size, stack(s.layers, layer), rms_norm(d)
     if s.place:  # the names are those of the release
         return block(wte=table(s.vocab, more), blocks=layers, ln_f=norm)
     half = (s.vocab + more + 1) // 2  # alone, its table is written in two equal parts

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import fused_square_attention, patch_projection
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("moondream1_vision",)  # vision.py of vikhyatk/moondream2
@@ -24,7 +24,13 @@ _ABSENT = {
 }
 
 
-def spec(c: Config) -> Spec:
+class Moondream1Vision(Sizes):
+    """What this architecture alone has."""
+
+    proj_inner_dim: int = size("d_i")
+
+
+def spec(c: Config) -> Spec[Moondream1Vision]:
     c = c.assuming(_ABSENT)
     side, image = c.int("enc_patch_size"), c.int("crop_size")
     across = keys.sized("n_w", keys.divides(c, "enc_patch_size", side, "crop_size", image, built=True))
@@ -40,12 +46,11 @@ def spec(c: Config) -> Spec:
         patches=Patches(side=side, channels=c.int("in_channels")),
         positions=across * across,
         out=keys.sized("d_o", c.int("proj_out_dim")),
-        traits={"proj_inner_dim": keys.sized("d_i", c.int("proj_inner_dim"))},
-    )
+    ).having(Moondream1Vision.read(c))
 
 
-def blueprint(s: Spec) -> Block:
-    d, inner = s.hidden, s.traits["proj_inner_dim"]
+def blueprint(s: Spec[Moondream1Vision]) -> Block:
+    d, inner = s.hidden, s.own.proj_inner_dim
 
     def layer(one: Layer) -> Block:
         network = mlp(d, one.dense.width)

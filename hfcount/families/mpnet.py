@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("mpnet",)  # transformers 5.23: modeling_mpnet.py
@@ -12,23 +12,29 @@ MODEL_TYPES = ("mpnet",)  # transformers 5.23: modeling_mpnet.py
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
-def spec(c: Config) -> Spec:
+class Mpnet(Sizes):
+    """What this architecture alone has."""
+
+    relative_attention_num_buckets: int = size("b", absent=32)
+
+
+def spec(c: Config) -> Spec[Mpnet]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
-    traits = {"relative_attention_num_buckets": keys.sized("b", c.int("relative_attention_num_buckets", default=32))}
+    own = Mpnet.read(c)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Mpnet]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
     def layer(one: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
-        own = bert_layer(d, one.but(traits={"add_cross_attention": 0}))
+        own = bert_layer(d, one.but(cross_attention=False))
         return Block({**own.children, "attention": attention})
 
-    table = (s.traits["relative_attention_num_buckets"], s.layers[0].layer.attention.heads)
+    table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)
     encoder = block(layer=stack(s.layers, layer), relative_attention_bias=block("attention", weight=Tensor(table)))
     pooled = pooler(s, heads=("base", "multiple_choice"))
     return roberta_heads(s, "mpnet", block(embeddings=bert_embeddings(s, types=False), encoder=encoder, pooler=pooled))

@@ -3,28 +3,32 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("muse_glimmer", "muse_spark")  # transformers 5.23: modeling_muse_glimmer.py, modeling_muse_spark.py
 REPLACES_PLACEHOLDERS = True
 
 
-def spec(c: Config) -> Spec:
+class MuseGlimmer(Sizes):
+    """What this architecture alone has."""
+
+    out_hidden_size: int = size("d_o")
+    projector_hidden_size: int = size("d_p")
+
+
+def spec(c: Config) -> Spec[MuseGlimmer]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "out_hidden_size": keys.sized("d_o", c.int("out_hidden_size")),
-        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size")),
-    }
+    own = MuseGlimmer.read(c)
     spark = c.family == "muse_spark"
     if spark:
         towers["audio"] = families.part(c, "audio_config")
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits)
-    return whole.but(tied=whole.tied and not spark)  # Spark's head is its own, whatever the config says
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.but(tied=whole.tied and not spark).having(own)  # Spark's head is its own, whatever the config says
 
 
-def blueprint(s: Spec) -> Block:
-    seen, width = s.traits["out_hidden_size"], s.traits["projector_hidden_size"]
+def blueprint(s: Spec[MuseGlimmer]) -> Block:
+    seen, width = s.own.out_hidden_size, s.own.projector_hidden_size
     senses: dict[str, Node] = {
         "vision_tower": families.tower(s, "vision"),
         "vision_adapter": block("projector", fc1=Linear(seen, width), fc2=Linear(width, width)),

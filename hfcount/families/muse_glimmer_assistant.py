@@ -3,14 +3,20 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("muse_glimmer_assistant",)  # transformers 5.23: modeling_muse_glimmer_assistant.py
 IGNORED = ("block_size",)
 
 
-def spec(c: Config) -> Spec:
+class MuseGlimmerAssistant(Sizes):
+    """What this architecture alone has."""
+
+    target_layer_ids: int
+
+
+def spec(c: Config) -> Spec[MuseGlimmerAssistant]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     # Without a list it reads five layers of the released model.
     read = c.length("target_layer_ids")
@@ -19,15 +25,14 @@ def spec(c: Config) -> Spec:
         keys.alike(layer, keys.layer_count(c)),
         hidden=c.int("hidden_size"),
         windows=keys.sliding_everywhere(c),
-        traits={"target_layer_ids": keys.sized("n_t", 5 if read is None else read)},
-    )
+    ).having(MuseGlimmerAssistant.read(c, target_layer_ids=keys.sized("n_t", 5 if read is None else read)))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[MuseGlimmerAssistant]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    context = block("projector", fc=Linear(s.traits["target_layer_ids"] * d, d), output_norm_enc=rms_norm(d))
+    context = block("projector", fc=Linear(s.own.target_layer_ids * d, d), output_norm_enc=rms_norm(d))
     return block(layers=stack(s.layers, layer), norm=rms_norm(d), encoder=context)

@@ -17,14 +17,14 @@ def spec(c: Config) -> Spec:
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
     traits = {f"patch_sizes.{place}": keys.sized(f"P{place + 1}", size) for place, size in enumerate(joined)}
     traits["conv_kernel_size"] = keys.sized("w", c.int("conv_kernel_size"))
-    hidden = layers[-1].layer.traits["width"]
+    hidden = layers[-1].layer.width
     return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size"), traits=traits)
 
 
 def blueprint(s: Spec) -> Block:
     stages, before = dict[str, Block](), 1
     for place, part in enumerate(s.layers):
-        d, width = part.layer.traits["width"], part.layer.dense.width
+        d, width = part.layer.width, part.layer.dense.width
         convolution = block(weight=Tensor((d, 1, s.traits["conv_kernel_size"])), bias=Tensor((d,)))
         table = Linear(before * s.traits[f"patch_sizes.{place}"], d, bias=True, component="embedding")
         stages[str(place)] = block(

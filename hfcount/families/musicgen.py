@@ -1,6 +1,7 @@
 """MusicGen: a text encoder, a decoder of codebooks, and the codec whose codes these are (arXiv:2306.05284)."""
 
 from hfcount import families, keys
+from hfcount.families.musicgen_decoder import MusicgenDecoder
 from hfcount.mapper import Config
 from hfcount.parts.composite import rebased
 from hfcount.spec import Spec
@@ -22,7 +23,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, read, text, chroma = s.hidden, s.parts["encoder"], s.parts["text"], s.traits.get("num_chroma", 0)
-    apart = read.hidden != d and not text.traits.get("cross_attention_hidden_size", 0)
+    apart = read.hidden != d and not (isinstance(text.own, MusicgenDecoder) and text.own.cross_attention_hidden_size)
     return block(
         text_encoder=rebased(families.tree(read), "text_encoder"),
         audio_encoder=families.tower(s, "audio"),

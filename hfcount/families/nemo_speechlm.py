@@ -1,6 +1,7 @@
 """Nemotron 3.5 Transcribe: what is said and who says it, before Nemotron-H, stored under NeMo's names (model card)."""
 
 from hfcount import families, keys
+from hfcount.families.nemotron3_diarization import Nemotron3Diarization
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.composite import renamed
@@ -70,16 +71,16 @@ def blueprint(s: Spec) -> Block:
     sortformer = block(
         "other",
         encoder_proj=Linear(listener.hidden, who.hidden, True),
-        subpixel_upsample=conv(who.hidden, who.hidden * who.traits["subsampling_factor"], 3),
+        subpixel_upsample=conv(who.hidden, who.hidden * who.sizes(Nemotron3Diarization).subsampling_factor, 3),
         first_hidden_to_hidden=Linear(who.hidden, who.hidden, True),
-        single_hidden_to_spks=Linear(who.hidden, who.traits["num_speakers"], True),
+        single_hidden_to_spks=Linear(who.hidden, who.sizes(Nemotron3Diarization).num_speakers, True),
         learnable_sil_emb=Tensor((listener.hidden,)),
     )
     encoder = block(
         asr_encoder=_nemo(said),
         diarization_model=block(encoder=_nemo(listener), sortformer_modules=sortformer),
         asr_norm=layer_norm(heard.hidden),
-        diar_norm=layer_norm(who.traits["num_speakers"]),
+        diar_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
     )
     width, factor = words.hidden, words.traits["upsampling_factor"]
     decoder = block(

@@ -1,6 +1,7 @@
 """Nemotron 3.5 Transcribe's ears: a recogniser's encoder, and a model of who speaks when (model card)."""
 
 from hfcount import families, keys
+from hfcount.families.nemotron3_diarization import Nemotron3Diarization
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.spec import Spec
@@ -20,5 +21,5 @@ def blueprint(s: Spec) -> Block:
         asr_encoder=families.tree(s.parts["audio"]),
         diarization_model=families.tree(who),
         asr_norm=layer_norm(s.hidden),
-        speaker_norm=layer_norm(who.traits["num_speakers"]),
+        speaker_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
     )

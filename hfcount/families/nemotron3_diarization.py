@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemotron3_diarization",)  # transformers 5.23: modeling_nemotron3_diarization.py
@@ -13,29 +13,39 @@ IGNORED = tuple(
 )
 
 
-def spec(c: Config) -> Spec:
+class Nemotron3Diarization(Sizes):
+    """What this architecture alone has."""
+
+    num_speakers: int
+    subsampling_factor: int
+
+
+def spec(c: Config) -> Spec[Nemotron3Diarization]:
     heard, head = families.part(c, "audio_config"), c.part("head_config")
     if head.int("audio_hidden_size") != heard.hidden:
         said = f"audio_hidden_size is not hidden_size of audio_config, {heard.hidden:,}."
         raise head.error(said, "audio_hidden_size", "Correct one of them.")
-    traits = {
-        "num_speakers": keys.sized("n_s", head.int("num_speakers")),
-        "subsampling_factor": keys.sized("u", head.int("subsampling_factor")),
-    }
+    own = Nemotron3Diarization.read(
+        c,
+        num_speakers=keys.sized("n_s", head.int("num_speakers")),
+        subsampling_factor=keys.sized("u", head.int("subsampling_factor")),
+    )
     heads = keys.named(ForAudioFrameClassification="token_classification", Model="base")
     d, parts = head.int("hidden_size"), {"audio": heard}
-    whole = keys.decoder_spec(c, [], vocab=0, hidden=d, heads=heads, traits=traits, parts=parts)
-    return whole.but(causal=False, **({"head": "token_classification", "architecture": ""} if c.nested else {}))
+    whole = keys.decoder_spec(c, [], vocab=0, hidden=d, heads=heads, parts=parts)
+    return whole.but(causal=False, **({"head": "token_classification", "architecture": ""} if c.nested else {})).having(
+        own
+    )
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, heard = s.hidden, s.traits, s.parts["audio"]
+def blueprint(s: Spec[Nemotron3Diarization]) -> Block:
+    d, of, heard = s.hidden, s.own, s.parts["audio"]
     body = block(
         audio_tower=families.tree(heard),
         proj=Linear(heard.hidden, d, True, "projector"),
-        upsampler=block("other", conv=conv(d, d * of["subsampling_factor"], 3)),
+        upsampler=block("other", conv=conv(d, d * of.subsampling_factor, 3)),
     )
     if s.head == "base":
         return body
-    labels = block("other", dense=Linear(d, d, True), out_proj=Linear(d, of["num_speakers"], True))
+    labels = block("other", dense=Linear(d, d, True), out_proj=Linear(d, of.num_speakers, True))
     return block(model=body, classifier=labels, silence_embeds=Tensor((heard.hidden,), component="other"))

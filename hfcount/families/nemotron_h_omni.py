@@ -1,6 +1,7 @@
 """Nemotron 3 Omni: a hybrid language model that sees with RADIO and, if it hears, does so with Parakeet (its card)."""
 
 from hfcount import families, keys
+from hfcount.families.radio import Radio
 from hfcount.mapper import Config
 from hfcount.parts import altered, rms_norm
 from hfcount.parts.composite import rebased
@@ -27,8 +28,9 @@ def spec(c: Config) -> Spec:
     inner.kind = inner.kind or "nemotron_h"
     text, seen = families.part(c, read), keys.only(c, families.part(c, "vision_config"), "radio")
     frames, narrow = c.int("video_temporal_patch_size"), c.int("vision_hidden_size", "vit_hidden_size")
-    if frames != seen.traits["frames"]:
-        said = f"video_temporal_patch_size is {frames:,}, and {seen.traits['frames']:,} in vision_config."
+    spanned = seen.sizes(Radio).frames
+    if frames != spanned:
+        said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
         raise c.error(said, "video_temporal_patch_size", "Correct one of them.")
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
@@ -41,7 +43,7 @@ def spec(c: Config) -> Spec:
     }
     if not traits["downsample_ratio"]:
         raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
-    towers = {"vision": seen.but(traits={**seen.traits, "normed_outside": 1})}
+    towers = {"vision": seen.but(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs

@@ -3,29 +3,31 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, lm_head, mlp, stack
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block
 
 MODEL_TYPES = ("neomme",)  # transformers 5.23: modeling_neomme.py
 
 
-def spec(c: Config) -> Spec:
+class Neomme(Sizes):
+    """What this architecture alone has."""
+
+    embedding_rank: int = size("r")
+    embedding_dim: int = size("d_o", absent=128)
+
+
+def spec(c: Config) -> Spec[Neomme]:
     bias, patch = c.bool("attention_bias", default=False), keys.patches(c, "num_channels")
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    traits = {
-        "embedding_rank": keys.sized("r", c.int("embedding_rank")),
-        "embedding_dim": keys.sized("d_o", c.int("embedding_dim", default=128)),
-    }
+    own = Neomme.read(c)
     heads = keys.named(("ForMaskedLM", "Model"), ForRetrieval="retrieval")
-    whole = keys.decoder_spec(
-        c, layer, tied=True, heads=heads, patches=patch, traits=traits, windows=keys.alternating(c)
-    )
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=keys.alternating(c))
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, rank, pixels = s.hidden, s.traits["embedding_rank"], s.seen.pixels
+def blueprint(s: Spec[Neomme]) -> Block:
+    d, rank, pixels = s.hidden, s.own.embedding_rank, s.seen.pixels
 
     def layer(one: Layer) -> Block:
         a = one.attention
@@ -46,9 +48,7 @@ def blueprint(s: Spec) -> Block:
     if s.head == "base":
         return body
     if s.head == "retrieval":
-        return block(
-            model=body, multi_vector_head=block(proj=Linear(d, s.traits["embedding_dim"], component="projector"))
-        )
+        return block(model=body, multi_vector_head=block(proj=Linear(d, s.own.embedding_dim, component="projector")))
     table, projection = (f"model.embed_tokens.{name}.weight" for name in ("word_embeddings", "embedding_projection"))
     back = Tied(projection, (d, rank), "lm_head") if s.tied else Linear(rank, d, component="lm_head")
     return block(model=body, unembedding_projection=back, lm_head=lm_head(s, table, width=rank))

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
 from hfcount.parts.conversions import qkv
 from hfcount.parts.encoders import decoder_over, pooler
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("nomic_bert",)  # transformers 5.23: modeling_nomic_bert.py
@@ -26,17 +26,23 @@ _CLASSES = ("ForSequenceClassification", "ForTokenClassification")
 _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
 
-def spec(c: Config) -> Spec:
+class NomicBert(Sizes):
+    """What this architecture alone has."""
+
+    type_vocab_size: int = size()
+
+
+def spec(c: Config) -> Spec[NomicBert]:
     d, heads = c.int("hidden_size", "n_embd"), c.int("num_attention_heads", "n_head")
     width = c.int("head_dim", default=None) or keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=width)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", "n_inner")))
     layers = keys.alike(layer, c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS))
-    traits = {"type_vocab_size": c.int("type_vocab_size")}
-    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
+    own = NomicBert.read(c)
+    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[NomicBert]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -45,9 +51,7 @@ def blueprint(s: Spec) -> Block:
         attention = fused_attention(d, a, "Wqkv", "out_proj")
         return block(attn=attention, norm1=layer_norm(d), mlp=network, norm2=layer_norm(d))
 
-    tables = block(
-        word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.traits["type_vocab_size"], d)
-    )
+    tables = block(word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.own.type_vocab_size, d))
     pooled = pooler(s, heads=("sequence_classification",))
     encoder = block(layers=stack(s.layers, layer))
     body = block(embeddings=tables, emb_ln=layer_norm(d), encoder=encoder, pooler=pooled)

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nvembed",)  # modeling_nvembed.py of nvidia/NV-Embed-v2
@@ -12,26 +12,37 @@ IGNORED = ("is_mask_instruction", "mask_type")
 _WIDER = 4  # the latents' network, as its implementation has it
 
 
-def spec(c: Config) -> Spec:
+class Nvembed(Sizes):
+    """What this architecture alone has."""
+
+    latents: int
+    latent_heads: int
+    latent_head_dim: int
+    latent_dim: int
+    latent_input: int
+
+
+def spec(c: Config) -> Spec[Nvembed]:
     text, latent = families.part(c, "text_config", "mistral"), c.part("latent_attention_config")
-    traits = {
-        "latents": keys.sized("n_l", latent.int("num_latents_value", default=512)),
-        "latent_heads": keys.sized("h_l", latent.int("num_cross_heads", default=8)),
-        "latent_head_dim": keys.sized("h_dl", latent.int("cross_dim_head", default=4096)),
-        "latent_dim": keys.sized("d_l", latent.int("latent_dim", default=4096)),
-        "latent_input": keys.sized("d_i", latent.int("hidden_dim", default=4096)),
-    }
-    return keys.around(c, text, {}, heads=keys.named(("Model",)), traits=traits, causal=False)
+    own = Nvembed.read(
+        c,
+        latents=keys.sized("n_l", latent.int("num_latents_value", default=512)),
+        latent_heads=keys.sized("h_l", latent.int("num_cross_heads", default=8)),
+        latent_head_dim=keys.sized("h_dl", latent.int("cross_dim_head", default=4096)),
+        latent_dim=keys.sized("d_l", latent.int("latent_dim", default=4096)),
+        latent_input=keys.sized("d_i", latent.int("hidden_dim", default=4096)),
+    )
+    return keys.around(c, text, {}, heads=keys.named(("Model",)), causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of = s.traits
-    d, seen, inner = of["latent_dim"], of["latent_input"], of["latent_heads"] * of["latent_head_dim"]
+def blueprint(s: Spec[Nvembed]) -> Block:
+    of = s.own
+    d, seen, inner = of.latent_dim, of.latent_input, of.latent_heads * of.latent_head_dim
     attention = block(to_q=Linear(d, inner), to_kv=Linear(seen, 2 * inner), to_out=Linear(inner, d))
     wide, narrow = Linear(d, 2 * (_WIDER * d), True), Linear(_WIDER * d, d, True)
     blocks = {
         "0": block(fn=attention, norm=layer_norm(d), norm_context=layer_norm(seen)),
         "1": block(fn=block(net=Block({"0": wide, "2": narrow})), norm=layer_norm(d)),
     }
-    latents = block("other", latents=Tensor((of["latents"], d)), cross_attend_blocks=Block(blocks))
+    latents = block("other", latents=Tensor((of.latents, d)), cross_attend_blocks=Block(blocks))
     return block(embedding_model=families.base(s), latent_attention_model=latents)

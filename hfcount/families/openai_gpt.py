@@ -4,16 +4,24 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import causal_mask, conv1d, generative, positions
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("openai-gpt",)  # transformers 5.23: modeling_openai.py
 
 
+class OpenaiGptLayer(Record):
+    """What its layers alone have."""
+
+    n_ctx: int
+
+
 def spec(c: Config) -> Spec:
     d, rows = c.int("n_embd", "hidden_size"), c.int("n_positions", "max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True), traits={"n_ctx": c.int("n_ctx", default=rows)})
+    layer = Layer(
+        mixer=mixer, ffn=Dense(width=4 * d, bias=True), own=OpenaiGptLayer(n_ctx=c.int("n_ctx", default=rows))
+    )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads = ("LMHeadModel", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads)
@@ -23,7 +31,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        mask, width = causal_mask(one.traits["n_ctx"]), one.dense.width
+        mask, width = causal_mask(one.sizes(OpenaiGptLayer).n_ctx), one.dense.width
         return block(
             attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), bias=mask["bias"]),
             ln_1=layer_norm(d),

@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, lm_head, rms_norm, stack
-from hfcount.spec import GQA, Dense, Layer, Layers, Spec
+from hfcount.spec import GQA, Dense, Layer, Layers, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -11,7 +11,13 @@ MODEL_TYPES = ("openelm",)  # modeling_openelm.py of apple/OpenELM-1_1B-Instruct
 IGNORED = ("max_context_length", "num_gqa_groups", "qkv_multipliers", "rope_max_length", "rope_freq_constant")
 
 
-def spec(c: Config) -> Spec:
+class Openelm(Sizes):
+    """What this architecture alone has."""
+
+    ffn_with_glu: bool
+
+
+def spec(c: Config) -> Spec[Openelm]:
     d, head_dim, count = c.int("model_dim"), c.int("head_dim"), keys.layer_count(c, "num_transformer_layers")
     queries, shared, factors = c.ints("num_query_heads"), c.ints("num_kv_heads"), c.entries("ffn_multipliers")
     for key, given in (("num_query_heads", queries), ("num_kv_heads", shared), ("ffn_multipliers", factors)):
@@ -38,12 +44,12 @@ def spec(c: Config) -> Spec:
         )
         for (heads, kv_heads, width), numbers in places.items()
     ]
-    whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"), traits={"ffn_with_glu": gated})
-    return whole.but(tied=c.bool("share_input_output_layers", default=True))
+    whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
+    return whole.but(tied=c.bool("share_input_output_layers", default=True)).having(Openelm.read(c, ffn_with_glu=gated))
 
 
-def blueprint(s: Spec) -> Block:
-    d, times = s.hidden, 2 if s.traits["ffn_with_glu"] else 1
+def blueprint(s: Spec[Openelm]) -> Block:
+    d, times = s.hidden, 2 if s.own.ffn_with_glu else 1
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc, generative, mha, positions
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("opt",)  # transformers 5.23: modeling_opt.py
@@ -12,24 +12,30 @@ MODEL_TYPES = ("opt",)  # transformers 5.23: modeling_opt.py
 _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
+class Opt(Sizes):
+    """What this architecture alone has."""
+
+    word_embed_proj_dim: int
+    norms: bool = flag("layer_norm_elementwise_affine", absent=True)
+    final_layer_norm: bool
+
+
+def spec(c: Config) -> Spec[Opt]:
     d, bias = c.int("hidden_size"), c.bool("enable_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias)
     before, dropped = c.bool("do_layer_norm_before", default=True), c.bool("_remove_final_layer_norm", default=False)
-    traits = {
-        "word_embed_proj_dim": c.int("word_embed_proj_dim", default=d),
-        "norms": c.bool("layer_norm_elementwise_affine", default=True),
-        "final_layer_norm": before and not dropped,
-    }
+    own = Opt.read(
+        c, word_embed_proj_dim=c.int("word_embed_proj_dim", default=d), final_layer_norm=before and not dropped
+    )
     # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=bias))
-    return keys.decoder_spec(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS, traits=traits)
+    return keys.decoder_spec(c, layer, hidden=d, positions=rows, tied=True, heads=_HEADS).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.traits["word_embed_proj_dim"]
-    norm = layer_norm(d) if s.traits["norms"] else None
+def blueprint(s: Spec[Opt]) -> Block:
+    d, width = s.hidden, s.own.word_embed_proj_dim
+    norm = layer_norm(d) if s.own.norms else None
 
     def layer(one: Layer) -> Block:
         return block(
@@ -44,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         embed_positions=positions(s),
         project_out=None if width == d else Linear(d, width, component="embedding"),
         project_in=None if width == d else Linear(width, d, component="embedding"),
-        final_layer_norm=norm if s.traits["final_layer_norm"] else None,
+        final_layer_norm=norm if s.own.final_layer_norm else None,
         layers=stack(s.layers, layer),
     )
     return generative(s, "model", block(decoder=body), "decoder.embed_tokens", width=width)

@@ -2,6 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.families.siglip2_navit import Siglip2Navit
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
@@ -20,7 +21,7 @@ def spec(c: Config) -> Spec:
     own = c if later else c.part("visual_tokenizer_config")
     if later:
         vision = families.part(c, "vit_config", "siglip2_navit")
-        stride = vision.traits["hidden_stride"]
+        stride = vision.sizes(Siglip2Navit).hidden_stride
         words, indicators = c.int("visual_vocab_size", default=65536), 4
     else:
         kind = own.part("backbone_config").str("model_type", default="")

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("ovis_aimv2",)  # modeling_aimv2.py of AIDC-AI/Ovis2-1B
@@ -23,21 +23,28 @@ _ABSENT = {
 }
 
 
-def spec(c: Config) -> Spec:
+class OvisAimv2(Sizes):
+    """What this architecture alone has."""
+
+    qkv_bias: bool = flag()
+    use_bias: bool
+
+
+def spec(c: Config) -> Spec[OvisAimv2]:
     c = c.assuming(_ABSENT)
     bias, seen = c.bool("use_bias"), keys.patches(c)
-    traits = {"qkv_bias": c.bool("qkv_bias"), "use_bias": bias}
+    own = OvisAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
-    return keys.tower(c, ffn=ffn, uneven="built", patches=seen, positions=keys.squares(c), traits=traits)
+    return keys.tower(c, ffn=ffn, uneven="built", patches=seen, positions=keys.squares(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    bias = bool(of["use_bias"])
+def blueprint(s: Spec[OvisAimv2]) -> Block:
+    d, of = s.hidden, s.own
+    bias = of.use_bias
 
     def layer(one: Layer) -> Block:
         wide, narrow = Linear(d, one.dense.width, bias), Linear(one.dense.width, d, bias)
-        attention = fused_square_attention(d, bool(of["qkv_bias"]), bias)
+        attention = fused_square_attention(d, of.qkv_bias, bias)
         network = block("mlp", fc1=wide, fc2=narrow, fc3=wide)
         return block(attn=attention, norm_1=rms_norm(d), mlp=network, norm_2=rms_norm(d))
 

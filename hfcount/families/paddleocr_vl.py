@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import beside
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("paddleocr_vl",)  # transformers 5.23: modeling_paddleocr_vl.py
@@ -15,16 +15,22 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class PaddleocrVl(Sizes):
+    """What this architecture alone has."""
+
+    spatial_merge_size: int
+
+
+def spec(c: Config) -> Spec[PaddleocrVl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
-    traits = {"spatial_merge_size": keys.sized("m", merge)}
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits)
-    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config"), default=True))
+    own = PaddleocrVl.read(c, spatial_merge_size=keys.sized("m", merge))
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config"), default=True)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    seen, side = s.parts["vision"].hidden, s.traits["spatial_merge_size"]
+def blueprint(s: Spec[PaddleocrVl]) -> Block:
+    seen, side = s.parts["vision"].hidden, s.own.spatial_merge_size
     wide = side * side * seen
     projector = block(
         "projector",

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("paligemma",)  # transformers 5.23: modeling_paligemma.py
@@ -12,14 +12,20 @@ SPELLINGS = LLAVA
 REPLACES_PLACEHOLDERS = True
 
 
-def spec(c: Config) -> Spec:
+class Paligemma(Sizes):
+    """What this architecture alone has."""
+
+    projection_dim: int = size("d_p", absent=2048)
+
+
+def spec(c: Config) -> Spec[Paligemma]:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
-    traits = {"projection_dim": keys.sized("d_p", c.int("projection_dim", default=2048))}
+    own = Paligemma.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads, traits=traits)
+    return keys.around(c, text, towers, tied=True, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    projector = block("projector", linear=Linear(s.parts["vision"].hidden, s.traits["projection_dim"], bias=True))
+def blueprint(s: Spec[Paligemma]) -> Block:
+    projector = block("projector", linear=Linear(s.parts["vision"].hidden, s.own.projection_dim, bias=True))
     return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

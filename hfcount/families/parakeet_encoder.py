@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.conformer import nemo_attention, nemo_convolution, nemo_layer
 from hfcount.parts.convolution import batch_norm, conv, depthwise
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -14,7 +14,18 @@ MODEL_TYPES = ("parakeet_encoder", "nemotron_asr_streaming_encoder")
 IGNORED = ("scale_input", "default_num_lookahead_tokens")
 
 
-def spec(c: Config) -> Spec:
+class ParakeetEncoder(Sizes):
+    """What this architecture alone has."""
+
+    shortened: int
+    left: int
+    subsampling_conv_channels: int = size("C")
+    subsampling_conv_kernel_size: int = size("w_s")
+    conv_kernel_size: int = size("w")
+    convolution_bias: bool = flag()
+
+
+def spec(c: Config) -> Spec[ParakeetEncoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
     mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
@@ -25,47 +36,40 @@ def spec(c: Config) -> Spec:
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
         raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
-    traits = {
-        "shortened": times,
-        "left": keys.sized("b_s", left),
-        "subsampling_conv_channels": keys.sized("C", c.int("subsampling_conv_channels")),
-        "subsampling_conv_kernel_size": keys.sized("w_s", c.int("subsampling_conv_kernel_size")),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "convolution_bias": c.bool("convolution_bias"),
-    }
+    own = ParakeetEncoder.read(c, shortened=times, left=keys.sized("b_s", left))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, streaming = s.hidden, s.traits, s.family.startswith("nemotron")
+def blueprint(s: Spec[ParakeetEncoder]) -> Block:
+    d, of, streaming = s.hidden, s.own, s.family.startswith("nemotron")
     norm = layer_norm(d) if streaming else batch_norm(d)
-    convolution = nemo_convolution(d, of["conv_kernel_size"], norm, bool(of["convolution_bias"]))
+    convolution = nemo_convolution(d, of.conv_kernel_size, norm, of.convolution_bias)
     layers = stack(s.layers, lambda one: nemo_layer(d, one, nemo_attention(d, one.attention), convolution))
     return block(subsampling=_streamed(s) if streaming else _numbered(s), layers=layers)
 
 
-def _numbered(s: Spec) -> Block:
+def _numbered(s: Spec[ParakeetEncoder]) -> Block:
     first, each, point = _convolutions(s)
     found: dict[str, Node] = {"0": first}
-    for number in range(2, 3 * s.traits["shortened"] - 1, 3):
+    for number in range(2, 3 * s.own.shortened - 1, 3):
         found |= {str(number): each, str(number + 1): point}
     return block("embedding", layers=Block(found), linear=_flat(s))
 
 
-def _streamed(s: Spec) -> Block:
+def _streamed(s: Spec[ParakeetEncoder]) -> Block:
     first, each, point = _convolutions(s)
-    times = s.traits["shortened"]
+    times = s.own.shortened
     further = Indices.below(times - 1 if times > 1 else 0)
     layers = Repeat(further, block(depthwise_conv=each, pointwise_conv=point))
     return block("embedding", conv_in=first, layers=layers, linear=_flat(s))
 
 
-def _convolutions(s: Spec) -> tuple[Block, Block, Block]:
-    channels, kernel = s.traits["subsampling_conv_channels"], s.traits["subsampling_conv_kernel_size"]
+def _convolutions(s: Spec[ParakeetEncoder]) -> tuple[Block, Block, Block]:
+    channels, kernel = s.own.subsampling_conv_channels, s.own.subsampling_conv_kernel_size
     point = conv(channels, channels, 1, bias=True)
     return conv(1, channels, kernel, bias=True), depthwise(channels, kernel, bias=True), point
 
 
-def _flat(s: Spec) -> Linear:
-    return Linear(s.traits["subsampling_conv_channels"] * s.traits["left"], s.hidden, True)
+def _flat(s: Spec[ParakeetEncoder]) -> Linear:
+    return Linear(s.own.subsampling_conv_channels * s.own.left, s.hidden, True)

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import headed, mha
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.series import forecast
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("patchtsmixer",)  # transformers 5.23: modeling_patchtsmixer.py
@@ -19,50 +19,63 @@ _CLASSES = keys.named(("Model",), ForPretraining="pretraining", ForTimeSeriesCla
 _HEADS = keys.named(_CLASSES, ForPrediction="prediction", ForRegression="regression")
 
 
-def spec(c: Config) -> Spec:
+class Patchtsmixer(Sizes):
+    """What this architecture alone has."""
+
+    channels: int = size("C", "num_input_channels", absent=1)
+    patch_length: int
+    patches: int
+    expansion_factor: int = size("e", absent=2)
+    prediction_length: int = size("t_p", absent=16)
+    num_targets: int = size("n_t", absent=3)
+    mixed: bool
+    gated_attn: bool = flag(absent=True)
+    batch_norm: bool
+    placed: bool = flag("use_positional_encoding", absent=False)
+    flat: bool
+    scaled: bool
+    parameters: int
+
+
+def spec(c: Config) -> Spec[Patchtsmixer]:
     d, side = c.int("d_model", "hidden_size"), keys.sized("P", c.int("patch_length", default=8))
     attended, count = c.bool("self_attn", default=False), keys.layer_count(c, "num_layers", "num_hidden_layers")
-    traits = {
-        "channels": keys.sized("C", c.int("num_input_channels", default=1)),
-        "patch_length": side,
-        "patches": keys.sized("n_p", c.int("num_patches", default=keys.series_patches(c, side, 8))),
-        "expansion_factor": keys.sized("e", c.int("expansion_factor", default=2)),
-        "prediction_length": keys.sized("t_p", c.int("prediction_length", default=16)),
-        "num_targets": keys.sized("n_t", c.int("num_targets", default=3)),
-        "mixed": c.str("mode", default="common_channel") == "mix_channel",
-        "gated_attn": c.bool("gated_attn", default=True),
-        "batch_norm": "batch" in c.str("norm_mlp", default="LayerNorm").lower(),
-        "placed": c.bool("use_positional_encoding", default=False),
-        "flat": c.is_null("head_aggregation"),
-        "scaled": not c.has("scaling") or c.value("scaling") in ("std", "mean", True),
-        "parameters": keys.forecast(c),
-    }
+    own = Patchtsmixer.read(
+        c,
+        patch_length=side,
+        patches=keys.sized("n_p", c.int("num_patches", default=keys.series_patches(c, side, 8))),
+        mixed=c.str("mode", default="common_channel") == "mix_channel",
+        batch_norm="batch" in c.str("norm_mlp", default="LayerNorm").lower(),
+        flat=c.is_null("head_aggregation"),
+        scaled=not c.has("scaling") or c.value("scaling") in ("std", "mean", True),
+        parameters=keys.forecast(c),
+    )
     mixer = keys.multi_head(c, d, c.int("self_attn_heads", default=1)) if attended else None
     layers = keys.alike(Layer(mixer=mixer), count)
-    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, traits=traits).but(causal=False)
+    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, parameters = s.hidden, s.traits, s.traits["parameters"]
-    patches, channels = of["patches"], of["channels"]
-    norm = block(norm=block(batchnorm=batch_norm(d)) if of["batch_norm"] else layer_norm(d))
+def blueprint(s: Spec[Patchtsmixer]) -> Block:
+    d, of, parameters = s.hidden, s.own, s.own.parameters
+    patches, channels = of.patches, of.channels
+    norm = block(norm=block(batchnorm=batch_norm(d)) if of.batch_norm else layer_norm(d))
 
     def mixing(size: int, **more: Block | None) -> Block:
-        gate = block("mlp", attn_layer=Linear(size, size, True)) if of["gated_attn"] else None
-        return block(norm=norm, mlp=mlp(size, size * of["expansion_factor"]), gating_block=gate, **more)
+        gate = block("mlp", attn_layer=Linear(size, size, True)) if of.gated_attn else None
+        return block(norm=norm, mlp=mlp(size, size * of.expansion_factor), gating_block=gate, **more)
 
     def layer(one: Layer) -> Block:
         own = {"self_attn_layer": mha(d, one.attention), "norm_attn": norm} if one.mixer else {}
-        mixed = mixing(channels) if of["mixed"] else None
+        mixed = mixing(channels) if of.mixed else None
         return block(patch_mixer=mixing(patches, **own), feature_mixer=mixing(d), channel_feature_mixer=mixed)
 
-    places = block("embedding", position_enc=Tensor((patches, d))) if of["placed"] else None
+    places = block("embedding", position_enc=Tensor((patches, d))) if of.placed else None
     encoder = block(
-        patcher=Linear(of["patch_length"], d, True, "embedding"),
+        patcher=Linear(of.patch_length, d, True, "embedding"),
         positional_encoder=places,
         mlp_mixer_encoder=block(mixers=stack(s.layers, layer)),
     )
-    wide = d * channels * patches if of["flat"] else d * channels
+    wide = d * channels * patches if of.flat else d * channels
     twice = 2 * d
     scaler = block(
         "other",
@@ -73,15 +86,15 @@ def blueprint(s: Spec) -> Block:
     )
 
     def aggregated(parameters: int) -> Block:
-        head = block(projection=forecast(wide, of["num_targets"], parameters))
-        return block(head=head, inject_scale=scaler if of["scaled"] else None)
+        head = block(projection=forecast(wide, of.num_targets, parameters))
+        return block(head=head, inject_scale=scaler if of.scaled else None)
 
-    ahead = forecast(patches * d, of["prediction_length"], parameters)
+    ahead = forecast(patches * d, of.prediction_length, parameters)
     return headed(
         s,
         "model",
         block(encoder=encoder),
-        pretraining=block(head=block(base_pt_block=Linear(d, of["patch_length"], True, "other"))),
+        pretraining=block(head=block(base_pt_block=Linear(d, of.patch_length, True, "other"))),
         prediction=block(head=block(base_forecast_block=ahead)),
         series_classification=aggregated(0),
         regression=aggregated(parameters),

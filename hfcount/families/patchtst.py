@@ -1,12 +1,12 @@
 """PatchTST: a transformer over patches of each channel of a time series (arXiv:2211.14730)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import headed, mha
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.series import forecast
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -19,10 +19,26 @@ IGNORED = tuple(
 _CLASSES = keys.named(("Model",), ForPretraining="pretraining", ForClassification="series_classification")
 _HEADS = keys.named(_CLASSES, ForPrediction="prediction", ForRegression="regression")
 _NORMS = ("batchnorm", "layernorm")
-_SWITCHES = {"share_embedding": True, "share_projection": True, "channel_attention": False, "use_cls_token": False}
 
 
-def spec(c: Config) -> Spec:
+class Patchtst(Sizes):
+    """What this architecture alone has."""
+
+    channels: int = count("C", "num_input_channels", absent=1)
+    patch_length: int
+    patches: int
+    prediction_length: int = size("t_p", absent=24)
+    num_targets: int = size("n_t", absent=1)
+    pooled: bool
+    batch_norm: bool
+    parameters: int
+    share_embedding: bool = flag(absent=True)
+    share_projection: bool = flag(absent=True)
+    channel_attention: bool = flag(absent=False)
+    use_cls_token: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Patchtst]:
     d, bias, norm = (
         c.int("d_model", "hidden_size"),
         c.bool("bias", default=True),
@@ -31,56 +47,53 @@ def spec(c: Config) -> Spec:
     if norm not in _NORMS:
         raise c.error(f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
     side = keys.sized("P", c.int("patch_length", default=1))
-    traits = {
-        "channels": keys.sized("C", c.int("num_input_channels", default=1, maximum=MAX_LAYERS)),
-        "patch_length": side,
-        "patches": keys.series_patches(c, side, 1),
-        "prediction_length": keys.sized("t_p", c.int("prediction_length", default=24)),
-        "num_targets": keys.sized("n_t", c.int("num_targets", default=1)),
-        "pooled": not c.is_null("pooling_type") and c.str("pooling_type", default="mean") != "",
-        "batch_norm": norm == "batchnorm",
-        "parameters": keys.forecast(c),
-        **{name: c.bool(name, default=usual) for name, usual in _SWITCHES.items()},
-    }
+    own = Patchtst.read(
+        c,
+        patch_length=side,
+        patches=keys.series_patches(c, side, 1),
+        pooled=not c.is_null("pooling_type") and c.str("pooling_type", default="mean") != "",
+        batch_norm=norm == "batchnorm",
+        parameters=keys.forecast(c),
+    )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim", default=512), bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, traits=traits).but(causal=False)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    channels, first, parameters = Indices.below(of["channels"]), of["use_cls_token"], of["parameters"]
-    norm = block(batchnorm=batch_norm(d)) if of["batch_norm"] else layer_norm(d)
+def blueprint(s: Spec[Patchtst]) -> Block:
+    d, of = s.hidden, s.own
+    channels, first, parameters = Indices.below(of.channels), of.use_cls_token, of.parameters
+    norm = block(batchnorm=batch_norm(d)) if of.batch_norm else layer_norm(d)
 
     def layer(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
             self_attn=mha(d, one.attention),
             norm_sublayer1=norm,
-            norm_sublayer2=norm if of["channel_attention"] else None,
+            norm_sublayer2=norm if of.channel_attention else None,
             ff=Block({"0": Linear(d, width, bias), "3": Linear(width, d, bias)}, "mlp"),
             norm_sublayer3=norm,
         )
 
-    into = Linear(of["patch_length"], d, True, "embedding")
+    into = Linear(of.patch_length, d, True, "embedding")
     encoder = block(
-        embedder=block(input_embedding=into if of["share_embedding"] else Repeat(channels, into)),
+        embedder=block(input_embedding=into if of.share_embedding else Repeat(channels, into)),
         positional_encoder=block(
             "embedding",
             cls_token=Tensor((1, 1, 1, d)) if first else None,
-            position_enc=Tensor((of["patches"] + 1 if first else of["patches"], d)),
+            position_enc=Tensor((of.patches + 1 if first else of.patches, d)),
         ),
         layers=stack(s.layers, layer),
     )
-    wide = of["channels"] * d
-    ahead = forecast(d if first or of["pooled"] else d * of["patches"], of["prediction_length"], parameters)
-    each = block(projection=ahead) if of["share_projection"] else block(projections=Repeat(channels, ahead))
+    wide = of.channels * d
+    ahead = forecast(d if first or of.pooled else d * of.patches, of.prediction_length, parameters)
+    each = block(projection=ahead) if of.share_projection else block(projections=Repeat(channels, ahead))
     return headed(
         s,
         "model",
         block(encoder=encoder),
-        pretraining=block(head=block(linear=Linear(d, of["patch_length"], True, "other"))),
-        series_classification=block(head=block(linear=Linear(wide, of["num_targets"], True, "other"))),
+        pretraining=block(head=block(linear=Linear(d, of.patch_length, True, "other"))),
+        series_classification=block(head=block(linear=Linear(wide, of.num_targets, True, "other"))),
         prediction=block(head=each),
-        regression=block(head=block(projection=forecast(wide, of["num_targets"], parameters))),
+        regression=block(head=block(projection=forecast(wide, of.num_targets, parameters))),
     )

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm
 from hfcount.parts.seq2seq import bart, bart_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("pegasus_x",)  # transformers 5.23: modeling_pegasus_x.py
@@ -13,19 +13,25 @@ IGNORED = ("block_size", "stagger_local_blocks", "scale_embedding")
 _HEADS = ("ForConditionalGeneration", "Model")
 
 
-def spec(c: Config) -> Spec:
-    tokens = {"num_global_tokens": keys.sized("n_g", c.int("num_global_tokens", default=32))}
-    return keys.sequence_to_sequence(c, heads=_HEADS, bias=False, positions=None, traits=tokens)
+class PegasusX(Sizes):
+    """What this architecture alone has."""
+
+    num_global_tokens: int = size("n_g", absent=32)
 
 
-def blueprint(s: Spec) -> Block:
+def spec(c: Config) -> Spec[PegasusX]:
+    own = PegasusX.read(c)
+    return keys.sequence_to_sequence(c, heads=_HEADS, bias=False, positions=None).having(own)
+
+
+def blueprint(s: Spec[PegasusX]) -> Block:
     d = s.hidden
 
     def layer(one: Layer, crossed: bool) -> Block:
         usual = bart_layer(d, one, crossed)
         return usual if crossed else altered(usual, global_self_attn_layer_norm=layer_norm(d))
 
-    tokens = block(embed_global=embedding(s.traits["num_global_tokens"], d))
+    tokens = block(embed_global=embedding(s.own.num_global_tokens, d))
     # Positions are computed.
     whole = bart(s, first_norm=False, last_norm=True, layer=layer, tables=block(), encoder=tokens)
     return altered(whole, final_logits_bias=None)

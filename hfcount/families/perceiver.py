@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("perceiver",)  # transformers 5.23: modeling_perceiver.py
@@ -23,7 +23,21 @@ _HEADS = keys.named(
 _BANDS, _COLOURS, _CHANNELS, _LEARNED, _PATCH, _FLOW, _KEYS = 64, 3, 64, 256, 54, 2, 256
 
 
-def spec(c: Config) -> Spec:
+class Perceiver(Sizes):
+    """What this architecture alone has."""
+
+    num_latents: int = size("n_z")
+    d_model: int
+    qk_channels: int
+    v_channels: int
+    by_query: bool
+    wider: int = size("m", "cross_attention_widening_factor")
+    way: int
+    image_size: int = size("I")
+    dimensions: int
+
+
+def spec(c: Config) -> Spec[Perceiver]:
     d, seen = keys.sized("d_z", c.int("d_latents")), keys.sized("d", c.int("d_model"))
     query = 0 if c.is_null("qk_channels") else c.int("qk_channels")
     value = 0 if c.is_null("v_channels") else c.int("v_channels")
@@ -33,27 +47,25 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("self_attention_widening_factor") * d, bias=True))
     layers = keys.alike(layer, c.int("num_self_attends_per_block", maximum=MAX_LAYERS))
     architecture = next(iter(c.strs("architectures")), "")
-    traits = {
-        "num_latents": keys.sized("n_z", c.int("num_latents")),
-        "d_model": seen,
-        "qk_channels": query,
-        "v_channels": value,
-        "by_query": c.str("cross_attention_shape_for_attention", default="kv") == "q",
-        "wider": keys.sized("m", c.int("cross_attention_widening_factor")),
-        "way": next((number for number, way in enumerate(_IMAGES) if architecture.endswith(way)), 0),
-        "image_size": keys.sized("I", c.int("image_size")),
-        "dimensions": c.length("train_size") or 0,
-    }
+    sizes = Perceiver.read(
+        c,
+        d_model=seen,
+        qk_channels=query,
+        v_channels=value,
+        by_query=c.str("cross_attention_shape_for_attention", default="kv") == "q",
+        way=next((number for number, way in enumerate(_IMAGES) if architecture.endswith(way)), 0),
+        dimensions=c.length("train_size") or 0,
+    )
     rows, words, why = c.int("max_position_embeddings"), c.int("vocab_size"), keys.COARSER
-    return keys.imaging(c, layers, _HEADS, vocab=words, hidden=d, positions=rows, traits=traits, uncounted=why)
+    return keys.imaging(c, layers, _HEADS, vocab=words, hidden=d, positions=rows, uncounted=why).having(sizes)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, head = s.hidden, s.traits, s.head
-    known, values = of["qk_channels"], of["v_channels"]
+def blueprint(s: Spec[Perceiver]) -> Block:
+    d, of, head = s.hidden, s.own, s.head
+    known, values = of.qk_channels, of.v_channels
 
     def across(q: int, kv: int, wider: int, keyed: int, valued: int) -> Block:
-        own = keyed or (q if of["by_query"] else kv)
+        own = keyed or (q if of.by_query else kv)
         return _layer(q, kv, own, valued or own, q, wider * q, crossed=True)
 
     def within(one: Layer) -> Block:
@@ -61,8 +73,8 @@ def blueprint(s: Spec) -> Block:
         return _layer(d, d, known or d, own, own, one.dense.width)
 
     inputs, children = _inputs(s)
-    encoder = block(cross_attention=across(d, inputs, of["wider"], known, values), self_attends=stack(s.layers, within))
-    latents = block("embedding", latents=Tensor((of["num_latents"], d)))
+    encoder = block(cross_attention=across(d, inputs, of.wider, known, values), self_attends=stack(s.layers, within))
+    latents = block("embedding", latents=Tensor((of.num_latents, d)))
     body = block(embeddings=latents, encoder=encoder, input_preprocessor=Block(children) if children else None)
     if head == "base":
         return body
@@ -96,25 +108,23 @@ def _layer(q: int, kv: int, own: int, values: int, out: int, wide: int, crossed:
     return block(attention=outer, layernorm=layer_norm(q), mlp=network)
 
 
-def _inputs(s: Spec) -> tuple[int, dict[str, Node]]:
+def _inputs(s: Spec[Perceiver]) -> tuple[int, dict[str, Node]]:
     """The channels of what the latents attend to, and the tensors that make it."""
-    of, waves = s.traits, 2 * _BANDS + 1  # a sine and a cosine for each band, and the place itself
+    of, waves = s.own, 2 * _BANDS + 1  # a sine and a cosine for each band, and the place itself
     if s.head in ("masked_lm", "sequence_classification"):
-        words, rows = embedding(s.vocab, of["d_model"]), embedding(s.positions or 0, of["d_model"])
-        return of["d_model"], {"embeddings": words, "position_embeddings": rows}
+        words, rows = embedding(s.vocab, of.d_model), embedding(s.positions or 0, of.d_model)
+        return of.d_model, {"embeddings": words, "position_embeddings": rows}
     if s.head == "image_to_image":
-        return _CHANNELS + of["dimensions"] * waves, {
-            "conv_after_patches": Linear(_PATCH, _CHANNELS, True, "embedding")
-        }
+        return _CHANNELS + of.dimensions * waves, {"conv_after_patches": Linear(_PATCH, _CHANNELS, True, "embedding")}
     if s.head != "image_classification":
-        return of["d_model"], {}
-    way = _IMAGES[of["way"]]
+        return of.d_model, {}
+    way = _IMAGES[of.way]
     if way == "Fourier":
         return _COLOURS + 2 * waves, {}
     if way == "ConvProcessing":
         convnet = block(conv=conv(_COLOURS, _CHANNELS, 7), batchnorm=batch_norm(_CHANNELS))
         return _CHANNELS + 2 * waves, {"convnet": convnet}
-    places = of["image_size"] * of["image_size"]
+    places = of.image_size * of.image_size
     return 2 * _LEARNED, {
         "convnet_1x1": conv(_COLOURS, _LEARNED, 1, bias=True),
         "position_embeddings": block("embedding", position_embeddings=Tensor((places, _LEARNED))),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, experts, gqa, layer_norm, numbered_swiglu, pre_norm, with_head
 from hfcount.parts.conversions import BLOCK_SPARSE, W_EXPERTS
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("phimoe",)  # transformers 5.23: modeling_phimoe.py
@@ -12,15 +12,22 @@ SPELLINGS = BLOCK_SPARSE | {r"\.mlp\.gate\.weight$": ".mlp.router.weight"}
 MERGED = W_EXPERTS
 
 
-def spec(c: Config) -> Spec:
+class Phimoe(Sizes):
+    """What this architecture alone has."""
+
+    lm_head_bias: int
+
+
+def spec(c: Config) -> Spec[Phimoe]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
-    traits, windows = {"lm_head_bias": head_bias}, keys.sliding_everywhere(c)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), traits=traits, windows=windows)
+    windows = keys.sliding_everywhere(c)
+    own = Phimoe.read(c, lm_head_bias=head_bias)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Phimoe]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -29,4 +36,4 @@ def blueprint(s: Spec) -> Block:
         sparse = block(gate=gate, experts=experts(one.moe, numbered_swiglu(d, one.moe.width, "experts")))
         return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=sparse)
 
-    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.traits["lm_head_bias"]))
+    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.own.lm_head_bias))

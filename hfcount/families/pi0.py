@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("pi0",)  # transformers 5.23: modeling_pi0.py
@@ -16,29 +16,36 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class Pi0(Sizes):
+    """What this architecture alone has."""
+
+    max_state_dim: int = size("d_s")
+    max_action_dim: int = size("d_a")
+
+
+def spec(c: Config) -> Spec[Pi0]:
     sees, acts = families.part(c, "vlm_config", "paligemma"), families.part(c, "dit_config")
-    traits = {
-        "max_state_dim": keys.sized("d_s", c.int("max_state_dim")),
-        "max_action_dim": keys.sized("d_a", c.int("max_action_dim")),
-    }
+    sizes = Pi0.read(c)
     # Both have one vocabulary.
     own = {"image": sees, "action": acts.but(vocab=sees.vocab)}
-    return keys.decoder_spec(
-        c.part("vlm_config"),
-        sees.layers,
-        whole=c,
-        heads=("ForConditionalGeneration",),
-        vocab=sees.vocab,
-        hidden=sees.hidden,
-        layer_count=sees.layer_count,
-        traits=traits,
-        parts=own,
-    ).but(tied=False)
+    return (
+        keys.decoder_spec(
+            c.part("vlm_config"),
+            sees.layers,
+            whole=c,
+            heads=("ForConditionalGeneration",),
+            vocab=sees.vocab,
+            hidden=sees.hidden,
+            layer_count=sees.layer_count,
+            parts=own,
+        )
+        .but(tied=False)
+        .having(sizes)
+    )
 
 
-def blueprint(s: Spec) -> Block:
-    acts, states, actions = s.parts["action"], s.traits["max_state_dim"], s.traits["max_action_dim"]
+def blueprint(s: Spec[Pi0]) -> Block:
+    acts, states, actions = s.parts["action"], s.own.max_state_dim, s.own.max_action_dim
     w = acts.hidden
     expert = families.tree(acts.but(head="base")).children
     body = Block({name: node for name, node in expert.items() if name != "embed_tokens"})

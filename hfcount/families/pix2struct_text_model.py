@@ -3,12 +3,18 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, lm_head, rms_norm, stack
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("pix2struct_text_model",)  # transformers 5.23: modeling_pix2struct.py
 IGNORED = ("relative_attention_max_distance", "d_kv")
+
+
+class Pix2structTextModelLayer(Record):
+    """What its layers alone have."""
+
+    buckets: int
 
 
 def spec(c: Config) -> Spec:
@@ -18,7 +24,7 @@ def spec(c: Config) -> Spec:
     ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
 
     def layer(rows: int) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, traits={"buckets": rows})
+        return Layer(mixer=mixer, ffn=ffn, own=Pix2structTextModelLayer(buckets=rows))
 
     first = Indices.below(min(1, count))
     layers = keys.split(c, (first, lambda: layer(buckets)), (Indices.below(count).difference(first), lambda: layer(0)))
@@ -32,7 +38,7 @@ def blueprint(s: Spec) -> Block:
     parts = block(query=square, key=square, value=square, output=square).children
 
     def layer(one: Layer) -> Block:
-        buckets, wide = one.traits["buckets"], Linear(d, one.dense.width)
+        buckets, wide = one.sizes(Pix2structTextModelLayer).buckets, Linear(d, one.dense.width)
         table = block(weight=Tensor((buckets, one.attention.heads)))
         own = Block({**parts, **({"relative_attention_bias": table} if buckets else {})}, "attention")
         network = block("mlp", wi_0=wide, wi_1=wide, wo=Linear(one.dense.width, d))

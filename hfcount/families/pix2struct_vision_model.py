@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, rms_norm, stack
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_pix2struct.py, modeling_kosmos2_5.py
@@ -11,20 +11,24 @@ MODEL_TYPES = ("pix2struct_vision_model", "kosmos_2_5_vision_model")
 IGNORED = ("relative_attention_num_buckets", "relative_attention_max_distance")
 
 
-def spec(c: Config) -> Spec:
+class Pix2structVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    patch_embed_hidden_size: int = size("C_P")
+    places: int
+
+
+def spec(c: Config) -> Spec[Pix2structVisionModel]:
     first, heads = c.family == "pix2struct_vision_model", c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv" if first else "head_dim"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("d_ff" if first else "intermediate_size")))
-    traits = {
-        "patch_embed_hidden_size": keys.sized("C_P", c.int("patch_embed_hidden_size")),
-        "places": keys.sized("n_p", c.int("seq_len" if first else "max_num_patches")),
-    }
+    own = Pix2structVisionModel.read(c, places=keys.sized("n_p", c.int("seq_len" if first else "max_num_patches")))
     layers = keys.alike(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, hidden=c.int("hidden_size"), traits=traits)
+    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, places = s.hidden, embedding(s.traits["places"], s.hidden)
+def blueprint(s: Spec[Pix2structVisionModel]) -> Block:
+    d, places = s.hidden, embedding(s.own.places, s.hidden)
 
     def layer(one: Layer) -> Block:
         a, wide = one.attention, Linear(d, one.dense.width)
@@ -36,6 +40,6 @@ def blueprint(s: Spec) -> Block:
             pre_attention_layer_norm=rms_norm(d),
         )
 
-    patch = Linear(s.traits["patch_embed_hidden_size"], d, True, "embedding")
+    patch = Linear(s.own.patch_embed_hidden_size, d, True, "embedding")
     table = block(patch_projection=patch, row_embedder=places, column_embedder=places)
     return block(embeddings=table, encoder=block(layer=stack(s.layers, layer)), layernorm=rms_norm(d))

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.conversions import VIT
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("pixio",)  # transformers 5.23: modeling_pixio.py
@@ -16,7 +16,13 @@ SPELLINGS = {**VIT, r"\.norm1\.": ".layernorm_before.", r"\.norm2\.": ".layernor
 _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Pixio(Sizes):
+    """What this architecture alone has."""
+
+    n_cls_tokens: int
+
+
+def spec(c: Config) -> Spec[Pixio]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
@@ -28,15 +34,14 @@ def spec(c: Config) -> Spec:
         hidden=d,
         positions=keys.squares(c) + tokens,
         patches=keys.patches(c),
-        traits={"n_cls_tokens": tokens},
-    )
+    ).having(Pixio.read(c, n_cls_tokens=tokens))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Pixio]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
     embeddings = block(
         "embedding",
-        cls_token=Tensor((1, s.traits["n_cls_tokens"], d)),
+        cls_token=Tensor((1, s.own.n_cls_tokens, d)),
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )

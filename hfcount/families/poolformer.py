@@ -30,13 +30,13 @@ def blueprint(s: Spec) -> Block:
     before, embeddings, stages = s.traits["num_channels"], dict[str, Block](), dict[str, Node]()
 
     def layer(one: Layer) -> Block:
-        d, wide = one.traits["width"], one.dense.width
+        d, wide = one.width, one.dense.width
         scale, norm = Tensor((d,)) if s.traits["use_layer_scale"] else None, layer_norm(d)
         network = block("mlp", conv1=conv(d, wide, 1, bias=True), conv2=conv(wide, d, 1, bias=True))
         return block(output=network, before_norm=norm, after_norm=norm, layer_scale_1=scale, layer_scale_2=scale)
 
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         projection = conv(before, d, part.layer.traits["patch_size"], bias=True)
         embeddings[str(number)], stages[str(number)] = block("embedding", projection=projection), stack((part,), layer)
         before = d

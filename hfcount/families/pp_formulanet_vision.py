@@ -5,22 +5,31 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.convolution import conv
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("pp_formulanet_vision",)  # transformers 5.23: modeling_pp_formulanet.py
 
-_SIZES = {
-    "output_channels": "d_o",
-    "post_conv_in_channels": "d_a",
-    "post_conv_mid_channels": "d_b",
-    "post_conv_out_channels": "d_c",
-    "decoder_hidden_size": "d_t",
-}
+
+class PpFormulanetVision(Sizes):
+    """What this architecture alone has."""
+
+    output_channels: int = size("d_o")
+    post_conv_in_channels: int = size("d_a")
+    post_conv_mid_channels: int = size("d_b")
+    post_conv_out_channels: int = size("d_c")
+    decoder_hidden_size: int = size("d_t")
+    along: int
 
 
-def spec(c: Config) -> Spec:
+class PpFormulanetVisionLayer(Record):
+    """What its layers alone have."""
+
+    rows: int
+
+
+def spec(c: Config) -> Spec[PpFormulanetVision]:
     d, bias, count = c.int("hidden_size"), c.bool("qkv_bias", default=True), keys.layer_count(c)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
     ffn, side = Dense(width=c.int("mlp_dim"), bias=True), keys.grid(c)
@@ -29,21 +38,20 @@ def spec(c: Config) -> Spec:
 
     def layer(extent: int) -> Layer:
         rows = 2 * (extent or side) - 1 if placed else 0
-        return Layer(mixer=mixer, ffn=ffn, traits={"rows": rows})
+        return Layer(mixer=mixer, ffn=ffn, own=PpFormulanetVisionLayer(rows=rows))
 
     at = keys.numbered(c, "global_attn_indexes")
     rest = Indices.below(count).difference(at)
     layers = keys.split(c, (rest, lambda: layer(window)), (at, lambda: layer(0)))
-    traits: dict[str, int] = {key: keys.sized(letter, c.int(key)) for key, letter in _SIZES.items()}
-    traits["along"] = side if c.bool("use_abs_pos", default=True) else 0
-    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c), traits=traits)
+    own = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
+    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[PpFormulanetVision]) -> Block:
+    d, of = s.hidden, s.own
 
     def layer(one: Layer) -> Block:
-        rows, a = one.traits["rows"], one.attention
+        rows, a = one.sizes(PpFormulanetVisionLayer).rows, one.attention
         table = Tensor((rows, a.head_dim))
         own = fused_square_attention(d, a.qkv_bias)
         more = {"rel_pos_h": table, "rel_pos_w": table} if rows else {}
@@ -51,19 +59,19 @@ def blueprint(s: Spec) -> Block:
         attention = Block({**own.children, **more}, "attention")
         return block(layer_norm1=layer_norm(d), attn=attention, layer_norm2=layer_norm(d), mlp=network)
 
-    along, narrow, out = of["along"], of["output_channels"], of["post_conv_out_channels"]
+    along, narrow, out = of.along, of.output_channels, of.post_conv_out_channels
     neck = block(
         conv1=conv(d, narrow, 1),
         layer_norm1=layer_norm(narrow),
         conv2=conv(narrow, narrow, 3),
         layer_norm2=layer_norm(narrow),
     )
-    middle = of["post_conv_mid_channels"]
+    middle = of.post_conv_mid_channels
     projector = block(
-        conv1=conv(of["post_conv_in_channels"], middle, 3),
+        conv1=conv(of.post_conv_in_channels, middle, 3),
         conv2=conv(middle, out, 3),
         linear_1=Linear(out, out, True, "projector"),
-        linear_2=Linear(out, of["decoder_hidden_size"], True, "projector"),
+        linear_2=Linear(out, of.decoder_hidden_size, True, "projector"),
     )
     return block(
         pos_embed=Tensor((1, along, along, d), component="embedding") if along else None,

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
     sides = c.ints("conv_kernel_size", default=(1, 7) if sixth else (1, 3))
     if len(sides) != 2:
         raise c.error("conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides))
-    inputs = seen.layers[-1].layer.traits["width"] if seen.layers else seen.hidden
+    inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
     traits = {"in": inputs, "high": sides[0], "wide": sides[1], "sixth": sixth}
     layers = keys.alike(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
     parts, out = {"backbone": seen}, keys.sized("|V|", c.int("head_out_channels"))

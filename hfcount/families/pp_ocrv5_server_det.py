@@ -46,7 +46,7 @@ def blueprint(s: Spec) -> Block:
     def sides(name: str) -> tuple[int, int]:
         return of[f"high.{name}"], of[f"wide.{name}"]
 
-    widths = [part.layer.traits["width"] for part in seen.layers]
+    widths = [part.layer.width for part in seen.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)
     neck: dict[str, Node] = {

@@ -6,7 +6,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.parts.classic import positions
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tied, block
 
 MODEL_TYPES = ("prophetnet",)  # transformers 5.23: modeling_prophetnet.py
@@ -15,7 +15,15 @@ IGNORED = ("relative_max_distance", "disable_ngram_loss")
 _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM")
 
 
-def spec(c: Config) -> Spec:
+class Prophetnet(Sizes):
+    """What this architecture alone has."""
+
+    ngram: int = size("n_g", absent=2)
+    num_buckets: int = size("b", absent=32)
+    add_cross_attention: bool
+
+
+def spec(c: Config) -> Spec[Prophetnet]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
 
     alone = keys.head_of(c, keys.named(_HEADS))[1] == "causal_lm"
@@ -28,25 +36,21 @@ def spec(c: Config) -> Spec:
     encoder = keys.alike(side("encoder"), keys.layer_count(c, "num_encoder_layers"))
     decoder = keys.alike(side("decoder"), keys.layer_count(c, "num_decoder_layers"))
     crossed = c.bool("add_cross_attention", default=True)
-    traits = {
-        "ngram": keys.sized("n_g", c.int("ngram", default=2)),
-        "num_buckets": keys.sized("b", c.int("num_buckets", default=32)),
-        "add_cross_attention": crossed,
-    }
+    own = Prophetnet.read(c, add_cross_attention=crossed)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=tuple(encoder), causal=False)}
-    whole = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, hidden=d, positions=rows, traits=traits, parts=parts)
-    return whole.but(uncounted="each token is predicted by several streams, which is not described")
+    whole = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, hidden=d, positions=rows, parts=parts)
+    return whole.but(uncounted="each token is predicted by several streams, which is not described").having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, norm, square, of = s.hidden, layer_norm(s.hidden), Linear(s.hidden, s.hidden, True), s.traits
+def blueprint(s: Spec[Prophetnet]) -> Block:
+    d, norm, square, of = s.hidden, layer_norm(s.hidden), Linear(s.hidden, s.hidden, True), s.own
     attention = block("attention", **{f"{name}_proj": square for name in ("key", "value", "query", "out")})
     table = Tied(f"{'' if s.head == 'base' else 'prophetnet.'}word_embeddings.weight", (s.vocab, d))
     own_table = table if s.tied else embedding(s.vocab, d)
 
     def layer(one: Layer, decoding: bool) -> Block:
-        places = Linear(d, of["num_buckets"] * one.attention.heads, True)
-        across = decoding and of["add_cross_attention"]
+        places = Linear(d, of.num_buckets * one.attention.heads, True)
+        across = decoding and of.add_cross_attention
         return block(
             self_attn=altered(attention, relative_pos_embeddings=places) if decoding else attention,
             self_attn_layer_norm=norm,
@@ -58,7 +62,7 @@ def blueprint(s: Spec) -> Block:
 
     common = block(word_embeddings=own_table, position_embeddings=positions(s), embeddings_layer_norm=norm)
     encoder = altered(common, layers=stack(s.stack("encoder"), lambda one: layer(one, False)))
-    streams, layers = embedding(of["ngram"], d), stack(s.layers, lambda one: layer(one, True))
+    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda one: layer(one, True))
     decoder = altered(common, ngram_embeddings=streams, layers=layers)
     whole = None if s.head == "causal_lm" else encoder
     body = block(word_embeddings=embedding(s.vocab, d), encoder=whole, decoder=decoder)

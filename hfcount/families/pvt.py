@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
     before, embeddings, stages = s.traits["num_channels"], dict[str, Block](), dict[str, Node]()
     for number, part in enumerate(s.layers):
         of = part.layer.traits
-        d = of["width"]
+        d = part.layer.width
         embeddings[str(number)] = block(
             "embedding",
             position_embeddings=Tensor((1, of["rows"], d)),
@@ -52,7 +52,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, side = one.attention, one.traits["width"], one.traits["merged"]
+    a, d, side = one.attention, one.width, one.traits["merged"]
     into, inner = Linear(d, d, a.qkv_bias), side > 1
     own = block(
         query=into,

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     before, stages = s.traits["num_channels"], dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         projection = conv(before, d, part.layer.traits["patch_size"], bias=True)
         embedding = block("embedding", proj=projection, layer_norm=layer_norm(d))
         stages[str(number)] = block(patch_embedding=embedding, blocks=stack((part,), _layer), layer_norm=layer_norm(d))
@@ -40,7 +40,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, side, wide = one.attention, one.traits["width"], one.traits["merged"], one.dense.width
+    a, d, side, wide = one.attention, one.width, one.traits["merged"], one.dense.width
     into, norm = Linear(d, d, a.qkv_bias), layer_norm(d)
     attention = block(
         "attention",

@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.conversions import qkv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qianfan_ocr",)  # transformers 5.23: modeling_qianfan_ocr.py
@@ -30,15 +30,21 @@ SPELLINGS = {
 MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")}
 
 
-def spec(c: Config) -> Spec:
+class QianfanOcr(Sizes):
+    """What this architecture alone has."""
+
+    downsample_ratio: int
+
+
+def spec(c: Config) -> Spec[QianfanOcr]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=heads, traits={"downsample_ratio": merged}).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(QianfanOcr.read(c, downsample_ratio=merged))
 
 
-def blueprint(s: Spec) -> Block:
-    d, side, text = s.hidden, s.traits["downsample_ratio"], families.base(s)
+def blueprint(s: Spec[QianfanOcr]) -> Block:
+    d, side, text = s.hidden, s.own.downsample_ratio, families.base(s)
     seen = side * side * s.parts["vision"].hidden
     if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
         family = s.parts["text"].family

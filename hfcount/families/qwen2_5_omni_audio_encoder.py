@@ -6,22 +6,28 @@ from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.parts.temporal import conv
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen2_5_omni_audio_encoder",)  # transformers 5.23: modeling_qwen2_5_omni.py
 IGNORED = ("max_source_positions", "n_window")
 
 
-def spec(c: Config) -> Spec:
+class Qwen25OmniAudioEncoder(Sizes):
+    """What this architecture alone has."""
+
+    num_mel_bins: int = size("b")
+
+
+def spec(c: Config) -> Spec[Qwen25OmniAudioEncoder]:
     d, width = c.int("d_model"), Dense(width=c.int("encoder_ffn_dim"), bias=True)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("encoder_attention_heads")), ffn=width)
     layers, out = keys.alike(layer, c.int("encoder_layers", maximum=MAX_LAYERS)), c.int("output_dim")
-    traits = {"num_mel_bins": keys.sized("b", c.int("num_mel_bins"))}
-    return keys.encoding(c, layers, hidden=d, out=out, traits=traits)
+    own = Qwen25OmniAudioEncoder.read(c)
+    return keys.encoding(c, layers, hidden=d, out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Qwen25OmniAudioEncoder]) -> Block:
     d, out = s.hidden, s.output
 
     def layer(one: Layer) -> Block:
@@ -30,7 +36,7 @@ def blueprint(s: Spec) -> Block:
         return altered(bart_layer(d, one, False), self_attn=attention)
 
     return block(
-        conv1=conv(s.traits["num_mel_bins"], d, 3, component="embedding"),
+        conv1=conv(s.own.num_mel_bins, d, 3, component="embedding"),
         conv2=conv(d, d, 3, component="embedding"),
         audio_bos_eos_token=embedding(2, out),
         layers=stack(s.layers, layer),

@@ -3,9 +3,9 @@
 from itertools import product
 
 from hfcount import keys
+from hfcount.components.vocoders import halved, snake
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.parts.vocoders import halved, snake
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block

@@ -3,21 +3,27 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen2_5_omni_talker",)  # transformers 5.23: modeling_qwen2_5_omni.py
 
 
-def spec(c: Config) -> Spec:
+class Qwen25OmniTalker(Sizes):
+    """What this architecture alone has."""
+
+    embedding_size: int = size("d_e")
+
+
+def spec(c: Config) -> Spec[Qwen25OmniTalker]:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    traits = {"embedding_size": keys.sized("d_e", c.int("embedding_size"))}
+    own = Qwen25OmniTalker.read(c)
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(c, first=28)
-    return keys.decoder_spec(c, layer, heads=heads, traits=traits, windows=windows).but(tied=False)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, wide = s.hidden, s.traits["embedding_size"]
+def blueprint(s: Spec[Qwen25OmniTalker]) -> Block:
+    d, wide = s.hidden, s.own.embedding_size
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, rms_norm, stack, swiglu
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py, modeling_qwen2_5_omni.py
@@ -12,7 +12,14 @@ MODEL_TYPES = ("qwen2_vl_vision", "qwen2_5_vl_vision", "qwen2_5_omni_vision_enco
 IGNORED = ("fullatt_block_indexes", "spatial_patch_size", "tokens_per_second", "window_size")
 
 
-def spec(c: Config) -> Spec:
+class Qwen2VlVision(Sizes):
+    """What this architecture alone has."""
+
+    gated: bool
+    fused: bool
+
+
+def spec(c: Config) -> Spec[Qwen2VlVision]:
     gated = c.family != "qwen2_vl_vision"
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     d = c.int("hidden_size" if gated else "embed_dim")
@@ -25,15 +32,14 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, "in_channels", "in_chans", frames=frames, merge=merge),
         out=c.int("out_hidden_size" if gated else "hidden_size"),
-        traits={"gated": gated, "fused": c.family != "qwen2_5_omni_vision_encoder"},
-    )
+    ).having(Qwen2VlVision.read(c, gated=gated, fused=c.family != "qwen2_5_omni_vision_encoder"))
 
 
-def blueprint(s: Spec) -> Block:
-    d, gated = s.hidden, s.traits["gated"]
+def blueprint(s: Spec[Qwen2VlVision]) -> Block:
+    d, gated = s.hidden, s.own.gated
     square = Linear(d, d, True)
     split = block("attention", q=square, k=square, v=square, proj=square)
-    attention = fused_square_attention(d) if s.traits["fused"] else split
+    attention = fused_square_attention(d) if s.own.fused else split
     norm, merged = rms_norm(d) if gated else layer_norm(d), s.seen.merged(d)
 
     def layer(one: Layer) -> Block:

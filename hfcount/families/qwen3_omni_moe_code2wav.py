@@ -1,11 +1,11 @@
 """Qwen3-Omni's vocoder: layers over embedded codes, then convolutions that lengthen them (arXiv:2509.17765)."""
 
 from hfcount import keys
+from hfcount.components.vocoders import halved, snake
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.parts.vocoders import halved, snake
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 

@@ -3,24 +3,30 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("qwen3_omni_moe_talker_code_predictor",)  # transformers 5.23: modeling_qwen3_omni_moe.py
 
 
-def spec(c: Config) -> Spec:
+class Qwen3OmniMoeTalkerCodePredictor(Sizes):
+    """What this architecture alone has."""
+
+    num_code_groups: int
+
+
+def spec(c: Config) -> Spec[Qwen3OmniMoeTalkerCodePredictor]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     # The first codebook is the talker's.
-    traits = {"num_code_groups": keys.sized("n_c", c.int("num_code_groups")) - 1}
+    own = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.sized("n_c", c.int("num_code_groups")) - 1)
     windows = keys.sliding(c, lambda: keys.later(c, first=28))
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c)), ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, traits=traits, windows=windows).but(tied=False)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, books = s.hidden, Indices.below(s.traits["num_code_groups"])
+def blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:
+    d, books = s.hidden, Indices.below(s.own.num_code_groups)
 
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))

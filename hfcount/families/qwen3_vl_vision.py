@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -28,7 +28,14 @@ _HANDING_ON = (
 )
 
 
-def spec(c: Config) -> Spec:
+class Qwen3VlVision(Sizes):
+    """What this architecture alone has."""
+
+    deepstack_visual_indexes: int
+    numbered: bool
+
+
+def spec(c: Config) -> Spec[Qwen3VlVision]:
     hands_on = c.family in _HANDING_ON  # layers besides the last, to the first layers of the language model
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
@@ -40,16 +47,18 @@ def spec(c: Config) -> Spec:
         patches=patches,
         positions=c.int("num_position_embeddings"),
         out=c.int("out_hidden_size"),
-        traits={
-            "deepstack_visual_indexes": len(c.ints("deepstack_visual_indexes")) if hands_on else 0,
-            "numbered": c.family == "qwen3_omni_moe_vision_encoder",
-        },
+    ).having(
+        Qwen3VlVision.read(
+            c,
+            deepstack_visual_indexes=len(c.ints("deepstack_visual_indexes")) if hands_on else 0,
+            numbered=c.family == "qwen3_omni_moe_vision_encoder",
+        )
     )
 
 
-def blueprint(s: Spec) -> Block:
-    d, merged, deep = s.hidden, s.seen.merged(s.hidden), s.traits["deepstack_visual_indexes"]
-    numbered = s.traits["numbered"]
+def blueprint(s: Spec[Qwen3VlVision]) -> Block:
+    d, merged, deep = s.hidden, s.seen.merged(s.hidden), s.own.deepstack_visual_indexes
+    numbered = s.own.numbered
 
     def merger(norm: int) -> Block:
         wide, narrow = Linear(merged, merged, bias=True), Linear(merged, s.output, bias=True)

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("qwen_vl_vision",)  # modeling_qwen.py of Qwen/Qwen-VL, and visual.py beside it
@@ -13,7 +13,13 @@ IGNORED = ("image_size", "image_start_id")
 _QUERIES = 256  # as the implementation has it, and as many places
 
 
-def spec(c: Config) -> Spec:
+class QwenVlVision(Sizes):
+    """What this architecture alone has."""
+
+    n_queries: int
+
+
+def spec(c: Config) -> Spec[QwenVlVision]:
     d = c.int("width")
     return keys.tower(
         c,
@@ -24,11 +30,10 @@ def spec(c: Config) -> Spec:
         patches=Patches(side=c.int("patch_size"), channels=3),
         positions=_QUERIES,
         out=c.int("output_dim"),
-        traits={"n_queries": keys.sized("n_q", c.int("n_queries", default=_QUERIES))},
-    )
+    ).having(QwenVlVision.read(c, n_queries=keys.sized("n_q", c.int("n_queries", default=_QUERIES))))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[QwenVlVision]) -> Block:
     d, out = s.hidden, s.output
 
     def attention(width: int, **fused: Tensor | Linear) -> Block:
@@ -42,7 +47,7 @@ def blueprint(s: Spec) -> Block:
             mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
         )
 
-    queries = Tensor((s.traits["n_queries"], out))
+    queries = Tensor((s.own.n_queries, out))
     pooling = block(
         "projector",
         query=queries,

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack, swiglu
 from hfcount.parts.classic import fused_attention
 from hfcount.parts.conversions import qkv
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
@@ -23,7 +23,18 @@ SPELLINGS = {
 MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")}
 
 
-def spec(c: Config) -> Spec:
+class Radio(Sizes):
+    """What this architecture alone has."""
+
+    gated: bool
+    tokens: int
+    frames: int
+    norm_mean: int
+    norm_std: int
+    summaries: int
+
+
+def spec(c: Config) -> Spec[Radio]:
     d, bias, side = c.int("hidden_size"), c.bool("qkv_bias", default=True), c.int("patch_size")
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
@@ -32,23 +43,24 @@ def spec(c: Config) -> Spec:
     layers = keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c))
     along = c.int("max_img_size") // side
     null = c.is_null("video_temporal_patch_size")
-    traits = {
-        "gated": gated,
-        "tokens": c.int("num_cls_tokens", minimum=0) + c.int("num_registers", minimum=0),
-        "frames": 0 if null else keys.sized("P_t", c.int("video_temporal_patch_size")),
-        "norm_mean": _COLOURS if c.is_null("norm_mean") or not c.has("norm_mean") else len(c.entries("norm_mean")),
-        "norm_std": _COLOURS if c.is_null("norm_std") or not c.has("norm_std") else len(c.entries("norm_std")),
-        "summaries": _SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),
-    }
+    own = Radio.read(
+        c,
+        gated=gated,
+        tokens=c.int("num_cls_tokens", minimum=0) + c.int("num_registers", minimum=0),
+        frames=0 if null else keys.sized("P_t", c.int("video_temporal_patch_size")),
+        norm_mean=_COLOURS if c.is_null("norm_mean") or not c.has("norm_mean") else len(c.entries("norm_mean")),
+        norm_std=_COLOURS if c.is_null("norm_std") or not c.has("norm_std") else len(c.entries("norm_std")),
+        summaries=_SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),
+    )
     colours = Patches(side=side, channels=c.int("num_channels"))
-    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours, traits=traits)
+    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(own)
 
 
 _COLOURS, _SUMMARIES = 3, 2  # where the config lists none
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Radio]) -> Block:
+    d, of = s.hidden, s.own
     scale = block("other", lambda1=Tensor((d,), presence="dispensable"))  # the first checkpoints have none
 
     def layer(one: Layer) -> Block:
@@ -58,21 +70,21 @@ def blueprint(s: Spec) -> Block:
             attn=fused_attention(d, one.attention, "qkv", "proj"),
             layer_scale1=scale,
             norm2=layer_norm(d),
-            mlp=swiglu(d, wide, True) if of["gated"] else mlp(d, wide),
+            mlp=swiglu(d, wide, True) if of.gated else mlp(d, wide),
             layer_scale2=scale,
         )
 
-    frames = Linear(of["frames"] * s.seen.pixels, d, component="embedding")
+    frames = Linear(of.frames * s.seen.pixels, d, component="embedding")
     table = block(
         "embedding",
-        cls_token=block(token=Tensor((of["tokens"], d))),
+        cls_token=block(token=Tensor((of.tokens, d))),
         embedder=Linear(s.seen.pixels, d),
-        video_embedder=frames if of["frames"] else None,
+        video_embedder=frames if of.frames else None,
         pos_embed=Tensor((1, s.positions or 0, d)),
     )
-    held = obsolete if of.get("normed_outside") else buffer  # a model around it may norm the colours itself
-    colours = block(norm_mean=held(of["norm_mean"], 1, 1), norm_std=held(of["norm_std"], 1, 1))
+    held = obsolete if s.adapted else buffer  # a model around it may norm the colours itself
+    colours = block(norm_mean=held(of.norm_mean, 1, 1), norm_std=held(of.norm_std, 1, 1))
     model = block(patch_generator=table, blocks=stack(s.layers, layer))
-    chosen = Tensor((of["summaries"],), "buffer", "dispensable", whole=True)  # what the config says
+    chosen = Tensor((of.summaries,), "buffer", "dispensable", whole=True)  # what the config says
     whole = block(model=model, input_conditioner=colours, summary_idxs=chosen)
     return block(radio_model=whole)

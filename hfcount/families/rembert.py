@@ -4,19 +4,26 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, pooler
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("rembert",)  # transformers 5.23: modeling_rembert.py
 
 
-def spec(c: Config) -> Spec:
-    sizes = {name: c.int(name) for name in ("input_embedding_size", "output_embedding_size")}
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False, traits=sizes)
+class Rembert(Sizes):
+    """What this architecture alone has."""
+
+    input_embedding_size: int = size()
+    output_embedding_size: int = size()
 
 
-def blueprint(s: Spec) -> Block:
-    d, narrow, wide = s.hidden, s.traits["input_embedding_size"], s.traits["output_embedding_size"]
+def spec(c: Config) -> Spec[Rembert]:
+    own = Rembert.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False).having(own)
+
+
+def blueprint(s: Spec[Rembert]) -> Block:
+    d, narrow, wide = s.hidden, s.own.input_embedding_size, s.own.output_embedding_size
     into = Linear(narrow, d, True, "embedding")
     encoder = block(embedding_hidden_mapping_in=into, layer=stack(s.layers, lambda one: bert_layer(d, one)))
     body = block(embeddings=bert_embeddings(s, narrow), encoder=encoder, pooler=pooler(s))

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import led, normed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("resnet",)  # transformers 5.23: modeling_resnet.py
@@ -14,27 +14,32 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 _REDUCTION = 4  # by how much a bottleneck is narrower than the layer
 
 
-def spec(c: Config) -> Spec:
+class Resnet(Sizes):
+    """What this architecture alone has."""
+
+    num_channels: int = size("C")
+    embedding_size: int = size("d0")
+    bottleneck: bool
+    downsample_in_first_stage: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Resnet]:
     widths = c.ints("hidden_sizes")
     kind = c.str("layer_type", default="bottleneck")
     if kind not in ("basic", "bottleneck"):
         raise c.error(f"layer_type is {kind!r}, and must be basic or bottleneck.", "layer_type", observed=kind)
     layers = keys.stages(c, widths[: c.length("depths")])
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "embedding_size": keys.sized("d0", c.int("embedding_size")),
-        "bottleneck": kind == "bottleneck",
-        "downsample_in_first_stage": c.bool("downsample_in_first_stage", default=False),
-    }
-    d = layers[-1].layer.traits["width"] if len(layers) == len(widths) else keys.sized("d", widths[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    own = Resnet.read(c, bottleneck=kind == "bottleneck")
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, before = s.traits, s.traits["embedding_size"]
+def blueprint(s: Spec[Resnet]) -> Block:
+    of, before = s.own, s.own.embedding_size
 
     def layer(inputs: int, d: int, shortened: bool) -> Block:
-        if of["bottleneck"]:
+        if of.bottleneck:
             narrow = d // _REDUCTION
             way = [normed(inputs, narrow, 1), normed(narrow, narrow, 3), normed(narrow, d, 1)]
         else:
@@ -44,11 +49,11 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
-        shortened = before != d or bool(number or of["downsample_in_first_stage"])
+        d = part.layer.width
+        shortened = before != d or bool(number or of.downsample_in_first_stage)
         stages[str(number)] = block(layers=led(part.indices.count, layer(before, d, shortened), layer(d, d, False)))
         before = d
-    stem = block(embedder=normed(of["num_channels"], of["embedding_size"], 7))
+    stem = block(embedder=normed(of.num_channels, of.embedding_size, 7))
     body = block(embedder=stem, encoder=block(stages=Block(stages)))
     labels = block(classifier=Block({"1": classifier(s)}))
     return headed(s, "resnet", body, image_classification=labels)

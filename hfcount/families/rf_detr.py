@@ -1,6 +1,7 @@
 """RF-DETR: LW-DETR over a DINOv2 whose features are joined at one scale, also with masks (arXiv:2511.09554)."""
 
 from hfcount import families, keys
+from hfcount.families.rf_detr_dinov2 import RfDetrDinov2
 from hfcount.keys.detection import grouped_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
@@ -47,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             norm3=norm,
         )
 
-    width = seen.traits["outputs"] * seen.hidden
+    width = seen.sizes(RfDetrDinov2).outputs * seen.hidden
     joined = split_stage(width, d, of["inner"], of["c2f_num_blocks"], step, ("cv1", "cv2", "m"))
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
     decoder = block(layers=stack(s.layers, layer), norm=norm, ref_point_head=perceptron(2 * d, d, d))

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack, swiglu
 from hfcount.parts.classic import mha
 from hfcount.parts.vision import patch_convolution, vit_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -22,7 +22,15 @@ IGNORED = (
 _HEADS = keys.named(Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class RfDetrDinov2(Sizes):
+    """What this architecture alone has."""
+
+    gated: bool
+    use_mask_token: bool = flag(absent=True)
+    outputs: int
+
+
+def spec(c: Config) -> Spec[RfDetrDinov2]:
     d, gated = c.int("hidden_size"), c.bool("use_swiglu_ffn", default=False)
     wide = c.times("mlp_ratio", d)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
@@ -32,33 +40,29 @@ def spec(c: Config) -> Spec:
     outputs = len(keys.features(c, depth))
     if not outputs:
         raise c.error("out_indices names no stage, and those before the last one see windows.", "out_indices")
-    traits = {
-        "gated": gated,
-        "use_mask_token": c.bool("use_mask_token", default=True),
-        "outputs": keys.sized("n_o", outputs),
-    }
+    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.sized("n_o", outputs))
     layers, rows = keys.alike(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c), traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, scale, norm = s.hidden, s.traits, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
+def blueprint(s: Spec[RfDetrDinov2]) -> Block:
+    d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         return block(
             norm1=norm,
-            attention=vit_attention(d, a) if of.get("renamed") else mha(d, a, "o_proj"),
+            attention=vit_attention(d, a) if s.adapted else mha(d, a, "o_proj"),
             layer_scale1=scale,
             norm2=norm,
-            mlp=swiglu(d, width, bias=True) if of["gated"] else mlp(d, width),
+            mlp=swiglu(d, width, bias=True) if of.gated else mlp(d, width),
             layer_scale2=scale,
         )
 
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
-        mask_token=Tensor((1, d)) if of["use_mask_token"] else None,
+        mask_token=Tensor((1, d)) if of.use_mask_token else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )

@@ -22,7 +22,7 @@ def blueprint(s: Spec) -> Block:
         attention = Block({**bert_attention(d, one.attention, norm=False).children, "LayerNorm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.traits["add_cross_attention"] else None,
+            crossattention=attention if one.cross_attention else None,
             intermediate=block(LayerNorm=norm, dense=Linear(d, width, True, "mlp")),
             output=block("mlp", dense=Linear(width, d, True)),
         )

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
     one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
     first, rest = Indices.below(1), Indices.span(1, count)
-    layers = keys.split(c, (first, lambda: one.but(traits={"first": 1})), (rest, lambda: one))
+    layers = keys.split(c, (first, lambda: one.but(first=True)), (rest, lambda: one))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             value=Linear(width, d),
         )
         return block(
-            pre_ln=layer_norm(d) if one.traits.get("first") else None,
+            pre_ln=layer_norm(d) if one.first else None,
             ln1=layer_norm(d),
             attention=time_mix(one.mixer) if isinstance(one.mixer, RWKV) else None,
             ln2=layer_norm(d),

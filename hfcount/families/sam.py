@@ -3,22 +3,28 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.sam import frequencies, shared_frequencies
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("sam", "sam_hq")  # transformers 5.23: modeling_sam.py, modeling_sam_hq.py
 
 
-def spec(c: Config) -> Spec:
+class Sam(Sizes):
+    """What this architecture alone has."""
+
+    num_pos_feats: int
+
+
+def spec(c: Config) -> Spec[Sam]:
     vision, prompt = families.part(c, "vision_config"), families.part(c, "prompt_encoder_config")
     decoder = families.part(c, "mask_decoder_config")
-    traits = {"num_pos_feats": keys.sized("n_f", c.part("vision_config").int("num_pos_feats"))}
+    own = Sam.read(c, num_pos_feats=keys.sized("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
-    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts, traits=traits)
+    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    count = s.traits["num_pos_feats"]
+def blueprint(s: Spec[Sam]) -> Block:
+    count = s.own.num_pos_feats
     prompts = families.tree(s.parts["prompt"])
     return block(
         shared_image_embedding=frequencies(count, trained=True),

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec:
         mixer = keys.multi_head(c, d, many, uneven="built")
         first = min(1, depth)
         for inputs, places in ((before or d, range(start, start + first)), (d, range(start + first, start + depth))):
-            layer = Layer(mixer=mixer, ffn=ffn, traits={"width": d, "inputs": inputs})
+            layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, traits={"inputs": inputs})
             layers += [Layers(indices=Indices.of(places), layer=layer)] if places else []
         start, before = start + depth, d
     traits = {
@@ -63,7 +63,7 @@ def blueprint(s: Spec) -> Block:
     of, first = s.traits, s.hidden
 
     def layer(one: Layer) -> Block:
-        inputs, d = one.traits["inputs"], one.traits["width"]
+        inputs, d = one.traits["inputs"], one.width
         return block(
             layer_norm1=layer_norm(inputs),
             attn=block("attention", qkv=Linear(inputs, 3 * d, True), proj=Linear(d, d, True)),

@@ -5,20 +5,26 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.detection import numbered_mlp
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 # transformers 5.23: modeling_sam3.py, modeling_sam3_lite_text.py
 MODEL_TYPES = ("sam3_detr_decoder", "sam3_lite_text_detr_decoder")
 
 
-def spec(c: Config) -> Spec:
-    traits = {"num_queries": keys.sized("n_q", c.int("num_queries"))}
-    return keys.tower(c, depth=("num_layers",), uneven="built", traits=traits, further={"Decoder": "base"})
+class Sam3DetrDecoder(Sizes):
+    """What this architecture alone has."""
+
+    num_queries: int = size("n_q")
 
 
-def blueprint(s: Spec) -> Block:
-    d, queries, heads = s.hidden, s.traits["num_queries"], s.layers[0].layer.attention.heads
+def spec(c: Config) -> Spec[Sam3DetrDecoder]:
+    own = Sam3DetrDecoder.read(c)
+    return keys.tower(c, depth=("num_layers",), uneven="built", further={"Decoder": "base"}).having(own)
+
+
+def blueprint(s: Spec[Sam3DetrDecoder]) -> Block:
+    d, queries, heads = s.hidden, s.own.num_queries, s.layers[0].layer.attention.heads
 
     def layer(one: Layer) -> Block:
         named = dict[str, Block]()

@@ -4,20 +4,26 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.vision import convolution, square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_sam3.py, modeling_sam3_lite_text.py
 MODEL_TYPES = ("sam3_geometry_encoder", "sam3_lite_text_geometry_encoder")
 
 
-def spec(c: Config) -> Spec:
-    traits = {"roi_size": keys.sized("w_o", c.int("roi_size"))}
-    return keys.tower(c, depth=("num_layers",), uneven="built", traits=traits)
+class Sam3GeometryEncoder(Sizes):
+    """What this architecture alone has."""
+
+    roi_size: int = size("w_o")
 
 
-def blueprint(s: Spec) -> Block:
-    d, side = s.hidden, s.traits["roi_size"]
+def spec(c: Config) -> Spec[Sam3GeometryEncoder]:
+    own = Sam3GeometryEncoder.read(c)
+    return keys.tower(c, depth=("num_layers",), uneven="built").having(own)
+
+
+def blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:
+    d, side = s.hidden, s.own.roi_size
 
     def layer(one: Layer) -> Block:
         return block(

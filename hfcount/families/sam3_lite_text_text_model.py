@@ -5,27 +5,33 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.convolution import batch_norm, conv
 from hfcount.parts.vision import clip_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("sam3_lite_text_text_model",)  # transformers 5.23: modeling_sam3_lite_text.py
 
 
-def spec(c: Config) -> Spec:
+class Sam3LiteTextTextModel(Sizes):
+    """What this architecture alone has."""
+
+    repmixer_kernel_size: int = size("w")
+
+
+def spec(c: Config) -> Spec[Sam3LiteTextTextModel]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     ends = Indices.of({0, int(count) - 1} if count and c.bool("use_repmixer_blocks") else ())
     attended = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     mixed = Layer(ffn=keys.dense(c, bias=True))
     rest = Indices.below(count).difference(ends)
     layers = keys.split(c, (ends, lambda: mixed), (rest, lambda: attended))
-    traits = {"repmixer_kernel_size": keys.sized("w", c.int("repmixer_kernel_size"))}
+    own = Sam3LiteTextTextModel.read(c)
     rows, out = c.int("max_position_embeddings"), c.int("projection_dim")
-    return keys.encoding(c, layers, vocab=c.int("vocab_size"), hidden=d, out=out, positions=rows, traits=traits)
+    return keys.encoding(c, layers, vocab=c.int("vocab_size"), hidden=d, out=out, positions=rows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, side, scale = s.hidden, s.traits["repmixer_kernel_size"], Tensor((s.hidden, 1, 1))
+def blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
+    d, side, scale = s.hidden, s.own.repmixer_kernel_size, Tensor((s.hidden, 1, 1))
 
     def layer(one: Layer) -> Block:
         if one.mixer is not None:

@@ -1,10 +1,10 @@
 """SAM 3's mask decoder: queries become masks over features at full resolution (arXiv:2511.16719)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.vision import convolution, square_attention
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
@@ -15,13 +15,19 @@ IGNORED = ("num_attention_heads",)
 _EMBEDDER = 3  # layers of the network that embeds masks
 
 
-def spec(c: Config) -> Spec:
-    traits = {"num_upsampling_stages": keys.sized("n_u", c.int("num_upsampling_stages", maximum=MAX_LAYERS))}
-    return keys.encoding(c, (), {"Decoder": "base"}, hidden=c.int("hidden_size"), traits=traits)
+class Sam3MaskDecoder(Sizes):
+    """What this architecture alone has."""
+
+    num_upsampling_stages: int = count("n_u")
 
 
-def blueprint(s: Spec) -> Block:
-    d, stages = s.hidden, Indices.below(s.traits["num_upsampling_stages"])
+def spec(c: Config) -> Spec[Sam3MaskDecoder]:
+    own = Sam3MaskDecoder.read(c)
+    return keys.encoding(c, (), {"Decoder": "base"}, hidden=c.int("hidden_size")).having(own)
+
+
+def blueprint(s: Spec[Sam3MaskDecoder]) -> Block:
+    d, stages = s.hidden, Indices.below(s.own.num_upsampling_stages)
     pixels = block(conv_layers=Repeat(stages, convolution(d, d, 3)), norms=Repeat(stages, layer_norm(d)))
     return block(
         pixel_decoder=pixels,

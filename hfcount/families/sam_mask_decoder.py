@@ -1,12 +1,12 @@
 """SAM's mask decoder: tokens and image attend to each other, and tokens become masks (arXiv:2304.02643)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.convolution import transposed
 from hfcount.parts.sam import feed_forward, two_way, two_way_layer
 from hfcount.parts.vision import convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -25,28 +25,36 @@ MODEL_TYPES = (
 IGNORED = ("dynamic_multimask_via_stability",)
 
 
-def spec(c: Config) -> Spec:
+class SamMaskDecoder(Sizes):
+    """What this architecture alone has."""
+
+    inner: int
+    num_multimask_outputs: int = size("n_m", minimum=0)
+    iou_head_depth: int = count("N_u")
+    iou_head_hidden_dim: int = size("d_u")
+    vit_dim: int
+
+
+def spec(c: Config) -> Spec[SamMaskDecoder]:
     d = c.int("hidden_size")
     inner = keys.divides(
         c, "attention_downsample_rate", c.int("attention_downsample_rate"), "hidden_size", d, built=True
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
-    traits = {
-        "inner": keys.sized("d_i", inner),
-        "num_multimask_outputs": keys.sized("n_m", c.int("num_multimask_outputs", minimum=0)),
-        "iou_head_depth": keys.sized("N_u", c.int("iou_head_depth", maximum=MAX_LAYERS)),
-        "iou_head_hidden_dim": keys.sized("d_u", c.int("iou_head_hidden_dim")),
-        "vit_dim": keys.sized("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
-    }
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+    own = SamMaskDecoder.read(
+        c,
+        inner=keys.sized("d_i", inner),
+        vit_dim=keys.sized("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
+    )
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, high, vit = s.hidden, s.traits, s.family == "sam_hq_mask_decoder", s.traits["vit_dim"]
+def blueprint(s: Spec[SamMaskDecoder]) -> Block:
+    d, of, high, vit = s.hidden, s.own, s.family == "sam_hq_mask_decoder", s.own.vit_dim
     first = s.family in ("sam_mask_decoder", "sam_hq_mask_decoder")
-    out, inner = "out_proj" if first else "o_proj", of["inner"]
-    tokens, narrow, thin = of["num_multimask_outputs"] + 1, d // 4, d // 8
+    out, inner = "out_proj" if first else "o_proj", of.inner
+    tokens, narrow, thin = of.num_multimask_outputs + 1, d // 4, d // 8
 
     def layer(one: Layer) -> Block:
         wide = one.dense.width
@@ -84,7 +92,7 @@ def blueprint(s: Spec) -> Block:
         upscale_conv2=transposed(narrow, thin, 2),
         upscale_layer_norm=layer_norm(narrow),
         output_hypernetworks_mlps=Repeat(Indices.below(tokens), mask),
-        iou_prediction_head=feed_forward(d, of["iou_head_hidden_dim"], tokens, of["iou_head_depth"]),
+        iou_prediction_head=feed_forward(d, of.iou_head_hidden_dim, tokens, of.iou_head_depth),
     )
     more = own.children if high else {} if first else fine.children
     return Block({**body.children, **more})

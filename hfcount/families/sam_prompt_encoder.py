@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.sam import frequencies
 from hfcount.parts.vision import convolution
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -24,19 +24,23 @@ MODEL_TYPES = (
 IGNORED = ("image_size", "patch_size", "image_embedding_size", "scale")
 
 
-def spec(c: Config) -> Spec:
+class SamPromptEncoder(Sizes):
+    """What this architecture alone has."""
+
+    mask_input_channels: int
+    num_point_embeddings: int = size("n_e")
+
+
+def spec(c: Config) -> Spec[SamPromptEncoder]:
     channels = c.int("mask_input_channels")
     if channels % 4:
         c.cannot_run(f"mask_input_channels is {channels:,}, which is not a multiple of 4.", "mask_input_channels")
-    traits = {
-        "mask_input_channels": keys.sized("C_m", channels),
-        "num_point_embeddings": keys.sized("n_e", c.int("num_point_embeddings")),
-    }
-    return keys.encoding(c, (), hidden=c.int("hidden_size"), traits=traits)
+    own = SamPromptEncoder.read(c, mask_input_channels=keys.sized("C_m", channels))
+    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, seen, points = s.hidden, s.traits["mask_input_channels"], s.traits["num_point_embeddings"]
+def blueprint(s: Spec[SamPromptEncoder]) -> Block:
+    d, seen, points = s.hidden, s.own.mask_input_channels, s.own.num_point_embeddings
     first = s.family in ("sam_prompt_encoder", "sam_hq_prompt_encoder")
     masks = block(
         conv1=convolution(1, seen // 4, 2),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import GQA, Layer, Layers, Spec
+from hfcount.spec import GQA, Layer, Layers, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -33,10 +33,22 @@ SPELLINGS = {
 MERGED = {f"ffn.w12.{end}": (f"mlp.gate_proj.{end}", f"mlp.up_proj.{end}") for end in ("weight", "bias")}
 
 _HEADS = keys.named(("Model",), Backbone="backbone")
-_BIASES = ("query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias")
 
 
-def spec(c: Config) -> Spec:
+class Sapiens2(Sizes):
+    """What this architecture alone has."""
+
+    query_bias: bool = flag(absent=True)
+    key_bias: bool = flag(absent=True)
+    value_bias: bool = flag(absent=True)
+    proj_bias: bool = flag(absent=True)
+    mlp_bias: bool = flag(absent=True)
+    use_gated_mlp: bool = flag(absent=True)
+    use_mask_token: bool = flag(absent=False)
+    num_register_tokens: int = size("n_r", minimum=0)
+
+
+def spec(c: Config) -> Spec[Sapiens2]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     normed = c.bool("use_qk_norm", default=True)
 
@@ -59,39 +71,34 @@ def spec(c: Config) -> Spec:
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
         layers = keys.split(c, ends, (middle, lambda: layer(few)))
-    traits = {
-        **{name: c.bool(name, default=True) for name in _BIASES},
-        "use_gated_mlp": c.bool("use_gated_mlp", default=True),
-        "use_mask_token": c.bool("use_mask_token", default=False),
-        "num_register_tokens": keys.sized("n_r", c.int("num_register_tokens", minimum=0)),
-    }
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c), traits=traits)
+    own = Sapiens2.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, rms_norm(s.hidden)
+def blueprint(s: Spec[Sapiens2]) -> Block:
+    d, of, norm = s.hidden, s.own, rms_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
-        a, wide, bias = one.attention, one.dense.width, bool(of["mlp_bias"])
+        a, wide, bias = one.attention, one.dense.width, of.mlp_bias
         shared, own = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",
-            wq=Linear(d, d, bool(of["query_bias"])),
-            wk=Linear(d, shared, bool(of["key_bias"])),
-            wv=Linear(d, shared, bool(of["value_bias"])),
+            wq=Linear(d, d, of.query_bias),
+            wk=Linear(d, shared, of.key_bias),
+            wv=Linear(d, shared, of.value_bias),
             q_norm=own,
             k_norm=own,
-            proj=Linear(d, d, bool(of["proj_bias"])),
+            proj=Linear(d, d, of.proj_bias),
             gamma=block(weight=Tensor((d,))),
         )
-        network = block("mlp", w12=Linear(d, 2 * wide if of["use_gated_mlp"] else wide, bias), w3=Linear(wide, d, bias))
+        network = block("mlp", w12=Linear(d, 2 * wide if of.use_gated_mlp else wide, bias), w3=Linear(wide, d, bias))
         return block(ln1=norm, attn=attention, ln2=norm, ffn=network)
 
     token = Tensor((1, 1, d), component="embedding")
     return block(
         cls_token=token,
-        embeddings=block(mask_token=token) if of["use_mask_token"] else None,
-        storage_tokens=Tensor((1, of["num_register_tokens"], d), component="embedding"),
+        embeddings=block(mask_token=token) if of.use_mask_token else None,
+        storage_tokens=Tensor((1, of.num_register_tokens, d), component="embedding"),
         patch_embed=block(projection=patch_convolution(s)),
         blocks=stack(s.layers, layer),
         ln1=norm,

@@ -1,13 +1,13 @@
 """SeamlessM4T, versions 1 and 2: text and speech in, text and speech out (arXiv:2308.11596, arXiv:2312.05187)."""
 
 from hfcount import keys
+from hfcount.components.vocoders import HiFiGAN
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.speech import conformer_attention, conformer_layer, feed_forward, shortening
 from hfcount.parts.temporal import conv
-from hfcount.parts.vocoders import hifigan
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, part, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffer
 
@@ -28,42 +28,54 @@ _HEADS = keys.named(
     ForSpeechToSpeech="speech_to_speech",
 )
 
-_SIZES = {
-    "t2u_vocab_size": "|V_u|",
-    "feature_projection_input_dim": "d_i",
-    "conv_depthwise_kernel_size": "w",
-    "adaptor_kernel_size": "w_a",
-    "unit_embed_dim": "d_u",
-    "unit_hifi_gan_vocab_size": "|V_h|",
-    "variance_predictor_kernel_size": "w_v",
-    "spkr_embed_dim": "d_s",
-    "lang_embed_dim": "d_l",
-    "vocoder_num_spkrs": "n_s",
-    "vocoder_num_langs": "n_l",
-}
-_SECOND = {
-    "char_vocab_size": "|V_c|",
-    "t2u_variance_predictor_embed_dim": "d_v",
-    "t2u_variance_predictor_hidden_dim": "d_vh",
-    "t2u_variance_predictor_kernel_size": "w_uv",
-}
+
+class SecondUnits(Sizes):
+    """How version 2 makes units of speech: all at once, with a length for each character."""
+
+    char_vocab_size: int = size("|V_c|")
+    embed_dim: int = size("d_v", "t2u_variance_predictor_embed_dim")
+    hidden_dim: int = size("d_vh", "t2u_variance_predictor_hidden_dim")
+    kernel_size: int = size("w_uv", "t2u_variance_predictor_kernel_size")
 
 
-def spec(c: Config) -> Spec:
+class SeamlessM4T(Sizes):
+    """What SeamlessM4T alone has; `distances` are those that have an embedding of their own in version 2."""
+
+    vocoder: HiFiGAN = part(HiFiGAN)
+    t2u_vocab_size: int = size("|V_u|")
+    feature_projection_input_dim: int = size("d_i")
+    conv_depthwise_kernel_size: int = size("w")
+    adaptor_kernel_size: int = size("w_a")
+    unit_embed_dim: int = size("d_u")
+    unit_hifi_gan_vocab_size: int = size("|V_h|")
+    variance_predictor_kernel_size: int = size("w_v")
+    spkr_embed_dim: int = size("d_s")
+    lang_embed_dim: int = size("d_l")
+    vocoder_num_spkrs: int = size("n_s")
+    vocoder_num_langs: int = size("n_l")
+    second: SecondUnits | None = told(lambda c: SecondUnits.read(c) if c.family == "seamless_m4t_v2" else None)
+    adapters: int
+    relative: bool
+    rotary: bool
+    distances: int | None
+
+
+def spec(c: Config) -> Spec[SeamlessM4T]:
     d, second = c.int("hidden_size"), c.family == "seamless_m4t_v2"
     kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
-    traits = keys.hifigan(c)
-    for key, letter in (_SIZES | _SECOND if second else _SIZES).items():
-        traits[key] = keys.sized(letter, c.int(key))
-    if traits["conv_depthwise_kernel_size"] % 2 == 0:
-        raise c.error("conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
-    adapting = c.bool("add_adapter")
-    traits["num_adapter_layers"] = keys.sized("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0
-    traits["relative"] = kind == "relative"
-    traits["rotary"] = kind == "rotary"
+    adapting, distances = c.bool("add_adapter"), None
     if kind == "relative_key" and second:
         left, right = "left_max_position_embeddings", "right_max_position_embeddings"
-        traits["distances"] = c.int(left, minimum=0) + c.int(right, minimum=0) + 1
+        distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1
+    own = SeamlessM4T.read(
+        c,
+        adapters=keys.sized("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0,
+        relative=kind == "relative",
+        rotary=kind == "rotary",
+        distances=distances,
+    )
+    if own.conv_depthwise_kernel_size % 2 == 0:
+        raise c.error("conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
 
     def side(name: str, width: str = "ffn_dim") -> Spec:
         mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))
@@ -78,12 +90,12 @@ def spec(c: Config) -> Spec:
         "made": side("t2u_decoder"),
     }
     layers = side("decoder").layers
-    return keys.decoder_spec(
-        c, layers, tied=True, hidden=d, heads=_HEADS, parts=parts, traits=traits, uncounted=keys.ACROSS
+    return keys.decoder_spec(c, layers, tied=True, hidden=d, heads=_HEADS, parts=parts, uncounted=keys.ACROSS).having(
+        own
     )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[SeamlessM4T]) -> Block:
     d, tied = s.hidden, Tied("shared.weight", (s.vocab, s.hidden), "embedding")
     table = tied if s.tied else embedding(s.vocab, d)
     reads = s.head in ("base", "conditional_generation", "text_to_speech")
@@ -100,7 +112,7 @@ def blueprint(s: Spec) -> Block:
     )
 
 
-def _stack(s: Spec, part: str, **more: Block | Tied) -> Block:
+def _stack(s: Spec[SeamlessM4T], part: str, **more: Block | Tied) -> Block:
     d, crossed = s.hidden, part in ("", "made")
 
     def layer(one: Layer) -> Block:
@@ -117,33 +129,31 @@ def _stack(s: Spec, part: str, **more: Block | Tied) -> Block:
     return block(**more, layers=stack(s.stack(part) if part else s.layers, layer), layer_norm=layer_norm(d))
 
 
-def _hearing(s: Spec) -> Block:
-    d, of, inputs = s.hidden, s.traits, s.traits["feature_projection_input_dim"]
-    layers, second = s.stack("hearing"), s.family == "seamless_m4t_v2"
+def _hearing(s: Spec[SeamlessM4T]) -> Block:
+    d, of, inputs = s.hidden, s.own, s.own.feature_projection_input_dim
+    layers, second = s.stack("hearing"), of.second is not None
 
     def layer(one: Layer) -> Block:
-        attention = conformer_attention(d, one.attention, bool(of["relative"]), of.get("distances", 0))
-        return conformer_layer(d, one, attention, of["conv_depthwise_kernel_size"], batch=not second)
+        attention = conformer_attention(d, one.attention, of.relative, of.distances or 0)
+        return conformer_layer(d, one, attention, of.conv_depthwise_kernel_size, batch=not second)
 
     first = layers[0].layer
     width, norm = first.dense.width, layer_norm(d)
-    adapter = Repeat(
-        Indices.below(of["num_adapter_layers"]), shortening(d, width, of["adaptor_kernel_size"], first.attention)
-    )
+    adapter = Repeat(Indices.below(of.adapters), shortening(d, width, of.adaptor_kernel_size, first.attention))
     turned = block("embedding", inv_freq=buffer((first.attention.head_dim + 1) // 2))
     return block(
         feature_projection=block("embedding", layer_norm=layer_norm(inputs), projection=Linear(inputs, d, True)),
-        encoder=block(layers=stack(layers, layer), layer_norm=norm, embed_positions=turned if of["rotary"] else None),
+        encoder=block(layers=stack(layers, layer), layer_norm=norm, embed_positions=turned if of.rotary else None),
         intermediate_ffn=feed_forward(d, width),
-        adapter=block("other", layers=adapter) if of["num_adapter_layers"] else None,
+        adapter=block("other", layers=adapter) if of.adapters else None,
         inner_layer_norm=norm,
     )
 
 
-def _units(s: Spec) -> Block:
-    d, of, words = s.hidden, s.traits, s.traits["t2u_vocab_size"]
+def _units(s: Spec[SeamlessM4T]) -> Block:
+    d, of, words = s.hidden, s.own, s.own.t2u_vocab_size
     decoder = _stack(s, "made", embed_tokens=embedding(words, d))
-    if s.family == "seamless_m4t_v2":
+    if second := of.second:
         once, seven = Tensor((1,), component="embedding"), conv(d, d, 7)
 
         def layer(one: Layer) -> Block:
@@ -155,13 +165,12 @@ def _units(s: Spec) -> Block:
                 conv_layer_norm=layer_norm(d),
             )
 
-        width, hidden = of["t2u_variance_predictor_embed_dim"], of["t2u_variance_predictor_hidden_dim"]
         decoder = altered(
             decoder,
             pos_emb_alpha_char=once,
             pos_emb_alpha=once,
-            embed_char=embedding(of["char_vocab_size"], d),
-            duration_predictor=_durations(width, hidden, of["t2u_variance_predictor_kernel_size"]),
+            embed_char=embedding(second.char_vocab_size, d),
+            duration_predictor=_durations(second.embed_dim, second.hidden_dim, second.kernel_size),
             layers=stack(s.stack("made"), layer),
         )
     table = "t2u_model.model.decoder.embed_tokens.weight"
@@ -169,15 +178,15 @@ def _units(s: Spec) -> Block:
     return block(model=block(encoder=_stack(s, "units"), decoder=decoder), lm_head=head)
 
 
-def _vocoder(s: Spec) -> Block:
-    of, unit = s.traits, s.traits["unit_embed_dim"]
-    speaker, language = of["spkr_embed_dim"], of["lang_embed_dim"]
+def _vocoder(s: Spec[SeamlessM4T]) -> Block:
+    of, unit = s.own, s.own.unit_embed_dim
+    speaker, language = of.spkr_embed_dim, of.lang_embed_dim
     return block(
-        dur_predictor=_durations(unit, unit, of["variance_predictor_kernel_size"]),
-        unit_embedding=embedding(of["unit_hifi_gan_vocab_size"], unit),
-        speaker_embedding=embedding(of["vocoder_num_spkrs"], speaker),
-        language_embedding=embedding(of["vocoder_num_langs"], language),
-        hifi_gan=hifigan(of, unit + language + speaker),
+        dur_predictor=_durations(unit, unit, of.variance_predictor_kernel_size),
+        unit_embedding=embedding(of.unit_hifi_gan_vocab_size, unit),
+        speaker_embedding=embedding(of.vocoder_num_spkrs, speaker),
+        language_embedding=embedding(of.vocoder_num_langs, language),
+        hifi_gan=of.vocoder.tensors(unit + language + speaker),
     )
 
 

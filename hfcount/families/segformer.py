@@ -53,7 +53,7 @@ def blueprint(s: Spec) -> Block:
         dict[str, Node](),
         dict[str, Block](),
     )
-    widths = [part.layer.traits["width"] for part in s.layers]
+    widths = [part.layer.width for part in s.layers]
     for number, part in enumerate(s.layers):
         d = widths[number]
         projection = Block(conv(before, d, part.layer.traits["patch_size"], bias=True).children, "embedding")
@@ -73,7 +73,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, wide, side = one.attention, one.traits["width"], one.dense.width, one.traits["sr_ratio"]
+    a, d, wide, side = one.attention, one.width, one.dense.width, one.traits["sr_ratio"]
     into, inner = Linear(d, a.heads * a.head_dim, True), side > 1
     own = block(
         query=into,

@@ -57,7 +57,7 @@ def _disentangled(s: Spec) -> Block:
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
     def layer(one: Layer) -> Block:
-        usual = bert_layer(d, one.but(traits={"add_cross_attention": 0}))
+        usual = bert_layer(d, one.but(cross_attention=False))
         return altered(usual, attention=block(self=own, output=out))
 
     return block(

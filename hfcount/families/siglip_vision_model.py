@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import positions
 from hfcount.parts.vision import clip_layer, patch_convolution, patch_projection
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_siglip.py, modeling_siglip2.py, modeling_idefics2.py, modeling_idefics3.py,
@@ -26,27 +26,35 @@ CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": ""}
 
 
-def spec(c: Config) -> Spec:
+class SiglipVisionModel(Sizes):
+    """What this architecture alone has."""
+
+    vision_use_head: bool
+    flat: bool
+
+
+def spec(c: Config) -> Spec[SiglipVisionModel]:
     second = c.family in ("siglip2_vision_model", "cosmos3_edge_vision")
     # SigLIP 2 counts its patches where SigLIP gives the image's size.
     rows = c.int("num_patches") if second else keys.squares(c)
     pooled = c.family not in _HEADLESS and c.bool("vision_use_head", default=True)
-    further, traits = keys.named(VisionTransformer="base"), {"vision_use_head": pooled, "flat": second}
-    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further, traits=traits)
+    further = keys.named(VisionTransformer="base")
+    own = SiglipVisionModel.read(c, vision_use_head=pooled, flat=second)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[SiglipVisionModel]) -> Block:
     d, width = s.hidden, s.layers[0].layer.dense.width
 
     # A probe attends to all tokens, which gives one for the whole image.
     weight, bias, out = Tensor((3 * d, d)), Tensor((3 * d,)), Linear(d, d, True)
     attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=out)
     pooling = block(probe=Tensor((1, 1, d)), attention=attention, layernorm=layer_norm(d), mlp=mlp(d, width))
-    table = patch_projection(s, bias=True) if s.traits["flat"] else patch_convolution(s)
+    table = patch_projection(s, bias=True) if s.own.flat else patch_convolution(s)
     body = block(
         embeddings=block(patch_embedding=table, position_embedding=positions(s)),
         encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         post_layernorm=layer_norm(d),
-        head=pooling if s.traits["vision_use_head"] else None,
+        head=pooling if s.own.vision_use_head else None,
     )
     return block(vision_model=body) if s.family == "paddleocr_vl_vision" else body

@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
 from hfcount.parts.tables import structure
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("slanext",)  # transformers 5.23: modeling_slanext.py
@@ -13,18 +13,22 @@ IGNORED = ("max_text_length",)
 _HEADS = keys.named(ForTableRecognition="base")
 
 
-def spec(c: Config) -> Spec:
+class Slanext(Sizes):
+    """What this architecture alone has."""
+
+    post_conv_in_channels: int = size("C_i")
+    post_conv_out_channels: int = size("C_o")
+
+
+def spec(c: Config) -> Spec[Slanext]:
     seen, d = families.part(c, "vision_config"), c.int("hidden_size")
-    traits = {
-        "post_conv_in_channels": keys.sized("C_i", c.int("post_conv_in_channels")),
-        "post_conv_out_channels": keys.sized("C_o", c.int("post_conv_out_channels")),
-    }
+    own = Slanext.read(c)
     words, parts, why = c.int("out_channels"), {"vision": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, traits=traits, uncounted=why)
+    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    inputs, outputs = s.traits["post_conv_in_channels"], s.traits["post_conv_out_channels"]
+def blueprint(s: Spec[Slanext]) -> Block:
+    inputs, outputs = s.own.post_conv_in_channels, s.own.post_conv_out_channels
     after = Block(conv(inputs, outputs, 3).children, "projector")
     backbone = block(vision_tower=families.tower(s, "vision"), post_conv=after)
     return block(backbone=backbone, head=structure(outputs, s.hidden, s.vocab))

@@ -1,9 +1,9 @@
 """HiFi-GAN as SpeechT5 and FastSpeech 2 use it: a spectrogram to a waveform (arXiv:2010.05646)."""
 
 from hfcount import keys
+from hfcount.components.vocoders import HiFiGAN
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.vocoders import hifigan
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, buffer
 
@@ -12,10 +12,10 @@ MODEL_TYPES = ("speecht5_hifigan", "fastspeech2_conformer_hifigan", "hifigan")
 IGNORED = ("upsample_rates", "sampling_rate", "normalize_before")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[HiFiGAN]:
     inputs = keys.sized("b", c.int("model_in_dim"))
-    return keys.encoding(c, [], {"HifiGan": "base"}, hidden=inputs, traits=keys.hifigan(c))
+    return keys.encoding(c, [], {"HifiGan": "base"}, hidden=inputs).having(HiFiGAN.read(c))
 
 
-def blueprint(s: Spec) -> Block:
-    return altered(hifigan(s.traits, s.hidden), mean=buffer(s.hidden), scale=buffer(s.hidden))
+def blueprint(s: Spec[HiFiGAN]) -> Block:
+    return altered(s.own.tensors(s.hidden), mean=buffer(s.hidden), scale=buffer(s.hidden))

@@ -5,7 +5,7 @@ from hfcount.keys.step import step_layers, step_windows
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, decoder, gqa, pre_norm, rms_norm, stacked, swiglu
 from hfcount.parts.ffn import router
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 # transformers 5.23: modeling_step3p7.py
@@ -14,15 +14,20 @@ MODEL_TYPES = ("step3p5",)
 IGNORED = ("num_attention_groups", "sink", "use_head_wise_attn_gate", "use_moe", "use_moe_router_bias", "use_qk_norm")
 
 
-def spec(c: Config) -> Spec:
+class Step3p5(Sizes):
+    """What this architecture alone has."""
+
+    gate_per_head: int
+
+
+def spec(c: Config) -> Spec[Step3p5]:
     layers, further = step_layers(c)
-    heads, traits = ("ForCausalLM", "Model"), {"gate_per_head": keys.gate_per_head(c)}
-    return keys.decoder_spec(
-        c, layers, heads=heads, traits=traits, windows=step_windows(c), parts=keys.ahead(c, further)
-    )
+    heads = ("ForCausalLM", "Model")
+    own = Step3p5.read(c, gate_per_head=keys.gate_per_head(c))
+    return keys.decoder_spec(c, layers, heads=heads, windows=step_windows(c), parts=keys.ahead(c, further)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Step3p5]) -> Block:
     d = s.hidden
     released = s.place or s.head != "base"  # the base model alone has the names of transformers
 
@@ -46,11 +51,11 @@ def blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.attention
-        gate = Linear(d, a.heads if s.traits["gate_per_head"] else a.heads * a.head_dim)
+        gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
         (name, ffn), *beside = network(one).items()
         whole = pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), **{name: ffn})
         whole = Block({**whole.children, **dict(beside)})
-        if not one.traits.get("mtp"):
+        if not one.mtp:
             return whole
         head = block(norm=rms_norm(d), output=Linear(d, s.vocab, presence="spare"))
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import beside
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("step3p7",)  # transformers 5.23: modeling_step3p7.py
@@ -20,15 +20,22 @@ SPELLINGS = {
 MERGED = {"mlp.experts.gate_up_proj": ("moe.gate_proj.weight", "moe.up_proj.weight")}
 
 
-def spec(c: Config) -> Spec:
+class Step3p7(Sizes):
+    """What this architecture alone has."""
+
+    projector_bias: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Step3p7]:
     # The class overrules the model_types that are written in its parts.
     text, vision = families.part(c, "text_config", "step3p5"), families.part(c, "vision_config", "step3p5_vision")
-    traits, heads = {"projector_bias": c.bool("projector_bias", default=False)}, ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, {"vision": vision}, heads=heads, traits=traits)
+    heads = ("ForConditionalGeneration", "Model")
+    own = Step3p7.read(c)
+    return keys.around(c, text, {"vision": vision}, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Step3p7]) -> Block:
     seen = 4 * s.parts["vision"].hidden
-    projector = Linear(seen, s.hidden, bool(s.traits["projector_bias"]), "projector")
+    projector = Linear(seen, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
     return beside(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})

@@ -33,15 +33,15 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    of, network, first = s.traits, dict[str, Block](), s.layers[0].layer.traits["width"]
+    of, network, first = s.traits, dict[str, Block](), s.layers[0].layer.width
     for number, part in enumerate(s.layers):
         one, last = part.layer, part.indices.count - 1
-        d = one.traits["width"]
+        d = one.width
         final = Repeat(Indices.of((int(last),)), _attending(one, bool(of["use_layer_scale"])))
         before = (Repeat(Indices.below(last), _convolved(d, one.dense.width)),) if last > 0 else ()
         network[str(len(network))] = block(blocks=(*before, final))
         if one.traits["followed"]:
-            after = s.layers[number + 1].layer.traits["width"]
+            after = s.layers[number + 1].layer.width
             coarser = block(proj=conv(d, after, of["down_patch_size"], bias=True), norm=batch_norm(after))
             network[str(len(network))] = coarser
     channels, half = of["num_channels"], first // 2
@@ -63,7 +63,7 @@ def _convolved(d: int, wide: int) -> Block:
 
 
 def _attending(one: Layer, scaled: bool) -> Block:
-    d, wide = one.traits["width"], one.dense.width
+    d, wide = one.width, one.dense.width
     square, scale = Linear(d, d, True), Tensor((d, 1, 1)) if scaled else None
     mixer = block("attention", to_query=square, to_key=square, w_g=Tensor((d, 1)), proj=square, final=square)
     network = block("mlp", norm1=batch_norm(d), fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))

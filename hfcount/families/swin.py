@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.vision import patch_convolution, stage_norms
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 
 # transformers 5.23: modeling_swin.py, modeling_donut_swin.py, modeling_maskformer_swin.py
@@ -24,30 +24,34 @@ SPELLINGS = {
 _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Swin(Sizes):
+    """What this architecture alone has."""
+
+    window_size: int = size("w")
+    encoder_stride: int = size("S", absent=32)
+
+
+def spec(c: Config) -> Spec[Swin]:
     first, stages = c.int("embed_dim"), c.length("depths") or 0
     heads = keys.each(c, "num_heads", stages, default=(3, 6, 12, 24))
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias)
-    traits: dict[str, int] = {
-        "window_size": keys.sized("w", c.int("window_size")),
-        "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
-    }
-    traits |= keys.given_out(c, len(layers))
+    own = Swin.read(c)
+    places = tuple(keys.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
-    d = layers[-1].layer.traits["width"]
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, traits=traits, layer_count=None)
-    return whole.but(causal=False, positions=rows, patches=keys.patches(c))
+    d = layers[-1].layer.width
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
+    return whole.but(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    window, first = s.traits["window_size"], s.layers[0].layer.traits["width"]
+def blueprint(s: Spec[Swin]) -> Block:
+    window, first = s.own.window_size, s.layers[0].layer.width
     side = 2 * window - 1
 
     def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.traits["width"], one.dense.width
+        a, d, wide = one.attention, one.width, one.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
         pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
@@ -63,7 +67,7 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        four = 4 * part.layer.traits["width"]
+        four = 4 * part.layer.width
         coarser = block("other", reduction=Linear(four, four // 2), norm=layer_norm(four))
         last = number == len(s.layers) - 1
         stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if last else coarser)
@@ -74,13 +78,13 @@ def blueprint(s: Spec) -> Block:
         mask_token=Tensor((1, 1, first)) if s.head == "masked_image" else None,
         norm=layer_norm(first),
     )
-    d, stride, first_family = s.hidden, s.traits["encoder_stride"], s.family == "swin"
+    d, stride, first_family = s.hidden, s.own.encoder_stride, s.family == "swin"
     norm = None if s.family == "donut-swin" else layer_norm(d)
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
     if s.head == "backbone":
-        widths = [part.layer.traits["width"] for part in s.layers]
+        widths = [part.layer.width for part in s.layers]
         if s.family == "maskformer-swin":
             every = {str(number): layer_norm(width) for number, width in enumerate(widths)}
             return block(model=body, hidden_states_norms=Block(every))

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.vision import cosine_layer
-from hfcount.spec import Dense, Layer, Layers, Patches, Spec
+from hfcount.spec import Dense, Layer, Layers, Patches, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -19,7 +19,17 @@ _JOINS = ("1conv", "3conv")
 _FEATURES, _COLOURS = 64, 3
 
 
-def spec(c: Config) -> Spec:
+class Swin2sr(Sizes):
+    """What this architecture alone has."""
+
+    num_channels_out: int
+    upsampler: int
+    resi_connection: int
+    upscale: int
+    window_size: int
+
+
+def spec(c: Config) -> Spec[Swin2sr]:
     d, bias, side = c.int("embed_dim"), c.bool("qkv_bias", default=True), keys.grid(c)
     ffn, layers, depths = Dense(width=c.times("mlp_ratio", d), bias=True), [], c.ints("depths")
     for depth, heads in zip(depths, keys.each(c, "num_heads", len(depths)), strict=True):
@@ -29,27 +39,28 @@ def spec(c: Config) -> Spec:
     way, join = c.str("upsampler", default=""), c.str("resi_connection", default="")
     if way in _WAYS[:2] and scale != 3 and scale & (scale - 1):
         raise c.error(f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale))
-    traits = {
-        "num_channels_out": keys.sized("C_o", c.int("num_channels_out", default=channels)),
-        "upsampler": _WAYS.index(way) if way in _WAYS else len(_WAYS),
-        "resi_connection": _JOINS.index(join) if join in _JOINS else len(_JOINS),
-        "upscale": keys.sized("S", scale),
-        "window_size": keys.sized("w", min(c.int("window_size"), side)),
-    }
+    own = Swin2sr.read(
+        c,
+        num_channels_out=keys.sized("C_o", c.int("num_channels_out", default=channels)),
+        upsampler=_WAYS.index(way) if way in _WAYS else len(_WAYS),
+        resi_connection=_JOINS.index(join) if join in _JOINS else len(_JOINS),
+        upscale=keys.sized("S", scale),
+        window_size=keys.sized("w", min(c.int("window_size"), side)),
+    )
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     patches = Patches(side=keys.patches(c).side, channels=channels)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, stages, norm = s.hidden, s.traits, dict[str, Block](), layer_norm(s.hidden)
+def blueprint(s: Spec[Swin2sr]) -> Block:
+    d, of, stages, norm = s.hidden, s.own, dict[str, Block](), layer_norm(s.hidden)
     quarter, same = d // 4, conv(d, d, 3, bias=True)
     slim = Block({"0": _conv(d, quarter), "2": conv(quarter, quarter, 1, bias=True), "4": _conv(quarter, d)})
-    joined = [same, slim, None][of["resi_connection"]]
+    joined = [same, slim, None][of.resi_connection]
     # The first convolution makes d channels, so that these patches have as many.
     patches = Block(conv(d, d, s.seen.side, bias=True).children, "embedding")
     for number, part in enumerate(s.layers):
-        layers = stack((part,), lambda one: cosine_layer(d, one, of["window_size"]))
+        layers = stack((part,), lambda one: cosine_layer(d, one, of.window_size))
         stages[str(number)] = block(layers=layers, conv=joined, patch_embed=block(projection=patches))
     table = Tensor((1, s.positions, d), component="embedding") if s.positions else None
     body = block(
@@ -66,10 +77,10 @@ def _conv(inputs: int, outputs: int) -> Block:
     return conv(inputs, outputs, 3, bias=True)
 
 
-def _enlarged(s: Spec) -> Block:
-    d, of, wide, channels = s.hidden, s.traits, _FEATURES, s.seen.channels
-    out, scale, same = of["num_channels_out"], of["upscale"], conv(_FEATURES, _FEATURES, 3, bias=True)
-    way = _WAYS[of["upsampler"]] if of["upsampler"] < len(_WAYS) else ""
+def _enlarged(s: Spec[Swin2sr]) -> Block:
+    d, of, wide, channels = s.hidden, s.own, _FEATURES, s.seen.channels
+    out, scale, same = of.num_channels_out, of.upscale, conv(_FEATURES, _FEATURES, 3, bias=True)
+    way = _WAYS[of.upsampler] if of.upsampler < len(_WAYS) else ""
     if not way:
         return block(final_convolution=_conv(d, out))
     if way == "pixelshuffledirect":

@@ -29,16 +29,16 @@ def spec(c: Config) -> Spec:
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, traits={"window": windows})
     traits = {"encoder_stride": keys.sized("S", c.int("encoder_stride", default=32))}
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
-    d, patches, why = layers[-1].layer.traits["width"], keys.patches(c), keys.COARSER
+    d, patches, why = layers[-1].layer.width, keys.patches(c), keys.COARSER
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, traits=traits, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:
-    first, d, stages = s.layers[0].layer.traits["width"], s.hidden, dict[str, Block]()
+    first, d, stages = s.layers[0].layer.width, s.hidden, dict[str, Block]()
     for number, part in enumerate(s.layers):
-        width = part.layer.traits["width"]
+        width = part.layer.width
         coarser = block("other", reduction=Linear(4 * width, 2 * width), norm=layer_norm(2 * width))
-        blocks = stack((part,), lambda one: cosine_layer(one.traits["width"], one, one.traits["window"]))
+        blocks = stack((part,), lambda one: cosine_layer(one.width, one, one.traits["window"]))
         stages[str(number)] = block(blocks=blocks, downsample=coarser if number < len(s.layers) - 1 else None)
     embeddings = block(
         "embedding",

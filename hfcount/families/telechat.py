@@ -3,23 +3,29 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, pre_norm, rms_norm, stack, with_head
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("telechat",)  # modeling_telechat.py of Tele-AI/TeleChat-12B
 IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
 
 
-def spec(c: Config) -> Spec:
+class Telechat(Sizes):
+    """What this architecture alone has."""
+
+    embed_layernorm: int
+
+
+def spec(c: Config) -> Spec[Telechat]:
     hidden = c.int("hidden_size", "n_embed")
     mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    traits = {"embed_layernorm": int(c.bool("embed_layernorm", default=False))}
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits=traits)
+    own = Telechat.read(c, embed_layernorm=int(c.bool("embed_layernorm", default=False)))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Telechat]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -38,7 +44,7 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         word_embeddings=embedding(s.vocab, d),
-        word_embeddings_layernorm=rms_norm(d) if s.traits["embed_layernorm"] else None,
+        word_embeddings_layernorm=rms_norm(d) if s.own.embed_layernorm else None,
         h=stack(s.layers, layer),
         ln_f=rms_norm(d),
     )

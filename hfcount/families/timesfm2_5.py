@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, gqa, mlp, rms_norm, stack
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("timesfm2_5",)  # transformers 5.23: modeling_timesfm2_5.py
@@ -16,21 +16,30 @@ _HEADS = keys.named(("Model",), ModelForPrediction="prediction")
 _NORMS = ("input", "post_attention", "pre_feedforward", "post_feedforward")
 
 
-def spec(c: Config) -> Spec:
+class Timesfm25(Sizes):
+    """What this architecture alone has."""
+
+    patch_length: int = size("P", absent=32)
+    horizon: int
+    quantiles: int
+    use_bias: bool
+
+
+def spec(c: Config) -> Spec[Timesfm25]:
     bias, count = c.bool("use_bias", default=False), 1 + (c.length("quantiles") or 9)
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=80)
-    traits = {
-        "patch_length": keys.sized("P", c.int("patch_length", default=32)),
-        "horizon": keys.sized("t_h", c.int("horizon_length", default=128)) * count,
-        "quantiles": keys.sized("t_q", c.int("output_quantile_len", default=1024)) * count,
-        "use_bias": bias,
-    }
+    own = Timesfm25.read(
+        c,
+        horizon=keys.sized("t_h", c.int("horizon_length", default=128)) * count,
+        quantiles=keys.sized("t_q", c.int("output_quantile_len", default=1024)) * count,
+        use_bias=bias,
+    )
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS, traits=traits).but(causal=False)
+    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, biased = s.hidden, s.traits, bool(s.traits["use_bias"])
+def blueprint(s: Spec[Timesfm25]) -> Block:
+    d, of, biased = s.hidden, s.own, s.own.use_bias
 
     def residual(inputs: int, outputs: int, bias: bool = False) -> Block:
         wide, back, across = Linear(inputs, d, bias), Linear(d, outputs, bias), Linear(inputs, outputs, bias)
@@ -41,8 +50,8 @@ def blueprint(s: Spec) -> Block:
         network = mlp(d, one.dense.width, biased, "ff0", "ff1")
         return block(self_attn=attention, mlp=network, **{f"{name}_layernorm": rms_norm(d) for name in _NORMS})
 
-    body = block(input_ff_layer=residual(2 * of["patch_length"], d, True), layers=stack(s.layers, layer))
+    body = block(input_ff_layer=residual(2 * of.patch_length, d, True), layers=stack(s.layers, layer))
     if s.head == "base":
         return body
-    ends = {"point": of["horizon"], "quantiles": of["quantiles"]}
+    ends = {"point": of.horizon, "quantiles": of.quantiles}
     return block(model=body, **{f"output_projection_{name}": residual(d, size) for name, size in ends.items()})

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("timesformer",)  # transformers 5.23: modeling_timesformer.py
@@ -15,24 +15,28 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification")
 _KINDS = ("divided_space_time", "space_only", "joint_space_time")
 
 
-def spec(c: Config) -> Spec:
+class Timesformer(Sizes):
+    """What this architecture alone has."""
+
+    divided: bool
+    num_frames: int = size("F")
+    timed: bool
+
+
+def spec(c: Config) -> Spec[Timesformer]:
     d, kind = c.int("hidden_size"), c.str("attention_type", default=_KINDS[0])
     if kind not in _KINDS:
         raise c.error(f"attention_type must be one of {', '.join(_KINDS)}.", "attention_type", observed=kind)
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
-    traits = {
-        "divided": kind == _KINDS[0],
-        "num_frames": keys.sized("F", c.int("num_frames")),
-        "timed": kind != _KINDS[1],
-    }
+    own = Timesformer.read(c, divided=kind == _KINDS[0], timed=kind != _KINDS[1])
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     rows, patches = keys.squares(c) + 1, keys.patches(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, square = s.hidden, s.traits, Linear(s.hidden, s.hidden, True)
+def blueprint(s: Spec[Timesformer]) -> Block:
+    d, of, square = s.hidden, s.own, Linear(s.hidden, s.hidden, True)
 
     def layer(one: Layer) -> Block:
         into = Linear(d, 3 * d, one.attention.qkv_bias)
@@ -42,13 +46,13 @@ def blueprint(s: Spec) -> Block:
             "temporal_attention": attention,
             "temporal_dense": Linear(d, d, True, "attention"),
         }
-        return altered(vit_layer(d, one, attention), **(divided if of["divided"] else {}))
+        return altered(vit_layer(d, one, attention), **(divided if of.divided else {}))
 
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
-        time_embeddings=Tensor((1, of["num_frames"], d)) if of["timed"] else None,
+        time_embeddings=Tensor((1, of.num_frames, d)) if of.timed else None,
         patch_embeddings=block(projection=patch_convolution(s)),
     )
     body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d))

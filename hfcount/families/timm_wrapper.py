@@ -57,7 +57,7 @@ def spec(c: Config) -> Spec:
         deep, first = name in RESNETS and RESNETS[name].deep, name in REPVITS and REPVITS[name].first
         stages = resnet(RESNETS[name], asked.last) if name in RESNETS else repvit(REPVITS[name], asked.last)
         switches = {"repvit": name in REPVITS, "deep": deep, "first": first, "features": asked.features}
-        hidden = stages[-1].layer.traits["width"] if stages else keys.sized("d0", STEM)
+        hidden = stages[-1].layer.width if stages else keys.sized("d0", STEM)
         traits = {**switches, "num_channels": channels}
         whole = keys.imaging(c, stages, _HEADS, hidden=hidden, traits=traits, uncounted=keys.COARSER)
     if asked.features and whole.head != "base":

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention
 from hfcount.parts.conversions import qkv
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -32,21 +32,28 @@ MERGED = {
 }
 
 
-def spec(c: Config) -> Spec:
+class Tipsv2VisionModel(Sizes):
+    """What this architecture alone has."""
+
+    gated: bool
+    registers: int
+
+
+def spec(c: Config) -> Spec[Tipsv2VisionModel]:
     d, gated = c.int("hidden_size"), c.bool("use_swiglu_ffn", default=False)
     wide, heads = c.times("mlp_ratio", d), c.int("num_attention_heads")
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
     registers = keys.sized("n_r", c.int("num_register_tokens", minimum=0))
-    traits = {"gated": gated, "registers": registers}
+    own = Tipsv2VisionModel.read(c, gated=gated, registers=registers)
     layers, rows = keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)), keys.rectangle(c) + 1
     patches = keys.patches(c)
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, patches=patches, traits=traits)
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, patches=patches).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, scale = s.hidden, s.traits, block("other", gamma=Tensor((s.hidden,)))
+def blueprint(s: Spec[Tipsv2VisionModel]) -> Block:
+    d, of, scale = s.hidden, s.own, block("other", gamma=Tensor((s.hidden,)))
 
     def layer(one: Layer) -> Block:
         wide = one.dense.width
@@ -56,14 +63,14 @@ def blueprint(s: Spec) -> Block:
             attn=fused_attention(d, one.attention, "qkv", "proj"),
             ls1=scale,
             norm2=layer_norm(d),
-            mlp=gated if of["gated"] else mlp(d, wide, up="c_fc", down="c_proj"),
+            mlp=gated if of.gated else mlp(d, wide, up="c_fc", down="c_proj"),
             ls2=scale,
         )
 
     table = {
         "cls_token": Tensor((1, 1, d), component="embedding"),
         "mask_token": Tensor((1, d), component="embedding"),
-        "register_tokens": Tensor((1, of["registers"], d), component="embedding"),
+        "register_tokens": Tensor((1, of.registers, d), component="embedding"),
         "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
     }
     patch = block("embedding", proj=patch_convolution(s))

@@ -5,39 +5,45 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import generative, mha, positions
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("trocr",)  # transformers 5.23: modeling_trocr.py
 
 
-def spec(c: Config) -> Spec:
+class Trocr(Sizes):
+    """What this architecture alone has."""
+
+    layernorm_embedding: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Trocr]:
     d = keys.sized("d", c.int("d_model", "hidden_size"))
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
-        traits={"cross_attention_hidden_size": c.int("cross_attention_hidden_size", default=d)},
+        memory=c.int("cross_attention_hidden_size", default=d),
     )
     layers = keys.alike(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
     learned = c.bool("use_learned_position_embeddings", default=True)
     # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2 if learned else None
-    normed = {"layernorm_embedding": c.bool("layernorm_embedding", default=True)}
+    own = Trocr.read(c)
     heads, why = ("ForCausalLM",), keys.ACROSS
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, traits=normed, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Trocr]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        across = mha(d, one.attention, memory=one.traits["cross_attention_hidden_size"])
+        across = mha(d, one.attention, memory=one.memory)
         return Block({**bart_layer(d, one, crossed=True).children, "encoder_attn": across})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=None if s.positions is None else positions(s),
-        layernorm_embedding=layer_norm(d) if s.traits["layernorm_embedding"] else None,
+        layernorm_embedding=layer_norm(d) if s.own.layernorm_embedding else None,
         layers=stack(s.layers, layer),
     )
     return generative(s, "model", block(decoder=decoder), "decoder.embed_tokens", head="output_projection")

@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed, positions
 from hfcount.parts.convolution import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("tvp",)  # transformers 5.23: modeling_tvp.py
@@ -15,29 +15,37 @@ _HEADS = keys.named(ForVideoGrounding="grounding", Model="base")
 _WORDS, _COLOURS = 10, 3  # of the prompts
 
 
-def spec(c: Config) -> Spec:
+class Tvp(Sizes):
+    """What this architecture alone has."""
+
+    type_vocab_size: int = size("t")
+    rows: int = size("n_r", "max_grid_row_position_embeddings")
+    columns: int = size("n_c", "max_grid_col_position_embeddings")
+    frames: int
+    pad: int = size("p", "visual_prompt_size")
+    side: int = size("S", "max_img_size")
+    around: bool
+
+
+def spec(c: Config) -> Spec[Tvp]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     kind = c.str("visual_prompter_type", default="framepad")
     if kind not in ("framepad", "framedownpad"):
         said = f"visual_prompter_type is {kind!r}, and must be framepad or framedownpad."
         raise c.error(said, "visual_prompter_type", observed=kind)
-    traits = {
-        "type_vocab_size": keys.sized("t", c.int("type_vocab_size")),
-        "rows": keys.sized("n_r", c.int("max_grid_row_position_embeddings")),
-        "columns": keys.sized("n_c", c.int("max_grid_col_position_embeddings")),
-        "frames": keys.sized("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
-        "pad": keys.sized("p", c.int("visual_prompt_size")),
-        "side": keys.sized("S", c.int("max_img_size")),
-        "around": kind == "framepad",
-    }
+    own = Tvp.read(
+        c,
+        frames=keys.sized("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
+        around=kind == "framepad",
+    )
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     parts = {"vision": families.part(c, "backbone_config")}
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, traits=traits, parts=parts)
-    return whole.but(causal=False, tied=False)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, parts=parts)
+    return whole.but(causal=False, tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Tvp]) -> Block:
+    d, of = s.hidden, s.own
     square = Linear(d, d, True)
 
     def layer(one: Layer) -> Block:
@@ -46,19 +54,19 @@ def blueprint(s: Spec) -> Block:
         output = block("mlp", dense=back, layer_norm=layer_norm(d))
         return block(attention=own, intermediate=block("mlp", dense=wide), output=output)
 
-    pad, side = of["pad"], of["side"]
-    flat = Tensor((1, of["frames"], _COLOURS, pad, side))
-    upright = Tensor((1, of["frames"], _COLOURS, side - 2 * pad, pad)) if of["around"] else None
+    pad, side = of.pad, of.side
+    flat = Tensor((1, of.frames, _COLOURS, pad, side))
+    upright = Tensor((1, of.frames, _COLOURS, side - 2 * pad, pad)) if of.around else None
     words = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=positions(s),
-        token_type_embeddings=embedding(of["type_vocab_size"], d),
+        token_type_embeddings=embedding(of.type_vocab_size, d),
         layer_norm=layer_norm(d),
     )
     seen = block(
         position_embeddings=positions(s),
-        row_position_embeddings=embedding(of["rows"], d),
-        col_position_embeddings=embedding(of["columns"], d),
+        row_position_embeddings=embedding(of.rows, d),
+        col_position_embeddings=embedding(of.columns, d),
         token_type_embeddings=embedding(1, d),
         layer_norm=layer_norm(d),
     )
@@ -73,7 +81,7 @@ def blueprint(s: Spec) -> Block:
         pooler=block("other", dense=square),
         text_prompt=Tensor((1, _WORDS, d), component="embedding"),
         visual_prompter=block(
-            "other", pad_up=flat if of["around"] else None, pad_down=flat, pad_left=upright, pad_right=upright
+            "other", pad_up=flat if of.around else None, pad_down=flat, pad_left=upright, pad_right=upright
         ),
     )
     ends = block("other", layer_0=Linear(d, 2 * d, True), layer_1=Linear(2 * d, 2, True))

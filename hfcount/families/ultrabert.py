@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, lm_head, pre_norm, swiglu
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("ultrabert",)  # transformers 5.23: modeling_ultrabert.py
@@ -14,15 +14,21 @@ SPELLINGS = {r"^ultrabert\.": "model.", r"^cls\.": "head.decoder."}
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
+class Ultrabert(Sizes):
+    """What this architecture alone has."""
+
+    prediction_head_size: int = size("d_p", absent=768)
+
+
+def spec(c: Config) -> Spec[Ultrabert]:
     attention = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    traits = {"prediction_head_size": keys.sized("d_p", c.int("prediction_head_size", default=768))}
-    return keys.decoder_spec(c, layer, heads=_HEADS, traits=traits).but(causal=False)
+    own = Ultrabert.read(c)
+    return keys.decoder_spec(c, layer, heads=_HEADS).but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, narrow = s.hidden, s.traits["prediction_head_size"]
+def blueprint(s: Spec[Ultrabert]) -> Block:
+    d, narrow = s.hidden, s.own.prediction_head_size
     # Checkpoints keep the names of the first implementation.
 
     def layer(one: Layer) -> Block:

@@ -1,6 +1,7 @@
 """UltraVBERT: SigLIP's tower, squares of patches, one projection, UltraBERT."""
 
 from hfcount import families, keys
+from hfcount.families.ultrabert import Ultrabert
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm
 from hfcount.parts.classic import classifier, headed
@@ -18,7 +19,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     traits = {
         "pixel_shuffle_factor": keys.sized("m", c.int("pixel_shuffle_factor", default=4)),
-        "prediction_head_size": text.traits.get("prediction_head_size", text.hidden),
+        "prediction_head_size": text.own.prediction_head_size if isinstance(text.own, Ultrabert) else text.hidden,
     }
     return keys.around(c, text, towers, heads=_HEADS, traits=traits)
 

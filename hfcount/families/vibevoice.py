@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, swiglu
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -12,21 +12,31 @@ MODEL_TYPES = ("vibevoice",)  # transformers 5.23: modeling_vibevoice.py
 IGNORED = ("vocab_size", "latent_size", "diffusion_max_period", "hidden_size")
 
 
-def spec(c: Config) -> Spec:
+class Vibevoice(Sizes):
+    """What this architecture alone has."""
+
+    num_hidden_layers: int
+    intermediate_size: int
+    frequency_embedding_size: int
+    mlp_bias: bool
+
+
+def spec(c: Config) -> Spec[Vibevoice]:
     text, head = families.part(c, "text_config"), c.part("diffusion_head_config")
     towers = {"audio": families.part(c, "audio_config"), "meaning": families.part(c, "semantic_model_config")}
-    traits = {
-        "num_hidden_layers": keys.sized("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
-        "intermediate_size": keys.sized("d_df", head.int("intermediate_size")),
-        "frequency_embedding_size": keys.sized("d_t", head.int("frequency_embedding_size")),
-        "mlp_bias": head.bool("mlp_bias"),
-    }
+    own = Vibevoice.read(
+        c,
+        num_hidden_layers=keys.sized("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
+        intermediate_size=keys.sized("d_df", head.int("intermediate_size")),
+        frequency_embedding_size=keys.sized("d_t", head.int("frequency_embedding_size")),
+        mlp_bias=head.bool("mlp_bias"),
+    )
     heads = ("ForConditionalGeneration", "Model")
-    whole = keys.around(c, text, towers, heads=heads, traits=traits)
-    return whole.but(tied=text.tied)  # the language model says it for the whole
+    whole = keys.around(c, text, towers, heads=heads)
+    return whole.but(tied=text.tied).having(own)  # the language model says it for the whole
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Vibevoice]) -> Block:
     d, heard, meant = s.hidden, s.parts["audio"], s.parts["meaning"]
 
     def connector(inputs: int) -> Block:
@@ -45,15 +55,15 @@ def blueprint(s: Spec) -> Block:
     )
 
 
-def _diffusion(s: Spec, latent: int) -> Block:
-    d, of = s.hidden, s.traits
-    network = swiglu(d, of["intermediate_size"], bool(of["mlp_bias"]))
+def _diffusion(s: Spec[Vibevoice], latent: int) -> Block:
+    d, of = s.hidden, s.own
+    network = swiglu(d, of.intermediate_size, of.mlp_bias)
     layer = block(ffn=network, norm=rms_norm(d), linear=Linear(d, 3 * d))
     return block(
         "other",
         noisy_images_proj=Linear(latent, d),
         cond_proj=Linear(d, d),
-        timestep_proj=block(fc1=Linear(of["frequency_embedding_size"], d), fc2=Linear(d, d)),
-        layers=Repeat(Indices.below(of["num_hidden_layers"]), layer),
+        timestep_proj=block(fc1=Linear(of.frequency_embedding_size, d), fc2=Linear(d, d)),
+        layers=Repeat(Indices.below(of.num_hidden_layers), layer),
         final_layer=block(linear_1=Linear(d, 2 * d), linear_2=Linear(d, latent)),
     )

@@ -4,25 +4,29 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import inside
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("video_llava",)  # transformers 5.23: modeling_video_llava.py
 SPELLINGS = inside("image_tower", "video_tower", "multi_modal_projector")
 
 
-def spec(c: Config) -> Spec:
+class VideoLlava(Sizes):
+    """What this architecture alone has."""
+
+    multimodal_projector_bias: bool = flag(absent=True)
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[VideoLlava]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
-        "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
-    }
+    own = VideoLlava.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits)
+    return keys.around(c, text, towers, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    bias, tower = bool(s.traits["multimodal_projector_bias"]), families.tower(s, "vision")
-    seen = s.traits["vision_feature_layer"] * s.parts["vision"].hidden
+def blueprint(s: Spec[VideoLlava]) -> Block:
+    bias, tower = s.own.multimodal_projector_bias, families.tower(s, "vision")
+    seen = s.own.vision_feature_layer * s.parts["vision"].hidden
     projector = block("projector", linear_1=Linear(seen, s.hidden, bias), linear_2=Linear(s.hidden, s.hidden, bias))
     return llava(s, families.base(s), image_tower=tower, video_tower=tower, multi_modal_projector=projector)

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import GQA, Layer, Spec
+from hfcount.spec import GQA, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("videomae",)  # transformers 5.23: modeling_videomae.py
@@ -15,17 +15,23 @@ SPELLINGS = {rf"attention\.attention\.{one[0]}_bias$": f"attention.attention.{on
 _HEADS = keys.named(("Model",), ForVideoClassification="image_classification", ForPreTraining="pretraining")
 
 
-def spec(c: Config) -> Spec:
+class Videomae(Sizes):
+    """What this architecture alone has."""
+
+    use_mean_pooling: bool
+
+
+def spec(c: Config) -> Spec[Videomae]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", "qv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     patches, mean = keys.patches(c, frames=c.int("tubelet_size")), c.bool("use_mean_pooling", default=True)
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits={"use_mean_pooling": mean})
-    return whole.but(parts={"decoder": keys.reconstructing(c, bias)})
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
+    return whole.but(parts={"decoder": keys.reconstructing(c, bias)}).having(Videomae.read(c, use_mean_pooling=mean))
 
 
-def blueprint(s: Spec) -> Block:
-    d, seen, mean = s.hidden, s.seen, s.traits["use_mean_pooling"]
+def blueprint(s: Spec[Videomae]) -> Block:
+    d, seen, mean = s.hidden, s.seen, s.own.use_mean_pooling
     norm = layer_norm(d)
     body = block(
         embeddings=block(patch_embeddings=block(projection=patch_convolution(s))),

@@ -5,22 +5,29 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("vipllava",)  # transformers 5.23: modeling_vipllava.py
 SPELLINGS = LLAVA
 
 
-def spec(c: Config) -> Spec:
+class Vipllava(Sizes):
+    """What this architecture alone has."""
+
+    vision_feature_layer: int
+
+
+def spec(c: Config) -> Spec[Vipllava]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     read = c.ints("vision_feature_layer", "vision_feature_layers", default=[-2, -5, -8, -11, 6], alone=True)
-    heads, traits = ("ForConditionalGeneration", "Model"), {"vision_feature_layer": len(read)}
-    return keys.around(c, text, towers, heads=heads, traits=traits)
+    heads = ("ForConditionalGeneration", "Model")
+    own = Vipllava.read(c, vision_feature_layer=len(read))
+    return keys.around(c, text, towers, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.traits["vision_feature_layer"] * s.parts["vision"].hidden
+def blueprint(s: Spec[Vipllava]) -> Block:
+    d, seen = s.hidden, s.own.vision_feature_layer * s.parts["vision"].hidden
     projector = block(
         "projector",
         projector_layernorm=layer_norm(seen),

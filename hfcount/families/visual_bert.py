@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec:
         "bypass_transformer": c.bool("bypass_transformer", default=False),
     }
     whole = keys.encoder(c, heads=_HEADS, traits=traits)
-    layers = [one.but(layer=one.layer.but(traits={"add_cross_attention": False})) for one in whole.layers]
+    layers = [one.but(layer=one.layer.but(cross_attention=False)) for one in whole.layers]
     return whole.but(causal=False, uncounted="", layers=tuple(layers))
 
 

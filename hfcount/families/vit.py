@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.conversions import VIT
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("vit",)  # transformers 5.23: modeling_vit.py
@@ -15,21 +15,25 @@ SPELLINGS = VIT
 _HEADS = keys.named(("Model", "ForImageClassification"), ForMaskedImageModeling="masked_image")
 
 
-def spec(c: Config) -> Spec:
+class Vit(Sizes):
+    """What this architecture alone has."""
+
+    encoder_stride: int = size("S", absent=16)
+    pooler_output_size: int
+
+
+def spec(c: Config) -> Spec[Vit]:
     d = keys.sized("d", c.int("hidden_size"))
-    traits = {
-        "encoder_stride": keys.sized("S", c.int("encoder_stride", default=16)),
-        "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
-    }
+    own = Vit.read(c, pooler_output_size=keys.sized("d_p", c.int("pooler_output_size", default=d)))
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS, traits=traits)
-    return whole.but(causal=False, patches=keys.patches(c))
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS)
+    return whole.but(causal=False, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, strides = s.hidden, s.traits["encoder_stride"]
+def blueprint(s: Spec[Vit]) -> Block:
+    d, strides = s.hidden, s.own.encoder_stride
 
     embeddings = block(
         "embedding",
@@ -38,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    pooled = block("other", dense=Linear(d, s.traits["pooler_output_size"], True)) if s.head == "base" else None
+    pooled = block("other", dense=Linear(d, s.own.pooler_output_size, True)) if s.head == "base" else None
     body = block(
         embeddings=embeddings,
         encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, transposed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("vitpose",)  # transformers 5.23: modeling_vitpose.py
@@ -13,15 +13,24 @@ _HEADS = keys.named(ForPoseEstimation="pose_estimation")
 _WIDTH = 256  # of the decoder that is not simple
 
 
-def spec(c: Config) -> Spec:
-    backbone, traits = families.backbone(c), {"simple": c.bool("use_simple_decoder", default=True)}
+class Vitpose(Sizes):
+    """What this architecture alone has."""
+
+    simple: bool = flag("use_simple_decoder", absent=True)
+
+
+def spec(c: Config) -> Spec[Vitpose]:
+    backbone = families.backbone(c)
+    own = Vitpose.read(c)
     d = keys.sized("d", backbone.hidden)
-    return keys.decoder_spec(
-        c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone}, traits=traits
-    ).but(causal=False)
+    return (
+        keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone})
+        .but(causal=False)
+        .having(own)
+    )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Vitpose]) -> Block:
     d = s.hidden
     larger = block(
         "other",
@@ -32,4 +41,4 @@ def blueprint(s: Spec) -> Block:
         conv=conv(_WIDTH, s.labels, 1, bias=True),
     )
     simple = block("other", conv=conv(d, s.labels, 3, bias=True))
-    return block(backbone=families.tree(s.parts["backbone"]), head=simple if s.traits["simple"] else larger)
+    return block(backbone=families.tree(s.parts["backbone"]), head=simple if s.own.simple else larger)

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import vit_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -12,24 +12,28 @@ MODEL_TYPES = ("vitpose_backbone",)  # transformers 5.23: modeling_vitpose_backb
 IGNORED = ("out_indices", "stage_names")
 
 
-def spec(c: Config) -> Spec:
+class VitposeBackbone(Sizes):
+    """What this architecture alone has."""
+
+    high: int
+    wide: int
+    num_channels: int = size("C")
+    num_experts: int = size("n_e", minimum=0)
+    part_features: int = size("d_e", minimum=0)
+
+
+def spec(c: Config) -> Spec[VitposeBackbone]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     high, wide = keys.sides(c, "patch_size")
-    traits = {
-        "high": keys.sized("P_h", high),
-        "wide": keys.sized("P_w", wide),
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "num_experts": keys.sized("n_e", c.int("num_experts", minimum=0)),
-        "part_features": keys.sized("d_e", c.int("part_features", minimum=0)),
-    }
+    own = VitposeBackbone.read(c, high=keys.sized("P_h", high), wide=keys.sized("P_w", wide))
     rows, layers = keys.rectangle(c) + 1, keys.alike(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, traits=traits)
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, parts = s.hidden, s.traits, s.traits["part_features"]
+def blueprint(s: Spec[VitposeBackbone]) -> Block:
+    d, of, parts = s.hidden, s.own, s.own.part_features
 
     def layer(one: Layer) -> Block:
         wide = one.dense.width
@@ -38,16 +42,16 @@ def blueprint(s: Spec) -> Block:
             "mlp",
             fc1=Linear(d, wide, True),
             fc2=Linear(wide, d - parts, True),
-            experts=Repeat(Indices.below(of["num_experts"]), Linear(wide, parts, True), active=1),
+            experts=Repeat(Indices.below(of.num_experts), Linear(wide, parts, True), active=1),
         )
         return block(
             attention=vit_attention(d, one.attention),
-            mlp=mlp(d, wide) if of["num_experts"] == 1 else some,
+            mlp=mlp(d, wide) if of.num_experts == 1 else some,
             layernorm_before=layer_norm(d),
             layernorm_after=layer_norm(d),
         )
 
-    kernel = Tensor((d, of["num_channels"], of["high"], of["wide"]))
+    kernel = Tensor((d, of.num_channels, of.high, of.wide))
     return block(
         embeddings=block(
             "embedding",

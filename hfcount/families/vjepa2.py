@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.vision import patch_convolution, square_attention
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.spec import Dense, Layer, Patches, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -16,7 +16,14 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification")
 _WIDER = 4  # networks of the pooler to their layers
 
 
-def spec(c: Config) -> Spec:
+class Vjepa2(Sizes):
+    """What this architecture alone has."""
+
+    pred_num_mask_tokens: int = size("n_m")
+    num_pooler_layers: int = count("N_p", minimum=0)
+
+
+def spec(c: Config) -> Spec[Vjepa2]:
     d, narrow, bias = c.int("hidden_size"), c.int("pred_hidden_size"), c.bool("qkv_bias", default=True)
 
     def layer(width: int, prefix: str) -> Layer:
@@ -25,25 +32,22 @@ def spec(c: Config) -> Spec:
 
     depth = c.int("pred_num_hidden_layers", maximum=MAX_LAYERS)
     ahead = tuple(keys.alike(layer(narrow, "pred_"), depth))
-    traits = {
-        "pred_num_mask_tokens": keys.sized("n_m", c.int("pred_num_mask_tokens")),
-        "num_pooler_layers": keys.sized("N_p", c.int("num_pooler_layers", minimum=0, maximum=MAX_LAYERS)),
-    }
+    own = Vjepa2.read(c)
     patches = Patches(side=c.int("patch_size"), channels=c.int("in_chans"), frames=c.int("tubelet_size"))
     layers = keys.alike(layer(d, ""), keys.layer_count(c))
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits=traits)
-    return whole.but(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)})
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
+    return whole.but(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, inner, of, norm = s.hidden, s.parts["predictor"], s.traits, layer_norm(s.hidden)
+def blueprint(s: Spec[Vjepa2]) -> Block:
+    d, inner, of, norm = s.hidden, s.parts["predictor"], s.own, layer_norm(s.hidden)
     narrow = inner.hidden
     encoder = block(
         embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),
         layer=stack(s.layers, lambda one: _layer(d, one)),
         layernorm=norm,
     )
-    token = Tensor((of["pred_num_mask_tokens"], 1, 1, narrow), component="embedding")
+    token = Tensor((of.pred_num_mask_tokens, 1, 1, narrow), component="embedding")
     predictor = block(
         embeddings=block(predictor_embeddings=Linear(d, narrow, True, "projector"), mask_tokens=token),
         layer=stack(inner.layers, lambda one: _layer(narrow, one)),
@@ -54,7 +58,7 @@ def blueprint(s: Spec) -> Block:
     attending = square_attention(d, out="out_proj")
     across = Block({name: one for name, one in attending.children.items() if name != "out_proj"}, "attention")
     later = block(layer_norm1=norm, self_attn=attending, layer_norm2=norm, mlp=network)
-    count = of["num_pooler_layers"]
+    count = of.num_pooler_layers
     pooler = block(
         query_tokens=Tensor((1, 1, d), component="embedding"),
         cross_attention_layer=block(layer_norm1=norm, cross_attn=across, layer_norm2=norm, mlp=network),

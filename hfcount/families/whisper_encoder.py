@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import fc, positions
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_qwen2_audio.py, modeling_voxtral.py, modeling_audioflamingo3.py,
@@ -28,7 +28,13 @@ _NAMES = (
 )
 
 
-def spec(c: Config) -> Spec:
+class WhisperEncoder(Sizes):
+    """What this architecture alone has."""
+
+    num_mel_bins: int
+
+
+def spec(c: Config) -> Spec[WhisperEncoder]:
     known = [names[-1:] if c.family == "whisper_encoder" else names for names in _NAMES]
     sizes = [c.int(*names, maximum=MAX_LAYERS) for names in known]
     d, width, heads, depth, bins, rows = sizes
@@ -36,11 +42,11 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, heads, uneven="run" if alone else "refused"), ffn=Dense(width=width, bias=True)
     )
-    traits = {"num_mel_bins": keys.sized("b", bins)}
-    return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows, traits=traits)
+    own = WhisperEncoder.read(c, num_mel_bins=keys.sized("b", bins))
+    return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[WhisperEncoder]) -> Block:
     d = s.hidden
     square = Linear(d, d, bias=True)
 
@@ -57,7 +63,7 @@ def blueprint(s: Spec) -> Block:
         return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
 
     return block(
-        conv1=convolution(s.traits["num_mel_bins"]),
+        conv1=convolution(s.own.num_mel_bins),
         conv2=convolution(d),
         embed_positions=positions(s),
         layers=stack(s.layers, layer),

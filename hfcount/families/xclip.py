@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.composite import paired
 from hfcount.parts.vision import clip_layer
-from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.spec import Dense, Layer, Layers, Sizes, Spec, count
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -13,26 +13,36 @@ MODEL_TYPES = ("xclip",)  # transformers 5.23: modeling_x_clip.py
 IGNORED = ("prompt_num_attention_heads", "mit_num_attention_heads")
 
 
-def spec(c: Config) -> Spec:
+class Xclip(Sizes):
+    """What this architecture alone has."""
+
+    prompt_layers: int = count("N_p")
+    num_frames: int
+    mit_hidden_size: int
+    mit_intermediate_size: int
+    mit_num_hidden_layers: int
+
+
+def spec(c: Config) -> Spec[Xclip]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     v = c.part("vision_config")
-    traits = {
-        "prompt_layers": keys.sized("N_p", c.int("prompt_layers", maximum=MAX_LAYERS)),
-        "num_frames": keys.sized("f", v.int("num_frames")),
-        "mit_hidden_size": keys.sized("d_m", v.int("mit_hidden_size")),
-        "mit_intermediate_size": keys.sized("d_mf", v.int("mit_intermediate_size")),
-        "mit_num_hidden_layers": keys.sized("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
-    }
+    own = Xclip.read(
+        c,
+        num_frames=keys.sized("f", v.int("num_frames")),
+        mit_hidden_size=keys.sized("d_m", v.int("mit_hidden_size")),
+        mit_intermediate_size=keys.sized("d_mf", v.int("mit_intermediate_size")),
+        mit_num_hidden_layers=keys.sized("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
+    )
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=("Model",), out=out, traits=traits).but(tied=False)
+    return keys.around(c, text, towers, heads=("Model",), out=out).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, out, seen = s.traits, s.out or s.hidden, s.parts["vision"].hidden
-    across = of["mit_hidden_size"]
-    layer = Layer(ffn=Dense(width=of["mit_intermediate_size"], bias=True))
-    layers = Layers(indices=Indices.below(of["mit_num_hidden_layers"]), layer=layer, letter="N_m")
-    frames = Tensor((1, of["num_frames"], across))
+def blueprint(s: Spec[Xclip]) -> Block:
+    of, out, seen = s.own, s.out or s.hidden, s.parts["vision"].hidden
+    across = of.mit_hidden_size
+    layer = Layer(ffn=Dense(width=of.mit_intermediate_size, bias=True))
+    layers = Layers(indices=Indices.below(of.mit_num_hidden_layers), layer=layer, letter="N_m")
+    frames = Tensor((1, of.num_frames, across))
     encoder = block(layers=stack((layers,), lambda one: clip_layer(across, one)))
     into = Linear(out, out)
     # A prompt's network is four times as wide as the prompt.
@@ -43,7 +53,7 @@ def blueprint(s: Spec) -> Block:
         "other",
         alpha=Tensor((out,)),
         layernorm=layer_norm(out),
-        decoder=Repeat(Indices.below(of["prompt_layers"]), prompts),
+        decoder=Repeat(Indices.below(of.prompt_layers), prompts),
     )
     return paired(
         s,

@@ -16,10 +16,10 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("ffn_dim"), bias=True),
-        traits={"add_cross_attention": c.bool("add_cross_attention", default=False)},
+        cross_attention=c.bool("add_cross_attention", default=False),
     )
     layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
-    why = keys.ACROSS if layer.traits["add_cross_attention"] else ""
+    why = keys.ACROSS if layer.cross_attention else ""
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 
 
@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return bart_layer(d, one, crossed=bool(one.traits["add_cross_attention"]))
+        return bart_layer(d, one, crossed=one.cross_attention)
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), layer_norm=layer_norm(d))
     return generative(s, "model", body, "embed_tokens")

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.parts.classic import classifier, headed, positions, squad_head, summary
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xlm", "flaubert")  # transformers 5.23: modeling_xlm.py, modeling_flaubert.py
@@ -21,33 +21,37 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+class Xlm(Sizes):
+    """What this architecture alone has."""
+
+    n_langs: int
+    summary_use_proj: bool = flag(absent=True)
+    summary_proj_to_labels: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Xlm]:
     d, rows = c.int("emb_dim", "hidden_size"), c.int("max_position_embeddings")
     if not c.bool("is_encoder", default=True):
         raise c.error("is_encoder is false, and there is no other implementation.", "is_encoder", "Make it true.")
     languages = c.int("n_langs", default=1) if c.bool("use_lang_emb", default=True) else 1
-    traits = {
-        "n_langs": keys.sized("n_l", languages) if languages > 1 else 0,
-        "summary_use_proj": c.bool("summary_use_proj", default=True),
-        "summary_proj_to_labels": c.bool("summary_proj_to_labels", default=True),
-    }
+    own = Xlm.read(c, n_langs=keys.sized("n_l", languages) if languages > 1 else 0)
     mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     words = c.int("vocab_size", "n_words")
-    whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows, traits=traits)
+    whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows)
     if c.bool("asm", default=False) and whole.head == "masked_lm":
         raise c.error("asm asks for an adaptive softmax, which is not described.", "asm")
-    return whole.but(causal=c.bool("causal", default=False))
+    return whole.but(causal=c.bool("causal", default=False)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Xlm]) -> Block:
+    d, of = s.hidden, s.own
     square, norms = Linear(d, d, True), stack(s.layers, lambda one: layer_norm(d))
     attention = block("attention", **dict.fromkeys(("q_lin", "k_lin", "v_lin", "out_lin"), square))
     body = block(
         position_embeddings=positions(s),
-        lang_embeddings=embedding(of["n_langs"], d) if of["n_langs"] else None,
+        lang_embeddings=embedding(of.n_langs, d) if of.n_langs else None,
         embeddings=embedding(s.vocab, d),
         layer_norm_emb=layer_norm(d),
         attentions=stack(s.layers, lambda one: attention),
@@ -55,8 +59,8 @@ def blueprint(s: Spec) -> Block:
         ffns=stack(s.layers, lambda one: mlp(d, one.dense.width, up="lin1", down="lin2")),
         layer_norm2=norms,
     )
-    outputs = s.labels if of["summary_proj_to_labels"] else d
-    summed = summary(d, outputs if of["summary_use_proj"] else 0)
+    outputs = s.labels if of.summary_proj_to_labels else d
+    summed = summary(d, outputs if of.summary_use_proj else 0)
     return headed(
         s,
         "transformer",

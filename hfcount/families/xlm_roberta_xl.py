@@ -22,7 +22,7 @@ def blueprint(s: Spec) -> Block:
         attention = Block({**bert_attention(d, one.attention, norm=False).children, "self_attn_layer_norm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.traits["add_cross_attention"] else None,
+            crossattention=attention if one.cross_attention else None,
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),
             LayerNorm=norm,

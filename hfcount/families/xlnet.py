@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, headed, squad_head, summary
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("xlnet",)  # transformers 5.23: modeling_xlnet.py
@@ -17,22 +17,28 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+class Xlnet(Sizes):
+    """What this architecture alone has."""
+
+    summary_use_proj: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Xlnet]:
     d = c.int("d_model", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
         raise c.error(f"d_head must be d_model / n_head, {mixer.head_dim:,} here.", "d_head", "Correct one of them.")
     layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    summed = {"summary_use_proj": c.bool("summary_use_proj", default=True)}
+    own = Xlnet.read(c)
     words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS, traits=summed)
+    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS)
     # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
     why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
-    return whole.but(causal=False, uncounted=why)
+    return whole.but(causal=False, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Xlnet]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
@@ -47,7 +53,7 @@ def blueprint(s: Spec) -> Block:
 
     mask = Tensor((1, 1, d), component="embedding")
     body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer))
-    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
+    summed = summary(d, d if s.own.summary_use_proj else 0)
     return headed(
         s,
         "transformer",

@@ -7,7 +7,7 @@ from hfcount.parts.classic import headed
 from hfcount.parts.conversions import VIT_ATTENTION
 from hfcount.parts.detection import perceptron
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("yolos",)  # transformers 5.23: modeling_yolos.py
@@ -16,33 +16,41 @@ SPELLINGS = {r"encoder\.interpolation\.mid_position_embeddings": "encoder.mid_po
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class Yolos(Sizes):
+    """What this architecture alone has."""
+
+    num_detection_tokens: int
+    mid: int
+    use_mid_position_embeddings: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Yolos]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     layer = Layer(
         mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
     )
     tokens, (high, wide) = c.int("num_detection_tokens", minimum=0), keys.sides(c, "image_size")
     patches, side = keys.patches(c), c.int("patch_size")
-    traits = {
-        "num_detection_tokens": keys.sized("n_d", tokens),
-        "mid": keys.sized("n_m", 1 + high * wide // (side * side) + tokens),
-        "use_mid_position_embeddings": c.bool("use_mid_position_embeddings", default=True),
-    }
+    own = Yolos.read(
+        c,
+        num_detection_tokens=keys.sized("n_d", tokens),
+        mid=keys.sized("n_m", 1 + high * wide // (side * side) + tokens),
+    )
     rows = keys.rectangle(c) + tokens + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, traits=traits)
-    return whole.but(causal=False, patches=patches)
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return whole.but(causal=False, patches=patches).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Yolos]) -> Block:
+    d, of = s.hidden, s.own
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
-        detection_tokens=Tensor((1, of["num_detection_tokens"], d)),
+        detection_tokens=Tensor((1, of.num_detection_tokens, d)),
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    mid = Tensor((s.depth - 1, 1, of["mid"], d), component="embedding") if of["use_mid_position_embeddings"] else None
+    mid = Tensor((s.depth - 1, 1, of.mid, d), component="embedding") if of.use_mid_position_embeddings else None
     body = block(
         embeddings=embeddings,
         encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda one: vit_layer(d, one))),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_layer, dense_classifier
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 # transformers 5.23: modeling_yoso.py, modeling_mra.py, modeling_nystromformer.py
@@ -18,15 +18,22 @@ IGNORED = tuple(
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
-def spec(c: Config) -> Spec:
+class Yoso(Sizes):
+    """What this architecture alone has."""
+
+    conv_kernel_size: int
+    rows: int
+
+
+def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
-    traits = {"conv_kernel_size": keys.sized("w", kernel or 0), "rows": rows}
-    return keys.encoder(c, heads=_HEADS, traits=traits).but(causal=False, positions=rows + 2)
+    own = Yoso.read(c, conv_kernel_size=keys.sized("w", kernel or 0), rows=rows)
+    return keys.encoder(c, heads=_HEADS).but(causal=False, positions=rows + 2).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, kernel, rows = s.hidden, s.traits["conv_kernel_size"], s.traits["rows"]
+def blueprint(s: Spec[Yoso]) -> Block:
+    d, kernel, rows = s.hidden, s.own.conv_kernel_size, s.own.rows
 
     def layer(one: Layer) -> Block:
         usual = bert_layer(d, one)

@@ -6,7 +6,7 @@ from hfcount.keys.attention import (
 )
 from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
-from hfcount.keys.backbones import features, given_out
+from hfcount.keys.backbones import features
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
@@ -35,7 +35,6 @@ from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
     squares, stages, tower, waveform,
 )
-from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
     check_even,
     all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,

@@ -33,8 +33,3 @@ def _numbers(c: Config, stages: int) -> list[int]:
             raise c.error(f"out_features may name stem and stage1 to stage{stages:,}.", "out_features", "Correct it.")
         found.append(int(number))
     return found
-
-
-def given_out(c: Config, stages: int) -> dict[str, int]:
-    """Traits `out.N` for the stages of `features`."""
-    return {f"out.{place}": 1 for place in features(c, stages)}

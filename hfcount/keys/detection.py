@@ -38,12 +38,10 @@ def chosen(c: Config) -> list[int]:
 
 def channels(places: list[int], backbone: Spec) -> list[int]:
     """The widths of these features of a backbone."""
-    sizes = [part.layer.traits for part in backbone.layers]
-    stages = [own.get("announced", own.get("width", backbone.hidden)) for own in sizes]
-    stem = backbone.traits.get("embedding_size", stages[0] if stages else backbone.hidden)
-    if not any("width" in own for own in sizes):
+    stages = [one.layer.stage_width for one in backbone.layers if one.layer.stage_width is not None]
+    if not stages:
         return [backbone.hidden for _ in places]
-    widths = stages if backbone.traits.get("stemless") else [stem, *stages]
+    widths = backbone.features or (stages[0], *stages)
     found = [widths[place] for place in places if -len(widths) <= place < len(widths)]
     return found or [backbone.hidden]
 
@@ -145,7 +143,7 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads, traits: Mapping[str
     }
     layers = alike(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
     # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
-    parts = {"backbone": backbone.but(traits={**backbone.traits, "renamed": 1})}
+    parts = {"backbone": backbone.but(adapted=True)}
     whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits=sizes)
     return whole.but(causal=False, labels=labels(c, 2))
 

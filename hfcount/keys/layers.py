@@ -181,8 +181,8 @@ def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
 
 
 def _merged(one: Layer, other: Layer) -> Layer:
-    traits = {**one.traits, **other.traits}
-    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits)
+    traits, own = {**one.traits, **other.traits}, other.own if one.own is None else one.own
+    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits, own=own)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
@@ -243,15 +243,14 @@ def spelled(c: Config, key: str, default: str) -> list[str]:
 def repeated(
     c: Config, kinds: Mapping[str, Callable[[], Layer]], given: Sequence[str], times: int
 ) -> tuple[Layers, ...]:
-    """Layers of the `given` kinds, `times` times over; traits mark the `first` and the `last` of each round."""
+    """Layers of the `given` kinds, `times` times over; the `first` and the `last` of each round are marked."""
     found = []
     for place, kind in enumerate(given):
         if kind not in kinds:
             raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
-        ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
-        one = kinds[kind]()
+        one = kinds[kind]().but(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
-        found.append(Layers(indices=indices, layer=one.but(traits={**one.traits, **ends})))
+        found.append(Layers(indices=indices, layer=one))
     return tuple(found)
 
 

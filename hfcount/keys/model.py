@@ -183,7 +183,7 @@ def encoder(
     layer = Layer(
         mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built" if narrow else "refused"),
         ffn=dense(c, bias=True),
-        traits={"add_cross_attention": crossed},
+        cross_attention=crossed,
     )
     sizes = dict(traits or {})
     if "type_vocab_size" not in sizes:
@@ -242,7 +242,7 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
     if not more:
         return {}
     start, one = int(layer_count(c)), layer()
-    marked = one.but(traits={**one.traits, "mtp": 1})
+    marked = one.but(mtp=True)
     return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
 
 

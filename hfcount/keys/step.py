@@ -16,7 +16,7 @@ _LOCAL = "sliding_attention"
 
 
 def step_layers(c: Config) -> tuple[list[Layers], list[Layers]]:
-    """The layers, and those after them that predict further tokens, which a trait `mtp` marks.
+    """The layers, and those after them that predict further tokens.
 
     Source: transformers 5.23, configuration_step3p7.py, Step3p7TextConfig.
     """
@@ -24,7 +24,7 @@ def step_layers(c: Config) -> tuple[list[Layers], list[Layers]]:
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     late = Indices.span(count, count + more)
     placed = crossed(_mixers(c, count, late), _networks(c, count, late))
-    marked = [part.but(layer=part.layer.but(traits={"mtp": 1})) for part in _among(placed, late)]
+    marked = [part.but(layer=part.layer.but(mtp=True)) for part in _among(placed, late)]
     return _among(placed, Indices.below(count)), marked
 
 

@@ -59,8 +59,8 @@ def resnet(one: ResNet, last: int) -> list[Layers]:
     found = []
     for number, depth in enumerate(one.depths[:last]):
         d = sized(f"d{number + 1}", STEM * 2**number * (_WIDER if one.deep else 1))
-        traits = {"width": d, "inner": sized(f"b{number + 1}", one.narrow * 2**number)}
-        found.append(Layers(indices=Indices.below(depth), layer=Layer(traits=traits)))
+        traits = {"inner": sized(f"b{number + 1}", one.narrow * 2**number)}
+        found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, traits=traits)))
     return found
 
 
@@ -69,8 +69,9 @@ def repvit(one: RepViT, last: int) -> list[Layers]:
     found = []
     for number, (width, depth) in enumerate(zip(one.widths[:last], one.depths, strict=False)):
         squeezed = max(8, (width // 4 + 4) // 8 * 8)  # a quarter, rounded to a multiple of 8
-        traits = {"width": sized(f"d{number + 1}", width), "squeezed": sized(f"r{number + 1}", squeezed)}
-        found.append(Layers(indices=Indices.below(depth), layer=Layer(traits=traits)))
+        traits = {"squeezed": sized(f"r{number + 1}", squeezed)}
+        d = sized(f"d{number + 1}", width)
+        found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, traits=traits)))
     return found
 
 

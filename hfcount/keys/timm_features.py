@@ -48,10 +48,11 @@ def swin_features(c: Config, known: Swin) -> Spec:
     widths = [known.width * 2**number for number in range(count)]
     heads, depths = [known.heads * 2**number for number in range(count)], [2, 2, known.third, 2]
     layers = stages(c, widths, lambda d: 4 * d, heads, depths=depths)
-    traits = {"window_size": sized("w", known.window), "stemless": 1}
+    traits = {"window_size": sized("w", known.window)}
     patches = Patches(side=sized("P", _SIDE), channels=c.int("num_channels", default=3))
-    d = layers[-1].layer.traits["width"]
-    return encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, patches=patches)
+    d = layers[-1].layer.width
+    whole = encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, patches=patches)
+    return whole.but(features=tuple(one.layer.width for one in layers))
 
 
 def resnet_features(c: Config, known: ResNet) -> Spec:
@@ -64,5 +65,6 @@ def resnet_features(c: Config, known: ResNet) -> Spec:
         "num_channels": sized("C", c.int("num_channels", default=3)),
         "embedding_size": sized("d0", STEM),
     }
-    widths: list[int] = [switches["embedding_size"], *(one.layer.traits["width"] for one in layers)]
-    return encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1], traits=switches)
+    widths: list[int] = [switches["embedding_size"], *(one.layer.width for one in layers)]
+    whole = encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1], traits=switches)
+    return whole.but(features=tuple(widths))

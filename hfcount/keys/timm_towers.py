@@ -141,7 +141,7 @@ def fast_vit(c: Config, name: str) -> tuple[list[Layers], Fields]:
         mixer = GQA(heads=heads, kv_heads=heads, head_dim=_HEAD_DIM, out_bias=True)
         attends = number >= len(depths) - attending
         ffn = Dense(width=ratio * d, bias=True)
-        one = Layer(mixer=mixer if attends else None, ffn=ffn, traits={"width": d})
+        one = Layer(mixer=mixer if attends else None, ffn=ffn, stage_width=d)
         layers.append(Layers(indices=Indices.below(depth), layer=one))
     early, squeezing = name not in ("fastvit_mci3", "fastvit_mci4"), ("fastvit_mci0", "fastvit_mci1", "fastvit_mci2")
     traits: dict[str, int] = {
@@ -151,7 +151,7 @@ def fast_vit(c: Config, name: str) -> tuple[list[Layers], Fields]:
         "batch_normed": early,  # and what follows from that is true of the stem, too
         "squeezing": name in squeezing,
     }
-    fields: Fields = {"hidden": _FINAL * layers[-1].layer.traits["width"], "traits": traits, "uncounted": COARSER}
+    fields: Fields = {"hidden": _FINAL * layers[-1].layer.width, "traits": traits, "uncounted": COARSER}
     return layers, fields
 
 

@@ -77,9 +77,8 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
 
 
 def attending(part: Spec, width: int) -> Spec:
-    """A part whose layers attend to something `width` wide, as their trait encoder_hidden_size then says."""
-    seen = {"encoder_hidden_size": sized("d_e", width)}
-    layers = [one.but(layer=one.layer.but(traits={**one.layer.traits, **seen})) for one in part.layers]
+    """A part whose layers attend to something `width` wide."""
+    layers = [one.but(layer=one.layer.but(memory=sized("d_e", width))) for one in part.layers]
     return part.but(layers=tuple(layers))
 
 
@@ -152,7 +151,7 @@ def stages(
     depths: Sequence[int] | None = None,
     traits: Mapping[str, Sequence[int]] | None = None,
 ) -> list[Layers]:
-    """Stages of layers, each of another width, by the key depths; a trait `width` says which.
+    """Stages of layers, each of another width, by the key depths.
 
     Args:
         widths: the width of each stage.
@@ -177,9 +176,7 @@ def stages(
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
         own = {name: sizes[number] for name, sizes in (traits or {}).items()}
-        found.append(
-            Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, traits={"width": d, **own}))
-        )
+        found.append(Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, stage_width=d, traits=own)))
     return found
 
 

@@ -30,15 +30,14 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
 
 
 def bert_layer(d: int, one: Layer) -> Block:
-    """A post-norm layer, with cross attention if its trait add_cross_attention is set.
+    """A post-norm layer, with cross attention if it has that.
 
     Tensors: attention, crossattention, intermediate.dense (d_ff, d), output.dense (d, d_ff), output.LayerNorm (d).
-    The trait encoder_hidden_size is the width of what cross attention sees, if it is not d.
     """
-    across = bert_attention(d, one.attention, memory=one.traits.get("encoder_hidden_size"))
+    across = bert_attention(d, one.attention, memory=one.memory)
     return block(
         attention=bert_attention(d, one.attention),
-        crossattention=across if one.traits["add_cross_attention"] else None,
+        crossattention=across if one.cross_attention else None,
         intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
         output=block(dense=Linear(one.dense.width, d, True, "mlp"), LayerNorm=layer_norm(d)),
     )

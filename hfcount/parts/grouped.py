@@ -35,13 +35,13 @@ def split_stage(
     )
 
 
-def scaled(s: Spec, halves: int) -> Block:
-    """The features of a backbone at so many halves of their size, joined.
+def scaled(s: Spec, outputs: int, halves: int) -> Block:
+    """So many features of a backbone at so many halves of their size, joined.
 
     Tensors: sampling_layers, one for each of them, projector_layer as of `split_stage`, layer_norm (d).
     """
     seen, of = s.parts["backbone"], s.traits
-    width, outputs = seen.hidden, seen.traits["outputs"]
+    width = seen.hidden
     way, out, half, fourth = dict[str, Block](), width, width // 2, width // 4
 
     def step(into: int, out: int, side: int) -> Block:

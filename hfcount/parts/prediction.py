@@ -9,13 +9,13 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 
 def predicting(s: Spec, one: Layer, layer: Block, tables: bool = True) -> Block:
-    """The layer as it is, or with its trait `mtp` a multi-token-prediction module around it.
+    """The layer as it is, or if it is one a multi-token-prediction module around it.
 
     Source: arXiv:2412.19437, section 2.2. Tensors besides the layer's: enorm and hnorm (d), eh_proj (d, 2·d),
     shared_head.norm (d), and with `tables` copies of the model's embedding and head, embed_tokens and shared_head.head
     (|V|, d), which some writers leave out.
     """
-    if not one.traits.get("mtp"):
+    if not one.mtp:
         return layer
     d = s.hidden
     module = block(
@@ -55,8 +55,8 @@ def drafting(d: int, one: Layer, layer: Block) -> Block:
     entrance = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
     return Block(
         {
-            **(entrance.children if one.traits.get("first") else {}),
+            **(entrance.children if one.first else {}),
             **layer.children,
-            **({"final_layernorm": rms_norm(d)} if one.traits.get("last") else {}),
+            **({"final_layernorm": rms_norm(d)} if one.last else {}),
         }
     )

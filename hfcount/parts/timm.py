@@ -29,17 +29,17 @@ def vit(s: Spec) -> dict[str, Node]:
 
 def swin(s: Spec) -> Block:
     """Swin as it gives features (models/swin_transformer.py). Tensors: patch_embed, layers_0, layers_1 ..."""
-    first, side = s.layers[0].layer.traits["width"], 2 * s.traits["window_size"] - 1
+    first, side = s.layers[0].layer.width, 2 * s.traits["window_size"] - 1
     found = {"patch_embed": block("embedding", proj=patch_convolution(s, width=first), norm=layer_norm(first))}
 
     def layer(one: Layer) -> Block:
-        d, norm = one.traits["width"], layer_norm(one.traits["width"])
+        d, norm = one.width, layer_norm(one.width)
         table = Tensor((side * side, one.attention.heads))
         attention = altered(fused_square_attention(d), relative_position_bias_table=table)
         return block(norm1=norm, attn=attention, norm2=norm, mlp=mlp(d, one.dense.width))
 
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         coarser = block("other", norm=layer_norm(2 * d), reduction=Linear(2 * d, d)) if number else None
         found[f"layers_{number}"] = block(downsample=coarser, blocks=stack((part,), layer))
     return Block(found)
@@ -58,7 +58,7 @@ def resnet(stages: tuple[Layers, ...], channels: int, before: int, deep: bool) -
 
     found: dict[str, Node] = {"conv1": conv(channels, before, 7), "bn1": batch_norm(before)}
     for number, part in enumerate(stages):
-        d, inner = part.layer.traits["width"], part.layer.traits["inner"]
+        d, inner = part.layer.width, part.layer.traits["inner"]
         shortened = bool(number or deep)  # only a first stage of plain layers keeps width and size
         first, rest = layer(before, d, inner, shortened), layer(d, d, inner, False)
         found[f"layer{number + 1}"] = led(part.indices.count, first, rest)
@@ -89,10 +89,10 @@ def repvit(stages: tuple[Layers, ...], channels: int, first: bool, features: boo
 
     Every other block is squeezed. If only `features` are asked for, the stages are numbered in their names.
     """
-    before = stages[0].layer.traits["width"]
+    before = stages[0].layer.width
     found = dict[str, Node]()
     for number, part in enumerate(stages):
-        d, count = part.layer.traits["width"], int(part.indices.count)
+        d, count = part.layer.width, int(part.indices.count)
         smaller = block(
             pre_block=_mixed(before, first),
             spatial_downsample=_step(before, before, 3, before),
@@ -103,7 +103,7 @@ def repvit(stages: tuple[Layers, ...], channels: int, first: bool, features: boo
         blocks = Repeat(squeezed, _mixed(d, first, part.layer.traits["squeezed"])), Repeat(plain, _mixed(d, first))
         found[str(number)] = block(downsample=smaller if number else None, blocks=blocks)
         before = d
-    d = stages[0].layer.traits["width"]
+    d = stages[0].layer.width
     stem = block(conv1=_step(channels, d // 2, 3), conv2=_step(d // 2, d, 3))
     named: dict[str, Node] = {f"stages_{number}": one for number, one in found.items()}
     return {"stem": stem, **(named if features else {"stages": Block(found)})}

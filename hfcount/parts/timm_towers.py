@@ -50,7 +50,7 @@ def perception_encoder(s: Spec, head: Linear | None) -> Block:
 
 def fast_vit(s: Spec, head: Linear | None) -> Block:
     """FastViT (arXiv:2303.14189): stages of convolutions, the last of attention; in inference mode branches are one."""
-    of, fused, d = s.traits, bool(s.traits["inference_mode"]), s.layers[0].layer.traits["width"]
+    of, fused, d = s.traits, bool(s.traits["inference_mode"]), s.layers[0].layer.width
     branched, stages = bool(of["batch_normed"]), dict[str, Node]()
     stem = {
         "0": _merged(of["in_chans"], d, 3, fused, branched=branched),
@@ -59,7 +59,7 @@ def fast_vit(s: Spec, head: Linear | None) -> Block:
     }
     before = d
     for number, part in enumerate(s.layers):
-        d = part.layer.traits["width"]
+        d = part.layer.width
         squeezed = d // 4 if of["squeezing"] and number > 1 else 0
         places = {"reparam_conv" if fused else "pos_enc": depthwise(d, _WIDE, bias=True)}
         stages[str(number)] = block(
@@ -83,7 +83,7 @@ _WIDE, _SMALL = 7, 3  # kernels
 
 
 def _fast_layer(one: Layer, fused: bool, batch_normed: bool) -> Block:
-    d, wide = one.traits["width"], one.dense.width
+    d, wide = one.width, one.dense.width
     scale = block("other", gamma=Tensor((d, 1, 1)))
     seen = normed(d, d, _WIDE, groups=d, names=("conv", "bn"))
     network = block("mlp", conv=seen, fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))

@@ -102,10 +102,10 @@ def cosine_layer(d: int, one: Layer, window: int) -> Block:
 
 
 def stage_norms(s: Spec, widths: Iterable[int]) -> Block:
-    """Norms of what a backbone gives out, by its traits `out.N`; `widths` are those of the stem and of each stage.
+    """Norms of what a backbone gives out, of these `widths`, of the stem and of each stage.
 
     Tensors: hidden_states_norms.stem (d_1), hidden_states_norms.stageN (d_N).
     """
-    norms = {place: layer_norm(width) for place, width in enumerate(widths) if f"out.{place}" in s.traits}
+    norms = {place: layer_norm(width) for place, width in enumerate(widths) if place in s.given_out}
     named = {f"stage{place}" if place else "stem": norm for place, norm in norms.items()}
     return block(hidden_states_norms=Block(named))

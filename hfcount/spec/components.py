@@ -1,10 +1,10 @@
 """What a layer is made of: mixers of tokens, feed-forward networks; and what a vision tower reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, dataclass_transform, get_args
 
 from hfcount.spec.nesting import Nested
+from hfcount.spec.record import Record
 from hfcount.tree.dims import Dim
 
 
@@ -19,40 +19,33 @@ Traits = Mapping[str, int]
 """Sizes and switches that only one architecture has, by the name of their key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Frozen(Record):
     """An immutable value whose sizes carry their symbols."""
 
-    def __post_init__(self) -> None:
-        for name, letter in _symbols(type(self)):
-            value = getattr(self, name)
+    _symbols: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        found = {
+            name: one.letter
+            for name, hint in cls.__annotations__.items()
+            for part in (hint, *get_args(hint))
+            for one in getattr(part, "__metadata__", ())
+            if isinstance(one, symbol)
+        }
+        cls._symbols = {**cls._symbols, **found}
+
+    def _settle(self) -> None:
+        own = self.__dict__
+        for name, letter in self._symbols.items():
+            value = own[name]
             if value is not None and not isinstance(value, Nested):
-                object.__setattr__(self, name, Dim.named(letter, value))
-        traits: Traits | None = getattr(self, "traits", None)
-        if traits:
-            plain = {name: value if isinstance(value, Dim) else int(value) for name, value in traits.items()}
-            object.__setattr__(self, "traits", plain)
-
-    def but(self, **changes: Any) -> Self:
-        """A copy with these fields changed."""
-        return replace(self, **changes)
+                own[name] = Dim.named(letter, value)
+        if traits := own.get("traits"):
+            own["traits"] = {n: value if isinstance(value, Dim) else int(value) for n, value in traits.items()}
 
 
-_KNOWN: dict[type, list[tuple[str, str]]] = {}
-
-
-def _symbols(kind: type) -> list[tuple[str, str]]:
-    """The fields of a class that have a symbol, as (field, symbol)."""
-    if kind in _KNOWN:
-        return _KNOWN[kind]
-    found = _KNOWN[kind] = []
-    for name, hint in kind.__annotations__.items():
-        for part in (hint, *get_args(hint)):
-            found += [(name, one.letter) for one in getattr(part, "__metadata__", ()) if isinstance(one, symbol)]
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GQA(Frozen):
     """Attention with grouped key/value heads; MHA when `kv_heads` equals `heads`, MQA when it is 1.
 
@@ -80,7 +73,6 @@ class GQA(Frozen):
     convolved: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MLA(Frozen):
     """Latent attention: keys and values from `kv_rank` elements, queries from `query_rank` unless that is None.
 
@@ -101,7 +93,6 @@ class MLA(Frozen):
     index_dim: Annotated[int, symbol("h_di")] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaNet(Frozen):
     """Gated linear attention with a short convolution (Gated DeltaNet and its kin).
 
@@ -115,7 +106,6 @@ class DeltaNet(Frozen):
     kernel: Annotated[int, symbol("w")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Lightning(Frozen):
     """Linear attention computed block by block, with a fixed decay for each head."""
 
@@ -124,7 +114,6 @@ class Lightning(Frozen):
     kv_heads: Annotated[int, symbol("l_kv")] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SSM(Frozen):
     """A selective state space: Mamba when `heads` is None, else Mamba-2 with `groups`.
 
@@ -141,7 +130,6 @@ class SSM(Frozen):
     bias: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LRU(Frozen):
     """A gated linear recurrence of `width` elements, whose gates have one diagonal block per head."""
 
@@ -150,7 +138,6 @@ class LRU(Frozen):
     kernel: Annotated[int, symbol("w")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RWKV(Frozen):
     """The recurrence of RWKV-4: each of `width` elements is an average of its past, with its own decay.
 
@@ -160,7 +147,6 @@ class RWKV(Frozen):
     width: Annotated[int, symbol("d_a")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MLSTM(Frozen):
     """An LSTM whose memory is a matrix; `key_dim` and `value_dim` are sums over all `heads`."""
 
@@ -169,7 +155,6 @@ class MLSTM(Frozen):
     value_dim: Annotated[int, symbol("l_dv")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShortConv(Frozen):
     """A gated short convolution along the sequence."""
 
@@ -177,7 +162,6 @@ class ShortConv(Frozen):
     bias: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Dense(Frozen):
     """One feed-forward network for all tokens."""
 
@@ -185,7 +169,6 @@ class Dense(Frozen):
     bias: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MoE(Frozen):
     """A router that sends each token to `active` of `experts` networks of `width`.
 
@@ -203,7 +186,6 @@ Mixer = GQA | MLA | DeltaNet | Lightning | SSM | LRU | RWKV | MLSTM | ShortConv
 FeedForward = Dense | MoE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Patches(Frozen):
     """How a vision transformer reads an image (arXiv:2010.11929): in square patches, one token each.
 

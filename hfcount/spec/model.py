@@ -1,22 +1,48 @@
 """Layers by kind, and the whole model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, Traits, symbol
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
 from hfcount.tree.indices import Indices
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+    Own = TypeVar("Own", covariant=True, default=object)
+else:  # before Python 3.13 a type variable has no default
+    from typing import TypeVar
+
+    Own = TypeVar("Own", covariant=True)
+Other = TypeVar("Other")
+
+NOTHING: Mapping[str, Any] = {}
+"""No traits, or no parts."""
+
+
+def _known(own: object, kind: type[Other], whose: str) -> Other:
+    if not isinstance(own, kind):
+        raise TypeError(f"this {whose} has no {kind.__name__}")
+    return own
+
+
 class Layer(Frozen):
     """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have only one of them.
 
-    `parallel_mixer` is a second mixer of the same tokens. A layer that `shares_kv` uses the keys and values of
-    an earlier one. `repeats` is how often a token passes through it. `traits` are sizes and switches that only one
-    architecture has, by the name of their key.
+    Args:
+        parallel_mixer: a second mixer of the same tokens.
+        shares_kv: whether the layer uses the keys and values of an earlier one.
+        repeats: how often a token passes through it.
+        stage_width: elements of what a stage of layers makes, where stages differ.
+        cross_attention: whether it attends to another sequence, too.
+        memory: elements of that sequence's tokens, if not as many as of its own.
+        mtp: whether it predicts further tokens.
+        first: whether it begins a round of layers, and `last` whether it ends one.
+        own: the sizes and switches of such layers in one architecture, as a Record.
+        traits: some of them by the name of their key.
     """
 
     mixer: Mixer | None = None
@@ -24,7 +50,25 @@ class Layer(Frozen):
     parallel_mixer: Mixer | None = None
     shares_kv: bool = False
     repeats: int = 1
-    traits: Traits = field(default_factory=dict)
+    stage_width: int | None = None
+    cross_attention: bool = False
+    memory: int | None = None
+    mtp: bool = False
+    first: bool = False
+    last: bool = False
+    traits: Traits = NOTHING
+    own: object = None
+
+    def sizes(self, kind: type[Other]) -> Other:
+        """The sizes and switches of a layer that is known to have them of this kind."""
+        return _known(self.own, kind, "layer")
+
+    @property
+    def width(self) -> int:
+        """The width of a layer whose stage is known to have one of its own."""
+        if self.stage_width is None:
+            raise TypeError("this layer belongs to no stage with a width of its own")
+        return self.stage_width
 
     @property
     def attention(self) -> GQA:
@@ -70,7 +114,6 @@ class Layer(Frozen):
         return self.ffn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Layers(Frozen):
     """Layers that are alike, by their numbers; `letter` is the symbol of their count in formulas."""
 
@@ -78,9 +121,10 @@ class Layers(Frozen):
     layer: Layer
     letter: str = "N"
 
-    def __post_init__(self) -> None:
+    def _settle(self) -> None:
+        super()._settle()
         indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
-        object.__setattr__(self, "indices", indices)
+        self.__dict__["indices"] = indices
 
 
 def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
@@ -89,7 +133,6 @@ def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Frozen):
     """Layers, by their numbers, whose attention sees at most `extent` tokens, the current one included."""
 
@@ -149,8 +192,7 @@ Head = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec(Frozen):
+class Spec(Frozen, Generic[Own]):
     """A stack of layers and what is around it; a model of several stacks has the others as parts.
 
     Args:
@@ -166,8 +208,12 @@ class Spec(Frozen):
         positions: rows of a learned table of positions.
         patches: how a vision tower reads images.
         out: the width of a tower's output, if it is not `hidden`.
+        features: of a backbone, the widths of what its stem and each stage make, if they do not follow from its layers.
+        given_out: of a backbone, the stages that it gives out, from 1; the stem is 0.
+        adapted: of a part, whether the model around it has it otherwise than it is alone.
         languages: languages that have parameters of their own.
         traits: sizes and switches that only one architecture has, by the name of their key.
+        own: the sizes and switches that only this architecture has, mostly as Sizes.
         parts: the other stacks, each a Spec: `text` (a nested language model, whose layers are also this Spec's),
             `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
         place: the name of this part in the model around it; empty for a whole model.
@@ -191,21 +237,25 @@ class Spec(Frozen):
     positions: Annotated[int, symbol("n_p")] | None = None
     patches: Patches | None = None
     out: Annotated[int, symbol("d_o")] | None = None
+    features: tuple[int, ...] = ()
+    given_out: tuple[int, ...] = ()
+    adapted: bool = False
     languages: tuple[str, ...] = ()
-    traits: Traits = field(default_factory=dict)
-    parts: "Mapping[str, Spec]" = field(default_factory=dict)
+    traits: Traits = NOTHING
+    own: Own = cast(Any, None)
+    parts: "Mapping[str, Spec]" = NOTHING
     place: str = ""
     announced: bool = True
 
-    def __post_init__(self) -> None:
-        Frozen.__post_init__(self)
+    def _settle(self) -> None:
+        super()._settle()
         letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
         if self.place or not any("_" in part.letter for part in self.layers):  # else they keep those of their place
-            object.__setattr__(self, "layers", _numbered(self.layers, letter))
+            self.__dict__["layers"] = _numbered(self.layers, letter)
         if any(part.place != name for name, part in self.parts.items()):
-            known = keyed(replace(self, parts={})) if self.parts.keys() - _SAME else set()
+            known = keyed({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
-            object.__setattr__(self, "parts", parts)
+            self.__dict__["parts"] = parts
 
     @property
     def depth(self) -> int:
@@ -230,6 +280,14 @@ class Spec(Frozen):
     def output(self) -> int:
         """The width of a tower's output."""
         return self.hidden if self.out is None else self.out
+
+    def sizes(self, kind: type[Other]) -> Other:
+        """The sizes and switches of a part that is known to have them of this kind."""
+        return _known(self.own, kind, f"model of type {self.family}")
+
+    def having(self, own: Other) -> "Spec[Other]":
+        """A copy with what only this architecture has."""
+        return cast("Spec[Other]", self.but(own=own))
 
     def stack(self, part: str) -> tuple[Layers, ...]:
         """The layers of a part; none if the model has no such part."""

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from hfcount.spec.record import Record
 from hfcount.tree.dims import Dim
 
 T = TypeVar("T")
@@ -29,9 +30,12 @@ def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
         own = isinstance(value, Nested) or not value.symbol or (value.symbol, value.source) in known
         made = value if own else Nested.named(symbol_within(value.symbol, letter), value)
     elif isinstance(value, tuple):
-        made = tuple(nested(one, letter, known) for one in value)
+        inner = [nested(one, letter, known) for one in value]
+        made = value._make(inner) if hasattr(value, "_make") else tuple(inner)
     elif isinstance(value, Mapping):
         made = {key: nested(one, letter, known) for key, one in value.items()}
+    elif isinstance(value, Record):
+        made = value.but(**{name: nested(getattr(value, name), letter, known) for name in value._fields})
     elif is_dataclass(value) and not isinstance(value, type):
         kept = {field.name: getattr(value, field.name) for field in fields(value)}
         made = replace(value, **{name: nested(one, letter, known) for name, one in kept.items()})
@@ -54,6 +58,9 @@ def keyed(value: object) -> set[tuple[str, str]]:
 def _sizes(value: object) -> Iterator[Dim]:
     if isinstance(value, Dim):
         yield value
+    elif isinstance(value, Record):
+        for name in value._fields:
+            yield from _sizes(getattr(value, name))
     elif is_dataclass(value):
         for field in fields(value):
             yield from _sizes(getattr(value, field.name))
