@@ -45,5 +45,5 @@ def test_the_record_is_current() -> None:
     pytest.importorskip("transformers", reason="the oracle is not installed; `pip install -e '.[oracle]'` brings it")
     from catalogue import recorded, text
 
-    assert text(recorded()) == FILE.read_text(), "python tests/catalogue.py writes it again"
+    assert text(recorded()) == FILE.read_text(), "python tests/tools/update.py writes it again"
     assert {one["kind"] for one in json.loads(FILE.read_text()).values()} <= {*KINDS}

@@ -1,4 +1,4 @@
-"""No recorded report changes unmeant; a change that is meant is recorded by `python tests/guard.py --record`."""
+"""No recorded report changes unmeant; a change that is meant is recorded by `python tests/tools/update.py`."""
 
 import json
 
