@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import shared
 from guard import FIXTURES, RECORDED, Json, digest, reports
 from schema import problems, recorded
 
@@ -13,8 +14,8 @@ SCHEMA = recorded()
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Json]:
-    return dict(reports([FIXTURES]))
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
+    return shared(tmp_path_factory, "guard", lambda: dict(reports([FIXTURES])))
 
 
 def test_the_same_cases(found: dict[str, Json]) -> None:

@@ -78,7 +78,7 @@ def test_a_hostile_server_gets_nothing(tmp_path: Path, hubs: tuple[HostileHub, H
     ended, memory, printed = _play(tmp_path, hub, case)
     assert [step for step, *_ in ended] == list(case.steps)
     for step, verdict, said, seconds in ended:
-        assert seconds < _DEADLINE + 5, step
+        assert seconds < _DEADLINE + 20, step  # also where the machine has much else to do
         assert re.search(case.says, f"{verdict}: {said}"), (step, said)
         assert (said or "").isprintable()
         assert len(said or "") < 700, step
