@@ -176,6 +176,7 @@ def test_names_of_classes() -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_record_is_what_transformers_has() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
