@@ -110,8 +110,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.name in LONG:
+        if item.path.name in LONG or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("long")
+    items.sort(key=lambda item: item.path.name != "test_gates.py")  # which take longest of all: they begin
 
 
 def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[], T]) -> T:
