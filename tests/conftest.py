@@ -94,11 +94,12 @@ class Run(Protocol):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A file that is named on the command line is run whole, be its tests long or not."""
+    """A file that is named on the command line is run whole, be its tests long or not, unless -m is there as well."""
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
     config.addinivalue_line("markers", "long: only with -m '' or -m long, or where its file is named")
-    named = (Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.invocation_params.args)
-    if config.option.markexpr == SHORT and any(path.suffix == ".py" and path.is_file() for path in named):
+    given = list(map(str, config.invocation_params.args))
+    named = any(".py" in arg and Path(config.invocation_params.dir, arg.partition("::")[0]).is_file() for arg in given)
+    if config.option.markexpr == SHORT and named and not any(arg.startswith("-m") for arg in given):
         config.option.markexpr = ""
 
 
