@@ -54,6 +54,8 @@ class Forks:
                 self.close()
                 raise subprocess.TimeoutExpired(["hfcount", *args], timeout)
             code = self._server.stdout.readline()
+            if not code:
+                raise RuntimeError(f"{__file__} has ended: what it printed says why")
             return int(code), out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
 
     def close(self) -> None:
