@@ -221,8 +221,8 @@ def test_what_is_kept_is_kept_until_it_is_cleared(hub: Hub, run: Run, tmp_path: 
 def test_timeout_bounds_the_run(hub: Hub, run: Run, tmp_path: Path) -> None:
     save_tiny(tmp_path / "m")
     hub.publish("org/name", tmp_path / "m")
-    hub.faults["config.json"] = [Fault(delay=15)]
-    result = run("org/name", "--timeout", "1.5", timeout=14)
+    hub.faults["config.json"] = [Fault(delay=300)]
+    result = run("org/name", "--timeout", "1.5")
     assert (result.code, result.report["error"]["kind"]) == (3, "NoNetwork")
     assert "--timeout" in result.report["error"]["message"]
 
