@@ -72,7 +72,7 @@ def _play(home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]
     return [json.loads(line) for line in lines], int(memory), done.stdout
 
 
-@pytest.mark.parametrize("case", spread(CASES.values(), 4), ids=CASES)
+@pytest.mark.parametrize("case", spread(CASES.values(), 6), ids=CASES)
 def test_a_hostile_server_gets_nothing(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], case: Case) -> None:
     hub, other = hubs
     other.requests.clear()
