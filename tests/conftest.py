@@ -3,15 +3,18 @@
 import atexit
 import json
 import os
+import pickle
 import shutil
-import subprocess
-import sys
+import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
+from filelock import FileLock
+from hypothesis import settings
 
 CLOSED = "http://127.0.0.1:9"
 """Nothing listens here."""
@@ -36,7 +39,31 @@ os.environ |= {
     "NO_COLOR": "1",
 }
 
+from forking import Forks  # noqa: E402 - what it starts is given the environment set above
 from loopback import Hub  # noqa: E402 - what it imports reads the environment set above
+
+SHORT = "not long"
+"""What pyproject.toml gives -m: the tests that every change has to pass."""
+
+LONG = {
+    "test_derived.py",
+    "test_fix_oracle.py",
+    "test_linear_oracle.py",
+    "test_names_oracle.py",
+    "test_oracle.py",
+    "test_readers_oracle.py",
+    "test_recipes.py",
+    "test_serving_oracle.py",
+    "test_soundness.py",
+    "test_varied.py",
+}
+"""Files of which every test is long: in a short run they are not even imported, nor are torch and transformers."""
+
+# The same examples in every run; --hypothesis-profile=default draws others.
+settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+settings.load_profile("fixed")
+
+T = TypeVar("T")
 
 
 class Result(NamedTuple):
@@ -62,12 +89,64 @@ class Run(Protocol):
     """`hfcount *args --format json` in an empty folder, with a cache of its own, against `endpoint`."""
 
     def __call__(
-        self, *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 200
+        self, *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 600
     ) -> Result: ...
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """A file that is named on the command line is run whole, be its tests long or not, unless -m is there as well."""
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
+    config.addinivalue_line("markers", "long: only with -m '' or -m long, or where its file is named")
+    given = list(map(str, config.invocation_params.args))
+    named = any(".py" in arg and Path(config.invocation_params.dir, arg.partition("::")[0]).is_file() for arg in given)
+    if config.option.markexpr == SHORT and named and not any(arg.startswith("-m") for arg in given):
+        config.option.markexpr = ""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whether a file is passed over, unread; None leaves that to others."""
+    return True if config.option.markexpr == SHORT and collection_path.name in LONG else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in LONG or "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("long")
+    items.sort(key=lambda item: item.path.name != "test_gates.py")  # which take longest of all: they begin
+
+
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[], T]) -> T:
+    """What `make` returns, made by the first process of a run that asks for it, for all of them.
+
+    `name` is that of one thing in all of the run; what is made is written to a file, as pickle does it.
+    """
+    base = factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with FileLock(folder / f"{name}.lock"):
+        path = folder / f"{name}.made"
+        if not path.exists():
+            made = pickle.dumps(make())
+            path.write_bytes(made)
+        found: T = pickle.loads(path.read_bytes())
+        return found
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Processes that are started meanwhile can be interrupted, though Ctrl-C is ignored here, as in a script's job."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def _forks() -> Iterator[Forks]:
+    forks = Forks()
+    yield forks
+    forks.close()
 
 
 @pytest.fixture(scope="session")
@@ -88,23 +167,16 @@ def hub(_servers: Hub) -> Hub:
 
 
 @pytest.fixture
-def run(hub: Hub, tmp_path: Path) -> Run:
+def run(hub: Hub, tmp_path: Path, _forks: Forks) -> Run:
     """Runs the command against the loopback Hub; runs of one test share a cache."""
     folder = tmp_path / "here"
     folder.mkdir()
 
     def command(
-        *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 200
+        *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 600
     ) -> Result:
         given = {"HF_ENDPOINT": endpoint or hub.url, "HF_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, "-m", "hfcount", "--format", "json", *map(str, args)],
-            env=os.environ | given | (env or {}),
-            cwd=folder,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=timeout,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        words = ["--format", "json", *map(str, args)]
+        return Result(*_forks.run(words, folder, os.environ | given | (env or {}), timeout))
 
     return command

@@ -11,6 +11,7 @@ from distinct import distinct, sizes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record import rows
+from spread import spread
 
 import hfcount
 from hfcount import families
@@ -71,7 +72,7 @@ def test_sizes_are_made_distinct_as_far_as_nobody_refuses() -> None:
     assert told["vocab_size"] == "nothing may change"
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", spread(RECORDED))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_config_makes_a_family_raise_anything_else(name: str, data: st.DataObject) -> None:
@@ -118,8 +119,10 @@ def _deep(values: dict[str, Any], count: int, listed: list[int] | None) -> dict[
     return result
 
 
-@pytest.mark.parametrize("listed", [None, [0, 1]], ids=["by-rule", "by-numbers"])
-@pytest.mark.parametrize("count", [2**40, 2**62], ids=["2-to-the-40", "2-to-the-62"])
+@pytest.mark.parametrize("listed", [pytest.param(None, marks=pytest.mark.long), [0, 1]], ids=["by-rule", "by-numbers"])
+@pytest.mark.parametrize(
+    "count", [pytest.param(2**40, marks=pytest.mark.long), 2**62], ids=["2-to-the-40", "2-to-the-62"]
+)
 def test_layers_are_counted_by_arithmetic(count: int, listed: list[int] | None) -> None:
     """Anything that went through the layers one by one would never come to an end."""
     refused = []

@@ -176,6 +176,7 @@ def test_names_of_classes() -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_record_is_what_transformers_has() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
@@ -183,9 +184,11 @@ def test_the_record_is_what_transformers_has() -> None:
     from classes import FILE, recorded, text
 
     written = json.loads(FILE.read_text())
-    assert text(written) == FILE.read_text(), "python tests/classes.py writes it again"
+    assert text(written) == FILE.read_text(), "python tests/tools/classes.py writes it again"
     own = recorded("qwen2*")["classes"]
     lacking = {kind: {*names.split()} - {*written["classes"].get(kind, "").split()} for kind, names in own.items()}
-    assert {kind: names for kind, names in lacking.items() if names} == {}, "python tests/classes.py writes it again"
+    assert {kind: names for kind, names in lacking.items() if names} == {}, (
+        "python tests/tools/classes.py writes it again"
+    )
     assert written["classes"].keys() >= own.keys()
     assert all(own[kind] == written["classes"][kind] for kind in ("qwen2_vl", "qwen2_5_omni_thinker", "llama"))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import click
 import pytest
 from build import COMMIT, TINY, Json, config, index, raw, save, save_tiny
+from spread import spread
 
 import hfcount
 from hfcount.cli.main import main, run
@@ -295,7 +296,7 @@ def test_a_format_is_a_file_and_a_row(command: Command, monkeypatch: pytest.Monk
 HOSTILE = "\x1b[31mred\x1b[0m\u202e\u2028\r\x08"
 
 
-@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("style", spread(FORMATS, 2))
 def test_nothing_foreign_reaches_the_terminal_raw(command: Command, style: str) -> None:
     listed = index(TINY["llama"])
     listed["weight_map"][HOSTILE] = "model.safetensors"

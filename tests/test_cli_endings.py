@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from build import TINY, save, save_tiny
-from conftest import Run
+from conftest import Run, interruptible
 from loopback import Fault, Hub
 
 from hfcount import pipeline
@@ -140,7 +140,8 @@ sys.argv = ["hfcount", "models/a", "--format", "json"]
 from hfcount.__main__ import run
 run()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
+    with interruptible():
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     interrupted = module != "json.tool"  # which nothing imports
     assert (done.returncode, done.stderr) == ((130, "interrupted\n") if interrupted else (0, ""))
 
@@ -149,19 +150,19 @@ run()
 def test_ctrl_c_while_the_hub_is_silent_is_one_line(hub: Hub, tmp_path: Path, name: str) -> None:
     save_tiny(tmp_path / "m")
     hub.publish("org/name", tmp_path / "m")
-    hub.faults[name] = [Fault(delay=20)]
+    hub.faults[name] = [Fault(delay=60)]
     environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
-    run = subprocess.Popen(
-        [*_BARE, "org/name", "--depth", "headers"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    ends = time.monotonic() + 15
-    while not any(name in seen.path for seen in hub.requests) and time.monotonic() < ends:
+    with interruptible():
+        run = subprocess.Popen(
+            [*_BARE, "org/name", "--depth", "headers"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    while not any(name in seen.path for seen in hub.requests) and run.poll() is None:
         time.sleep(0.02)
     began = time.monotonic()
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=200)
+    out, err = run.communicate()
     assert (run.returncode, out, err) == (130, b"", b"interrupted\n")
-    assert time.monotonic() - began < 10  # the answer takes 20
+    assert time.monotonic() - began < 30  # the answer takes 60
 
 
 def test_the_process_ends_with_the_code_of_the_command(here: Path) -> None:
@@ -220,8 +221,8 @@ def test_what_is_kept_is_kept_until_it_is_cleared(hub: Hub, run: Run, tmp_path: 
 def test_timeout_bounds_the_run(hub: Hub, run: Run, tmp_path: Path) -> None:
     save_tiny(tmp_path / "m")
     hub.publish("org/name", tmp_path / "m")
-    hub.faults["config.json"] = [Fault(delay=15)]
-    result = run("org/name", "--timeout", "1.5", timeout=14)
+    hub.faults["config.json"] = [Fault(delay=300)]
+    result = run("org/name", "--timeout", "1.5")
     assert (result.code, result.report["error"]["kind"]) == (3, "NoNetwork")
     assert "--timeout" in result.report["error"]["message"]
 

@@ -4,12 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Result
+from conftest import Result, shared
 from defects import CASES, EMBED, FIRST, HEAD, INDEX, SCALE, SECOND, THIRD, TOTAL, write
 from loopback import Hub
 
@@ -29,9 +28,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hub, Result]]:
-    """Every case on a Hub, and what one command says of them all."""
-    hub, home = Hub(), tmp_path_factory.mktemp("home")
+def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Result]:
+    """What one command asks a Hub that has every case, and what it says of them all."""
+    return shared(tmp_path_factory, "defects", lambda: _published(folders, tmp_path_factory.mktemp("home")))
+
+
+def _published(folders: dict[str, Path], home: Path) -> tuple[list[str], Result]:
+    hub = Hub()
     for server in (hub, hub.cdn):
         server.start()
     for name, folder in folders.items():
@@ -42,15 +45,14 @@ def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
         cwd=home,
         capture_output=True,
         encoding="utf-8",
-        timeout=600,
     )
-    yield hub, Result(done.returncode, done.stdout, done.stderr)
     for server in (hub, hub.cdn):
         server.stop()
+    return hub.paths(), Result(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture(scope="module")
-def from_the_hub(published: tuple[Hub, Result]) -> dict[str, dict[str, Any]]:
+def from_the_hub(published: tuple[list[str], Result]) -> dict[str, dict[str, Any]]:
     """The report of each case."""
     return dict(zip(CASES, published[1].reports, strict=True))
 
@@ -160,11 +162,12 @@ def test_a_message_ends_with_the_fix(folders: dict[str, Path], name: str) -> Non
         assert finding.message.endswith(f". {finding.fix}" if finding.fix else ".")
 
 
-def test_the_worst_decides(published: tuple[Hub, Result]) -> None:
+def test_the_worst_decides(published: tuple[list[str], Result]) -> None:
     _, result = published
     assert (result.code, result.err) == (1, "")
 
 
-def test_nothing_is_asked_for_outside_the_repo(published: tuple[Hub, Result]) -> None:
-    hub, _ = published
-    assert not any("whoami" in path for path in hub.paths())
+def test_nothing_is_asked_for_outside_the_repo(published: tuple[list[str], Result]) -> None:
+    paths, _ = published
+    assert paths
+    assert not any("whoami" in path for path in paths)

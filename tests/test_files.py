@@ -8,14 +8,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from build import DEEPSEEK, Json
-from conftest import Result
+from conftest import Result, shared
 from defects import (
     EMBED,
     FIRST,
@@ -445,8 +445,12 @@ class Runs:
 
 
 @pytest.fixture(scope="module")
-def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
-    hub, home = Hub(), tmp_path_factory.mktemp("home")
+def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return shared(tmp_path_factory, "files", lambda: _runs(folders, tmp_path_factory.mktemp("home")))
+
+
+def _runs(folders: dict[str, Path], home: Path) -> Runs:
+    hub = Hub()
     hub.start()
     for name, folder in folders.items():
         hub.publish(NAMES[name], folder)
@@ -458,7 +462,6 @@ def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
             cwd=home,
             capture_output=True,
             encoding="utf-8",
-            timeout=600,
         )
         assert done.stderr == ""
         return dict(zip(CASES, Result(done.returncode, done.stdout, "").reports, strict=True))
@@ -468,9 +471,9 @@ def runs(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
     hub.requests.clear()
     replay, offline = command("--fixtures", home / "saved"), command("--offline")
     assert hub.requests == []
-    yield Runs(online, replay, offline, paths)
     hub.stop()
     hub.cdn.server_close()
+    return Runs(online, replay, offline, paths)
 
 
 def said(report: Json) -> str:

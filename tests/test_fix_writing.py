@@ -26,6 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.long
 def test_whenever_it_is_killed_all_files_are_whole_and_the_next_run_finishes(folder: Path) -> None:
     script = Path(__file__).with_name("killed.py")
     done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, timeout=1200, check=True)

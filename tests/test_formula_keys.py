@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from build import Json
+from spread import spread
 
 from hfcount.errors import HfcountError
 from hfcount.formula.closed_form import Formula
@@ -131,7 +132,7 @@ def _in_list(source: str, config: Json) -> bool:
     return isinstance(found, list) and len(set(map(repr, found))) != 1
 
 
-@pytest.mark.parametrize("values", RECORDED.values(), ids=RECORDED)
+@pytest.mark.parametrize("values", spread(RECORDED.values(), 5), ids=RECORDED)
 def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) -> None:
     formula = build(Config(values)).formula()
     for symbol, source in formula.keys.items():
@@ -144,6 +145,7 @@ def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) 
             assert _evaluated(text, values) == formula.legend[symbol], f"{symbol} is from {source}"
 
 
+@pytest.mark.long
 def test_layers_are_named_only_where_no_arithmetic_gives_their_number() -> None:
     """A table of stages, or two lists at once; whoever finds the arithmetic of one takes it out of here."""
     named = {name for name, values in RECORDED.items() if any(map(LAYERS.fullmatch, _keys(values).values()))}
@@ -171,7 +173,7 @@ def _keys(values: Json) -> Mapping[str, str]:
     return build(Config(values)).formula().keys
 
 
-@pytest.mark.parametrize("values", RECORDED.values(), ids=RECORDED)
+@pytest.mark.parametrize("values", spread(RECORDED.values(), 20), ids=RECORDED)
 def test_the_formula_holds_with_any_key_doubled(values: Json) -> None:
     config = Config(values)
     blueprint = build(config)

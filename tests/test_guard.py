@@ -1,10 +1,12 @@
-"""No recorded report changes unmeant; a change that is meant is recorded by `python tests/guard.py --record`."""
+"""No recorded report changes unmeant; a change that is meant is recorded by `python tests/tools/update.py`."""
 
 import json
 
 import pytest
+from conftest import shared
 from guard import FIXTURES, RECORDED, Json, digest, reports
 from schema import problems, recorded
+from spread import spread
 
 from hfcount import Report
 
@@ -13,8 +15,8 @@ SCHEMA = recorded()
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Json]:
-    return dict(reports([FIXTURES]))
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
+    return shared(tmp_path_factory, "guard", lambda: dict(reports([FIXTURES])))
 
 
 def test_the_same_cases(found: dict[str, Json]) -> None:
@@ -27,7 +29,7 @@ def test_every_field_is_as_recorded(case: str, found: dict[str, Json]) -> None:
     assert sorted(name for name in now.keys() | EXPECTED[case] if now.get(name) != EXPECTED[case].get(name)) == []
 
 
-@pytest.mark.parametrize("case", EXPECTED)
+@pytest.mark.parametrize("case", spread(EXPECTED, 10))
 def test_every_report_is_as_the_schema_says_and_is_read_back(case: str, found: dict[str, Json]) -> None:
     assert problems(SCHEMA, found[case], SCHEMA) == []
     assert json.loads(Report.model_validate(found[case]).to_json()) == found[case]

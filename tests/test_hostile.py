@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hostile import CASES, STEPS, Case, HostileHub
 from loopback import write_checkpoint
+from spread import spread
 from test_hub import CONFIG
 
 TOKEN = "hf_NobodyElseMaySeeThis"
@@ -71,14 +72,14 @@ def _play(home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]
     return [json.loads(line) for line in lines], int(memory), done.stdout
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", spread(CASES.values(), 6), ids=CASES)
 def test_a_hostile_server_gets_nothing(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], case: Case) -> None:
     hub, other = hubs
     other.requests.clear()
     ended, memory, printed = _play(tmp_path, hub, case)
     assert [step for step, *_ in ended] == list(case.steps)
     for step, verdict, said, seconds in ended:
-        assert seconds < _DEADLINE + 5, step
+        assert seconds < _DEADLINE + 20, step  # also where the machine has much else to do
         assert re.search(case.says, f"{verdict}: {said}"), (step, said)
         assert (said or "").isprintable()
         assert len(said or "") < 700, step
@@ -99,7 +100,10 @@ def test_the_token_goes_to_the_endpoint(tmp_path: Path, hubs: tuple[HostileHub, 
     assert {f"/org/{step}/" in path for step in STEPS for path, _ in hub.requests} == {True, False}
 
 
-@pytest.mark.parametrize("name", ["503 and an hour", "redirect to a file", "gzip bomb", "reset", "not HTTP"])
+@pytest.mark.parametrize(
+    "name",
+    ["503 and an hour", "redirect to a file", pytest.param("gzip bomb", marks=pytest.mark.long), "reset", "not HTTP"],
+)
 @pytest.mark.parametrize("step", ["listing", "header"])
 def test_the_command_ends_with_3(tmp_path: Path, hubs: tuple[HostileHub, HostileHub], name: str, step: str) -> None:
     hub, _ = hubs

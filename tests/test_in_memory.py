@@ -67,6 +67,7 @@ def _built(kind: str, device: str = "cpu", **changes: Any) -> Any:
         return getattr(transformers, kind)(transformers.AutoConfig.for_model(name, **(values | changes)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize(
     "kind",
@@ -121,12 +122,14 @@ CHANGED: dict[str, tuple[bool, Callable[[Any], Any], str, list[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("tied", "change", "verdict", "codes"), CHANGED.values(), ids=CHANGED)
 def test_a_model_that_was_changed(tied: bool, change: Callable[[Any], Any], verdict: str, codes: list[str]) -> None:
     report = hfcount.verify_model(change(_built("LlamaForCausalLM", tie_word_embeddings=tied)))
     assert (report.verdict, [finding.code for finding in report.findings]) == (verdict, codes)
 
 
+@pytest.mark.long
 def test_the_class_counts_and_not_what_an_older_config_says() -> None:
     model = _built("LlamaModel")
     model.config.architectures = ["LlamaForCausalLM"]

@@ -61,6 +61,7 @@ def test_other_kinds_are_read_as_the_reference_reads_them(kind: str, key: str, w
     assert found != hfcount.blueprint(listed(kind, key, "full_attention")).rows()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "key", "word", "meant"), READ)
 def test_transformers_reads_the_same(kind: str, key: str, word: str, meant: str) -> None:
     torch = pytest.importorskip("torch", reason="`pip install -e '.[oracle]'` brings it")

@@ -290,7 +290,14 @@ def test_shares_are_written_where_there_is_room(sizes: dict[str, int], texts: li
 # ----- files
 
 
-@pytest.mark.parametrize(("format", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG\r\n\x1a\n"), ("pdf", b"%PDF-1.")])
+@pytest.mark.parametrize(
+    ("format", "start"),
+    [
+        ("svg", b"<?xml"),
+        pytest.param("png", b"\x89PNG\r\n\x1a\n", marks=pytest.mark.long),
+        pytest.param("pdf", b"%PDF-1.", marks=pytest.mark.long),
+    ],
+)
 def test_the_same_reports_give_the_same_bytes(format: Format, start: bytes) -> None:
     first = draw([TINY, EVERY], format)
     assert first.startswith(start)
@@ -299,6 +306,7 @@ def test_the_same_reports_give_the_same_bytes(format: Format, start: bytes) -> N
     assert not re.search(rb"dc:date|CreationDate|tEXt", first)
 
 
+@pytest.mark.long
 def test_settings_of_the_reader_change_nothing(tmp_path: Path) -> None:
     """Neither those of the file nor those of the process; nor does another order of hashes."""
     (tmp_path / "matplotlibrc").write_text("font.size: 31\naxes.facecolor: red\nsvg.fonttype: path\nfigure.dpi: 30\n")

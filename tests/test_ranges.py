@@ -502,7 +502,7 @@ def test_waiting_has_an_end(hub: Hub, url: str, fault: dict[str, str], deadline:
     with pytest.raises(FetchError, match=says) as caught:
         patient(url, deadline)
     assert caught.value.kind == kind
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 60
     assert_tells_no_secret(caught.value)
 
 
@@ -515,13 +515,13 @@ def test_a_rate_limit_is_waited_for(hub: Hub, url: str) -> None:
 
 
 def test_one_that_fails_ends_the_waiting_of_all(hub: Hub, url: str) -> None:
-    hub.faults = {"refused": [Fault(status=403)], NAME: [Fault(status=503, headers={"Retry-After": "3"})]}
+    hub.faults = {"refused": [Fault(status=403)], NAME: [Fault(status=503, headers={"Retry-After": "300"})]}
     began = time.monotonic()
     with pytest.raises(FetchError, match="403"):
-        reader(hub.url, limit=Deadline(5.0)).read(
+        reader(hub.url, limit=Deadline(600.0)).read(
             {"a": url.replace(NAME, "refused")} | dict.fromkeys("bcd", url), lambda: None
         )
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 60
 
 
 def test_no_server_is_no_network() -> None:

@@ -23,7 +23,7 @@ PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 @PAGE
 def test_generated_parts_are_current(page: Path) -> None:
     text = page.read_text()
-    assert generated(text) == text, "run `python tests/readme.py`"
+    assert generated(text) == text, "run `python tests/tools/update.py`"
 
 
 def test_the_readme_is_short_and_shows_a_failure_first() -> None:
@@ -50,7 +50,7 @@ def test_every_option_has_help(option: click.Option) -> None:
 def test_pictures_show_what_is_counted(path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot]'")
     shown, drawn = (re.findall(r"<text[^>]*>(.*?)</text>", text) for text in (path.read_text(), _drawn(path)))
-    assert shown == drawn, "run `python tests/readme.py`"
+    assert shown == drawn, "run `python tests/tools/update.py`"
     assert f'"../{path.name}"' in (DOCS / "formulas.md").read_text()
 
 

@@ -108,6 +108,7 @@ def test_no_key_that_a_family_reads_is_left_out_of_the_record() -> None:
     }
 
 
+@pytest.mark.long
 def test_the_record_is_what_transformers_declares() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
@@ -149,6 +150,7 @@ def test_what_a_class_declares_of_a_part() -> None:
     assert config.unread() == ["text_config.num_experts"]
 
 
+@pytest.mark.long
 def test_of_each_type_transformers_takes_the_same(tmp_path: Path) -> None:
     """Of a nested config that is empty, and of one that is absent."""
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")

@@ -5,13 +5,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from build import save_tiny
-from conftest import Result, Run
+from conftest import Result, Run, shared
 from defects import CASES, FIRST, INDEX, TOTAL, sharded, single, write
 from loopback import Fault, Hub, write_checkpoint
 
@@ -38,11 +37,23 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write(name, root / place) for name, place in NAMES.items()}
 
 
-@pytest.fixture(scope="module", params=["auto", "index", "headers"])
+LONG = pytest.mark.long
+DEPTHS = ["auto", pytest.param("index", marks=LONG), pytest.param("headers", marks=LONG)]
+
+
+@pytest.fixture(scope="module", params=DEPTHS)
 def recorded(
     request: pytest.FixtureRequest, folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Recorded]:
-    hub, home = Hub(), tmp_path_factory.mktemp("home")
+) -> Recorded:
+    return shared(
+        tmp_path_factory,
+        f"replay-{request.param}",
+        lambda: _recorded(request.param, folders, tmp_path_factory.mktemp("home")),
+    )
+
+
+def _recorded(depth: str, folders: dict[str, Path], home: Path) -> Recorded:
+    hub = Hub()
     for server in (hub, hub.cdn):
         server.start()
     for name, folder in folders.items():
@@ -50,12 +61,11 @@ def recorded(
 
     def command(*options: str | Path) -> Result:
         done = subprocess.run(
-            [sys.executable, "-m", "hfcount", "--format", "json", "--depth", request.param, *options, *NAMES.values()],
+            [sys.executable, "-m", "hfcount", "--format", "json", "--depth", depth, *options, *NAMES.values()],
             env=os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HOME": str(home)},
             cwd=home,
             capture_output=True,
             encoding="utf-8",
-            timeout=600,
         )
         return Result(done.returncode, done.stdout, done.stderr)
 
@@ -64,9 +74,9 @@ def recorded(
     hub.requests.clear()
     replay = command("--fixtures", home / "saved")
     assert hub.requests == []
-    yield Recorded(online, replay, asked)
     for server in (hub, hub.cdn):
         server.stop()
+    return Recorded(online, replay, asked)
 
 
 def line(result: Result, name: str) -> str:
@@ -90,18 +100,18 @@ def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
     report = json.loads(line(recorded.online, name))
     asked = Counter(path.rpartition("/")[2] for path in recorded.paths if path.startswith(f"/{NAMES[name]}/resolve/"))
     shards = {file: times for file, times in asked.items() if file.endswith(".safetensors")}
-    long = name == LONG or "HF203" in CASES[name].codes or "HF213" in CASES[name].codes
+    long = name == PADDED or "HF203" in CASES[name].codes or "HF213" in CASES[name].codes
     assert set(shards.values()) <= ({1, 2} if long else {1})
     assert sum(asked.values()) <= len(shards) + 6 + 2 * long
     assert bool(shards) == (report["depth"] == "headers" or report.get("error", {}).get("kind") == "NoHeaders")
 
 
-LONG = "a header padded to 64 kB"
+PADDED = "a header padded to 64 kB"
 ALONE = "a T5 with a head of its own"  # in one file, without an index
 SETTLED = [
     name
     for name, case in CASES.items()
-    if case.verdict == "verified" and case.make is not single and name not in (LONG, ALONE)
+    if case.verdict == "verified" and case.make is not single and name not in (PADDED, ALONE)
 ]
 
 
@@ -114,7 +124,7 @@ def test_a_clean_checkpoint_is_settled_by_its_index(recorded: Recorded, name: st
 
 # A header that lies and the like are below what an index and sizes can tell: they settle all but these.
 UNSETTLED = {
-    LONG: "at the most",
+    PADDED: "at the most",
     "truncated to its header": "at the least",
     "Git LFS pointer": "at the least",
     "an empty file": "0 bytes",

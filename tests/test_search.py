@@ -41,7 +41,9 @@ def names(config: Json) -> list[str]:
 
 
 def test_the_record_is_current() -> None:
-    assert FILE.read_text(encoding="utf-8") == modules.text(modules.recorded()), "python tests/modules.py writes it"
+    assert FILE.read_text(encoding="utf-8") == modules.text(modules.recorded()), (
+        "python tests/tools/modules.py writes it"
+    )
 
 
 def test_a_name_is_that_of_the_module_around_a_tensor() -> None:

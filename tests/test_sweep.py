@@ -236,7 +236,7 @@ def test_drivers_and_workers_that_are_killed_lose_nothing(tree: Path, tmp_path: 
         workers = _children(driver.pid)
         if turn % 2 and workers:
             os.kill(chance.choice(workers), signal.SIGKILL)
-            driver.wait(60)
+            driver.wait(600)
         driver.kill()
         driver.wait()
         assert _ended(workers)
@@ -253,7 +253,7 @@ def _children(pid: int) -> list[int]:
         return []
 
 
-def _ended(processes: list[int], patience: float = 30) -> bool:
+def _ended(processes: list[int], patience: float = 300) -> bool:
     """Whether processes end before long; a zombie, which nobody waits for, has."""
     ends = time.monotonic() + patience
     while time.monotonic() < ends:

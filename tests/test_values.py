@@ -173,6 +173,7 @@ EACH = 20
 """One of so many classes is held against the record: to declare them all takes half a minute."""
 
 
+@pytest.mark.long
 def test_the_record_is_what_transformers_declares() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
@@ -187,6 +188,7 @@ def test_the_record_is_what_transformers_declares() -> None:
     assert words() == record["shared"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "changes", "key"), CHANGES)
 def test_transformers_refuses_the_same(kind: str, changes: Json, key: str | None, tmp_path: Path) -> None:
     """As it reads the config, builds the class that it names, and looks up how it is quantised."""

@@ -1,4 +1,4 @@
-"""Which classes transformers has, and of which model_types, as recorded in classes.json by tests/classes.py."""
+"""Which classes transformers has, and of which model_types, as recorded in classes.json by tests/tools/classes.py."""
 
 import re
 from functools import cache, lru_cache

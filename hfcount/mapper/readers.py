@@ -1,4 +1,4 @@
-"""Keys that readers take differently: transformers 4.57 and vLLM 0.33 beside 5.23, as tests/readers.py recorded it."""
+"""Keys that readers take differently: transformers 4.57, vLLM 0.33 and 5.23. tests/tools/readers.py records them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What transformers' configuration classes mean by absent keys, as recorded in reference.json by tests/reference.py."""
+"""What transformers' configs mean by absent keys, as recorded in reference.json by tests/tools/reference.py."""
 
 import json
 from collections.abc import Iterable, Mapping

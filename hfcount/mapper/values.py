@@ -1,4 +1,4 @@
-"""Which values transformers' configuration classes take, as recorded in values.json by tests/values.py."""
+"""Which values transformers' configuration classes take, as recorded in values.json by tests/tools/values.py."""
 
 import json
 from collections.abc import Mapping

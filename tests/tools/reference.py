@@ -1,4 +1,4 @@
-"""Records what transformers' configuration classes say of absent keys: `python tests/reference.py` (extra `oracle`).
+"""Records what transformers' configs mean by absent keys: `python tests/tools/reference.py` (extra `oracle`).
 
 It writes hfcount/mapper/reference.json, one line per class, by model_type or, where no model_type means the class, by
 the class's name: the declared default of each key (`keys`), further names of keys (`names`), and of each nested config
@@ -20,7 +20,7 @@ from typing import Any
 
 from hfcount.mapper.shapeless import is_shapeless
 
-FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "reference.json"
+FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 DECLARED = FILE.with_name("declared.json")
 
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Records which classes transformers has, and of which model_types: `python tests/classes.py` (extra `oracle`).
+"""Records which classes transformers has, and of which model_types: `python tests/tools/classes.py` (extra `oracle`).
 
 It writes hfcount/mapper/classes.json, one line per model_type: the classes that the library's auto classes choose for
 it, and those that declare its configuration, be they made for users or for other models. Abstract ones are left out.
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "classes.json"
+FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "classes.json"
 
 Json = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Records which values transformers' configuration classes take: `python tests/values.py` (extra `oracle`).
+"""Records which values transformers' configuration classes take: `python tests/tools/values.py` (extra `oracle`).
 
 It writes hfcount/mapper/values.json, one line per class, named as in reference.json: its keys by the type that they
 must have (`types`), bounds of numbers (`limits`: least, most, and whether each is itself excluded), keys that name an
@@ -22,7 +22,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from reference import Json, classes_of
 
-FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "values.json"
+FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "values.json"
 
 OF_HEADS = re.compile(r"^(summary|final|head|projection)_|_head_|classifier|pooler")
 """Keys that only some classes of a type read."""

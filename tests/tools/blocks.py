@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from defects import CASES, write
-from literature import MISTAKES, model
-from literature import RULES as RULES_OF_THUMB
-
 import hfcount
 from hfcount import families
 from hfcount.cli.catalogue import FILE, KINDS
 from hfcount.verifier.rules import RULES, Rule
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests"))
+from defects import CASES, write  # noqa: E402 - lies one folder up
+from literature import MISTAKES, model  # noqa: E402 - lies one folder up
+from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
+
 DOCS = ROOT / ".github" / "docs"
 
 

@@ -1,4 +1,4 @@
-"""Records how transformers 4.57 and 5.23 read what configs leave unsaid: `python tests/readers.py`, once with each.
+"""Records how 4.57 and 5.23 read what configs leave unsaid: `python tests/tools/readers.py`, once with each of them.
 
 It writes the part of hfcount/mapper/readers.json that the installed version is the judge of, one line per model_type:
 
@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILE = ROOT / "hfcount" / "mapper" / "readers.json"
 TIE, TEXT = "tie_word_embeddings", "text_config"
 

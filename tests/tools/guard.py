@@ -1,6 +1,6 @@
 """Writes the reports of many checkpoints to files, so that two versions of hfcount can be compared with diff.
 
-    python tests/guard.py OUT [ROOT ...]
+    python tests/tools/guard.py OUT [ROOT ...]
 
 writes OUT/<case>.json, one report a file with every tensor and formula: of all recorded architectures, and of every
 checkpoint below each ROOT (fixtures/ when none is given), by its documents alone and, where it has weight files, as a
@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 RECORDED = FIXTURES / "reports.json"
 
 Json = dict[str, Any]

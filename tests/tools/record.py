@@ -1,7 +1,7 @@
-"""Records architectures: `python tests/record.py TYPE [TYPE ...]`, or with a config.json in place of a TYPE.
+"""Records architectures: `python tests/tools/record.py TYPE [TYPE ...]`, or with a config.json in place of a TYPE.
 
-For a model_type it takes transformers' default config, makes its sizes distinct (tests/distinct.py), asks transformers
-(extra `oracle`) which tensors it saves, and, if hfcount describes the same and can write its formula, writes
+For a model_type it takes transformers' default config, makes its sizes distinct (distinct.py), asks transformers (extra
+`oracle`) which tensors it saves, and, if hfcount describes the same and can write its formula, writes
 fixtures/architectures/<type>.json: the keys of the config that affect shapes, the sizes that are equal and why they
 have to be, the folded rows, the counts, and who judged. A config.json, or a file of fixtures/architectures, is judged
 the same way or, if transformers does not know its type, by the published count that `--published N --source URL` gives:
@@ -23,7 +23,8 @@ from hfcount.mapper import Config
 from hfcount.plan import Blueprint, build
 from hfcount.report.build import formulas
 
-FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "fixtures" / "architectures"
 
 Json = dict[str, Any]
 
@@ -106,6 +107,7 @@ def _class(model_type: str) -> str:
 
 def _refuses(values: Json) -> str | None:
     """Why transformers builds no model of a config, or None."""
+    sys.path.append(str(ROOT / "tests"))
     from test_oracle import described
 
     try:

@@ -1,4 +1,4 @@
-"""Records the names of each type's modules: `python tests/modules.py`.
+"""Records the names of each type's modules: `python tests/tools/modules.py`.
 
 It writes hfcount/verifier/causes/modules.json, one line per set of names: the last names of the modules that hold a
 type's tensors, such as `q_proj`, and the model_types that have them. They are those that the type has with its default
@@ -19,7 +19,7 @@ from hfcount.verifier.causes.stored import text_of
 from hfcount.verifier.folding import placed
 
 _RANGE = re.compile(r"\{[^}]*\}")  # such as {0-31}
-RECORDED = Path(__file__).parent.parent / "fixtures" / "architectures"
+RECORDED = Path(__file__).parents[2] / "fixtures" / "architectures"
 
 
 def recorded() -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""Writes the generated parts of README.md and of the pages; `python tests/readme.py` after a change of output or rules.
+"""Writes the generated parts of README.md and of the pages: `python tests/tools/readme.py`.
 
 Each generated block has a name, which says how it is made (blocks.py); `console` shows commands after `$` and their
 output.
