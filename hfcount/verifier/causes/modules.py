@@ -1,4 +1,4 @@
-"""Which model_types may have what is stored, by the names of their modules as tests/tools/modules.py has recorded them."""
+"""Which model_types may have what is stored, by the names of their modules (tests/tools/modules.py)."""
 
 import json
 from collections.abc import Collection
