@@ -87,7 +87,7 @@ from hfcount.formats.safetensors import Shard, parse_header
 
 request, commit, barrier = Request("org/m"), "a" * 40, Barrier(8)
 header = parse_header("x", b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}')
-documents = Documents("org/m", "hub", commit, Document("config.json", b"{}"), None, FolderShards(Path("."), [], True, []))
+documents = Documents("org/m", "hub", commit, Document("config.json", b"{}"), None, FolderShards(Path("."), []))
 
 def keep(number):
     barrier.wait()
