@@ -36,11 +36,13 @@ def unfolded(rows: list[tuple[str, list[int], str]]) -> Tensors:
 def write(folder: Path, case: Json, tensors: Tensors) -> str:
     """The checkpoint as two sparse files and their index."""
     folder.mkdir(parents=True)
+    torchao = case["config"].get("quantization_config", {}).get("quant_method") == "torchao"
+    metadata = manifest(tensors) if torchao else {}
     for name, values in {"config.json": case["config"], **case["beside"]}.items():
         (folder / name).write_text(json.dumps(values))
     names, places, total = sorted(tensors), {}, 0
     for number, some in enumerate((names[::2], names[1::2]), 1):
-        header: Json = {}
+        header: Json = {"__metadata__": metadata} if metadata else {}
         end = 0
         for name in some:
             shape, dtype = tensors[name]
@@ -56,6 +58,27 @@ def write(folder: Path, case: Json, tensors: Tensors) -> str:
     index = {"metadata": {"total_size": total}, "weight_map": places}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     return str(folder)
+
+
+def manifest(tensors: Tensors) -> dict[str, str]:
+    """What transformers writes into each file of torchao's: of every tensor of the model what it consists of."""
+    kwargs = {
+        "granularity": {"_type": "PerRow", "_data": {"dim": -1}},
+        "mapping_type": {"_type": "MappingType", "_data": "SYMMETRIC"},
+        "reduce_range": False,
+    }
+    data = {
+        "act_quant_kwargs": {"_type": "QuantizeTensorToInt8Kwargs", "_data": kwargs},
+        "block_size": [1, 256],
+        "dtype": {"_type": "torch.dtype", "_data": "bfloat16"},
+        "reduce_range": False,
+    }
+    packed = json.dumps({"_type": "Int8Tensor", "_data": data, "_tensor_data_names": ["zero_point", "qdata", "scale"]})
+    parts = {name: name.partition("._weight_") for name in tensors}
+    return {
+        f"{module}.weight" if beside else name: packed if beside else json.dumps({"_type": "Tensor"})
+        for name, (module, beside, _) in parts.items()
+    }
 
 
 @pytest.mark.parametrize("depth", ["headers", "index"])

@@ -126,8 +126,8 @@ class Tracked:
     def unread(self, ignored: Collection[str] = ()) -> list[str]:
         """Keys that may affect shapes, by `may_bear`, and that nobody has read.
 
-        What the type's own class declares is left out, of objects too: every config of the type has it, and the family
-        is known to do without, such as without the encoder whose decoder is meant. `ignored` adds to the config's own `ignored`, also for its parts.
+        What the type's own class declares is left out, in objects too: every config of the type has it, and the family
+        is known to do without. `ignored` adds to the config's own `ignored`, also for its parts.
         """
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}

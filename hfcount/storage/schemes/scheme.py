@@ -96,6 +96,7 @@ class Scheme(ABC):
         contradictions: numbers of the settings that names in them rule out.
         text_only: whether the settings are those of the language model within another, whose towers they do not mean.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
+        manifest: bytes that each file's metadata says of every tensor of the model, besides its name, at the most.
     """
 
     name: str = ""
@@ -111,6 +112,7 @@ class Scheme(ABC):
     contradictions: Sequence[Contradiction] = ()
     text_only = False
     fused_suffix = ""
+    manifest = 0
 
     def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
         """The scheme where the scales of a layer's experts are one tensor.
