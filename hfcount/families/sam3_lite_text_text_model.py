@@ -14,7 +14,7 @@ MODEL_TYPES = ("sam3_lite_text_text_model",)  # transformers 5.23: modeling_sam3
 
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    ends = Indices.of({0, int(count) - 1} if count and c.bool("use_repmixer_blocks") else ())
+    ends = Indices.fixed(*({0, int(count) - 1} if count and c.bool("use_repmixer_blocks") else ()))
     attended = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     mixed = Layer(ffn=keys.dense(c, bias=True))
     rest = Indices.below(count).difference(ends)

@@ -25,11 +25,9 @@ IGNORED = ("image_size", "patch_size", "image_embedding_size", "scale")
 
 
 def spec(c: Config) -> Spec:
-    channels = c.int("mask_input_channels")
-    if channels % 4:
-        c.cannot_run(f"mask_input_channels is {channels:,}, which is not a multiple of 4.", "mask_input_channels")
     traits = {
-        "mask_input_channels": keys.sized("C_m", channels),
+        # No multiple of 4 fails where a mask is given, and points and boxes alone do without.
+        "mask_input_channels": keys.sized("C_m", c.int("mask_input_channels")),
         "num_point_embeddings": keys.sized("n_e", c.int("num_point_embeddings")),
     }
     return keys.encoding(c, (), hidden=c.int("hidden_size"), traits=traits)
