@@ -98,12 +98,15 @@ def dots_networks(c: Config) -> list[Layers]:
     for place, kind in enumerate(usual):
         among = wanted.get(place) or c.int("num_local_experts") if kind == "sparse" else 0
         places.setdefault(among, []).append(place)
-    numbers = {among: Indices.of(some) for among, some in places.items()}
-    if given and not own:
-        numbers = {among: entries(c, "pyramid_num_routed", some) for among, some in places.items()}
-    elif counts and not own:
-        numbers = {among: Indices.fixed(*some) for among, some in places.items()}
-    return [Layers(indices=some, layer=_vision(c, among, active, width, bias)) for among, some in numbers.items()]
+
+    def layers(some: list[int]) -> Indices:
+        if own or not counts:
+            return Indices.of(some)
+        return entries(c, "pyramid_num_routed", some) if given else Indices.fixed(*some)
+
+    return [
+        Layers(indices=layers(some), layer=_vision(c, among, active, width, bias)) for among, some in places.items()
+    ]
 
 
 def _vision(c: Config, among: int, active: int, width: int, bias: bool) -> Layer:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from hfcount.keys.layers import among, split
+from hfcount.keys.layers import split
+from hfcount.keys.listed import among
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE

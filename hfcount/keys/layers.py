@@ -1,6 +1,5 @@
 """Layers by kind: which layers have which parts."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -10,12 +9,10 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
 from hfcount.text import printable
-from hfcount.tree.dims import Dim, origin
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices, intersection
 
 T = TypeVar("T")
-
-_KEY = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def dense_and_sparse(
@@ -215,27 +212,6 @@ def indexing(c: Config) -> list[Indices]:
     step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
     return [Indices.below(min(start, count)), Indices.span(start, count, step)]
-
-
-def numbered(c: Config, key: str) -> Indices:
-    """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
-    given, count = c.ints(key), layer_count(c)
-    return among(c, key, given, count)
-
-
-def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
-    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
-    found = intersection(Indices.of(given), Indices.below(count))
-    limit, _, remark = origin(count).partition(", ")
-    if len({*given}) != len(given) or min(given, default=0) < 0:
-        return found  # not each of its entries is a layer
-    source, _, absent = c.source(key).partition(", ")
-    said, absent = f"entries of {source}", absent or not c.given(key)
-    if found.count < len(given):
-        if absent or not _KEY.fullmatch(limit):
-            return found
-        said, absent = f"{said} below {limit}", bool(remark)
-    return replace(found, count=Dim.named("", int(found.count), f"{said}, by default" if absent else said))
 
 
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
