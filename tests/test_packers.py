@@ -96,6 +96,21 @@ def test_what_a_library_stores_is_verified(tmp_path: Path, name: str, depth: Any
     assert report.storage and report.storage.tensors == len(tensors)
 
 
+STACKED = [
+    name
+    for name, case in PACKED.items()
+    if any(".switch_mlp." in one for one, _, _ in case["tensors"])
+    and not any(".embed_q." in one for one, _, _ in case["tensors"])  # newer versions alone split latent attention
+]
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_a_config_alone_counts_experts_as_mlx_stacks_them(tmp_path: Path, name: str) -> None:
+    tensors = unfolded(PACKED[name]["tensors"])
+    report = hfcount.verify(write(tmp_path / "one", PACKED[name], tensors), depth="config")
+    assert report.storage and report.storage.tensors == len(tensors)
+
+
 NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
 """What Mixtral calls the matrices of an expert."""
 
