@@ -12,7 +12,7 @@ from loopback import WIDTHS
 
 import hfcount
 
-INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
+INDEX, SINGLE, BIN_INDEX = "model.safetensors.index.json", "model.safetensors", "pytorch_model.bin.index.json"
 FIRST, SECOND, THIRD = (f"model-0000{number}-of-00003.safetensors" for number in (1, 2, 3))
 
 EMBED, HEAD, NORM = "model.embed_tokens.weight", "lm_head.weight", "model.norm.weight"
@@ -102,6 +102,7 @@ class Case:
         make: makes a good checkpoint.
         spoil: damages it.
         unlisted: files on disk that the index does not name.
+        reason: the kind of error that says why it is unverified; empty for none.
     """
 
     verdict: str
@@ -110,6 +111,7 @@ class Case:
     make: Callable[[], Checkpoint] = lambda: sharded()
     spoil: Callable[[Checkpoint], object] = lambda checkpoint: None
     unlisted: tuple[str, ...] = ()
+    reason: str = ""
 
 
 def size(dtype: str, shape: tuple[int, ...]) -> int:
@@ -181,6 +183,28 @@ def seeing(whole: bool, inner: bool) -> Checkpoint:
 
 def tied() -> Checkpoint:
     return sharded("qwen3", tie_word_embeddings=True)
+
+
+def large() -> Checkpoint:
+    """Files of which the headers are a small part."""
+    return sharded(hidden_size=192, intermediate_size=320, vocab_size=400, num_attention_heads=4, head_dim=24)
+
+
+def pickled(second: int, **metadata: Any) -> Checkpoint:
+    """The same as .bin files, of which the second has so many bytes."""
+    checkpoint = large()
+    names = {name: f"pytorch_model-0000{number}-of-00003.bin" for number, name in enumerate((FIRST, SECOND, THIRD), 1)}
+    weight_map = {name: names[file] for file, held in checkpoint.shards.items() for name in held}
+    index = {"metadata": {"total_size": checkpoint.data} | metadata, "weight_map": weight_map}
+    files = {name: bytes(data_of(checkpoint, file) + 900) for file, name in names.items()} | {
+        names[SECOND]: bytes(second)
+    }
+    return Checkpoint(checkpoint.config, weight_map={}, others=files | {BIN_INDEX: json.dumps(index).encode()})
+
+
+def data_of(checkpoint: Checkpoint, file: str = SECOND) -> int:
+    """Bytes of a file's tensors."""
+    return sum(size(*one) for one in checkpoint.shards[file].values())
 
 
 def text_to_text(**changes: Any) -> Checkpoint:
@@ -546,6 +570,13 @@ CASES: dict[str, Case] = {
     ),
     "truncated to its header": Case(
         "mismatch", "HF004", (SECOND,), spoil=file(lambda content: content[: 8 + int.from_bytes(content[:8], "little")])
+    ),
+    "half of its data": Case(
+        "unverified",
+        "HF004",
+        ("pytorch_model-00002-of-00003.bin", "1/2 of their data", "another dtype"),
+        make=lambda: pickled(data_of(large()) // 2 + 900),
+        reason="NoHeaders",
     ),
     "padded": Case("mismatch", "HF004", (SECOND, "512 too many"), spoil=file(lambda content: content + bytes(512))),
     "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
@@ -1101,6 +1132,7 @@ CASES: dict[str, Case] = {
         "HF109",
         ("FooForCausalLM", "no class of llama", "such as LlamaForCausalLM"),
         spoil=says(architectures=["FooForCausalLM"]),
+        reason="UnknownArchitecture",
     ),
     "code of its own, with experts": Case(
         "unverified",
@@ -1110,6 +1142,7 @@ CASES: dict[str, Case] = {
             without(NORM),
             says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
         ),
+        reason="UnknownArchitecture",
     ),
     "code of its own, and all is as it would be without": Case(
         "verified",

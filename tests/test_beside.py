@@ -13,6 +13,7 @@ from loopback import Hub
 import hfcount
 from hfcount.fetcher import beside
 from hfcount.reporters import brief, github, junit, markdown, table
+from hfcount.sweeping.store import read
 
 KINDS: dict[str, Sequence[str]] = {
     "adapters": ("adapter_config.json", "adapter_model.safetensors", "speech-lora/adapter_model.bin"),
@@ -115,3 +116,12 @@ def test_what_was_looked_at_is_not_listed(tmp_path: Path) -> None:
     report = hfcount.verify(str(checkpoint.write(tmp_path / "pickled")))
     assert (report.verdict, [one.kind for one in report.not_looked_at]) == ("unverified", ["pickled weights"])
     assert SINGLE not in str(report.not_looked_at)
+
+
+def test_a_row_of_a_sweep_names_it(tmp_path: Path) -> None:
+    checkpoint, wanted = with_more()
+    checkpoint.write(tmp_path / "tree" / "org" / "m")
+    assert hfcount.sweep(tmp_path / "tree", tmp_path / "rows").written == 1
+    (row,) = read(tmp_path / "rows")
+    assert {one["kind"]: one["files"] for one in row["not_looked_at"]} == wanted
+    assert [one["count"] for one in row["not_looked_at"]] == [len(one["files"]) for one in row["not_looked_at"]]

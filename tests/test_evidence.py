@@ -76,6 +76,43 @@ def test_two_runs_at_once_keep_one_whole(hub: Hub, tmp_path: Path) -> None:
     assert {path.name for path in _kept(tmp_path)} == names
 
 
+TOGETHER = """
+from pathlib import Path
+from threading import Barrier, Thread
+from hfcount.fetcher import Request, evidence
+from hfcount.fetcher.folder import FolderShards
+from hfcount.fetcher.interface import Documents
+from hfcount.formats.json import Document
+from hfcount.formats.safetensors import Shard, parse_header
+
+request, commit, barrier = Request("org/m"), "a" * 40, Barrier(8)
+header = parse_header("x", b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}')
+documents = Documents("org/m", "hub", commit, Document("config.json", b"{}"), None, FolderShards(Path("."), []))
+
+def keep(number):
+    barrier.wait()
+    for turn in range(4):
+        evidence.keep(request, "https://hub", documents, {f"{number}-{turn}": Shard("x", 80, header)}, {})
+
+threads = [Thread(target=keep, args=(number,)) for number in range(8)]
+for one in threads: one.start()
+for one in threads: one.join()
+print(len(evidence.load(request, "https://hub", commit).files))
+"""
+
+
+def test_what_runs_keep_at_the_same_moment_is_all_kept(tmp_path: Path) -> None:
+    """Whoever writes last has read what the others wrote."""
+    pytest.importorskip("fcntl", reason="folders cannot be held here")
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER],
+        env=os.environ | {"HF_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("32\n", "")
+
+
 def _keep(folder: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, commits: list[str]) -> list[str]:
     """Reads a checkpoint as if it were each of the commits in turn; those that are kept at the end."""
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)

@@ -30,21 +30,21 @@ KEY = re.compile(r"[A-Za-z_][\w.]*(\[\d+\][\w.]*)*")
 ARITHMETIC = re.compile(r"[\w.]+(\[\d+\][\w.]*)*|[()]| [·+/-] ")
 REMARKS = re.compile(r"|by default|fixed")
 RULES = re.compile(r"rounded( to \w+)?|at least \w+|as a power of 2|by its factors|in primes")
-ENTRIES = re.compile(rf"(?:entries of|(?P<kind>[^\s()]+) in) (?P<key>{KEY.pattern})")
+ENTRIES = re.compile(rf"entries of (?P<list>{KEY.pattern})( below (?P<limit>{KEY.pattern}))?")
+KINDS = re.compile(rf"[^\s()]+ in {KEY.pattern}( with [^\s()]+ in {KEY.pattern})*")
 NUMBER = re.compile(r"(?<![\w\[])\d+\b")
 LAYERS = re.compile(r"(all layers|layers? \d.*)")
 
 
-NAMED = set(
-    """
-    GOT align align_vision_model deepseek_ocr deepseek_ocr2_sam_vision_model deepseek_ocr2_vision
-    deepseek_vl_hybrid dots3_note dots3_note_vision_encoder edgetam_video efficientnet flint fun_asr_nano
-    fun_asr_nano_encoder glm5_next got_ocr2 mistral_large4 mistral_large4_text mllama nemotron-nas openelm
-    pp_formulanet pp_formulanet_vision qwen4_exp qwen4_exp_text recurrent_gemma sam sam2 sam2_hiera_det_model
-    sam2_video sam2_vision_model sam3_lite_text sam3_lite_text_text_model sam_hq sam_vision_model slanext
-    unlimited_ocr unlimited_ocr_sam_vision_model unlimited_ocr_vision zamba zamba2
-    """.split()
-)
+GLOBAL = "vision_config.global_attn_indexes"
+
+NAMED = {
+    "dots3_note_vision_encoder": "per_layer_config has an object for each layer, and no list of one key",
+    "mistral_large4": "kv_source_layers names a layer for each, and what counts is which of them names itself",
+    "mistral_large4_text": "as in mistral_large4",
+    "nemotron-nas": "block_configs has an object for each layer, and no list of one key",
+}
+"""Types of which layers are named, since no arithmetic over keys gives their number, and why."""
 
 
 def _value(config: Mapping[str, Any], key: str, whole: bool = False) -> Any:
@@ -59,14 +59,19 @@ def _evaluated(source: str, config: Mapping[str, Any]) -> int:
     """Arithmetic over keys as a reader does it: quotients and the whole are rounded down; equal sides are one."""
 
     def many(said: re.Match[str]) -> str:
-        listed = _value(config, said["key"], whole=True)
-        return str(len(listed) if said["kind"] is None else [*map(str, listed)].count(said["kind"]))
+        listed = _value(config, said["list"], whole=True)
+        return str(len([one for one in listed if one < _value(config, said["limit"])] if said["limit"] else listed))
+
+    def both(said: re.Match[str]) -> str:
+        pairs = [one.split(" in ") for one in said[0].split(" with ")]
+        columns = zip(*(_value(config, key, whole=True) for _, key in pairs), strict=True)
+        return str(sum([*map(str, row)] == [kind for kind, _ in pairs] for row in columns))
 
     def number(key: re.Match[str]) -> str:
         found = _value(config, key[0])
         return repr(found[0] if isinstance(found, list) and len(set(found)) == 1 else found)
 
-    text = KEY.sub(number, ENTRIES.sub(many, source))
+    text = KEY.sub(number, KINDS.sub(both, ENTRIES.sub(many, source)))
     return int(eval(text.replace("·", "*").replace("/", "//"), {}))
 
 
@@ -140,16 +145,16 @@ def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) 
         if LAYERS.fullmatch(source):
             continue
         assert REMARKS.fullmatch(remark) or RULES.fullmatch(remark), symbol
-        assert ARITHMETIC.sub("", ENTRIES.sub("0", text)) == "", symbol
+        assert ARITHMETIC.sub("", KINDS.sub("0", ENTRIES.sub("0", text))) == "", symbol
         if not (remark or _in_list(text, values)):
             assert _evaluated(text, values) == formula.legend[symbol], f"{symbol} is from {source}"
 
 
 @pytest.mark.long
 def test_layers_are_named_only_where_no_arithmetic_gives_their_number() -> None:
-    """A table of stages, or two lists at once; whoever finds the arithmetic of one takes it out of here."""
+    """Whoever finds the arithmetic of one takes it out of here."""
     named = {name for name, values in RECORDED.items() if any(map(LAYERS.fullmatch, _keys(values).values()))}
-    assert named <= NAMED, sorted(named - NAMED)
+    assert named == {*NAMED}
 
 
 @pytest.mark.parametrize(
@@ -161,11 +166,21 @@ def test_layers_are_named_only_where_no_arithmetic_gives_their_number() -> None:
         ("kimi_linear", {}, {"N2": "num_hidden_layers - (full_attention in layer_types)"}),
         ("bamba", {"attn_layer_indices": [1]}, {"N2": "num_hidden_layers - (entries of attn_layer_indices)"}),
         ("nemotron_h", {}, {"N1": "linear_attention in layers_block_type"}),
+        ("sam", {}, {"N_v2": f"entries of {GLOBAL} below vision_config.num_hidden_layers"}),
+        ("sam", {"vision_config": {"num_hidden_layers": 12}}, {"N_v2": f"entries of {GLOBAL}"}),
+        ("sam2_hiera_det_model", {}, {"N5": "blocks_per_stage[1] - 1", "N7": "blocks_per_stage[2]"}),
+        ("efficientnet", {}, {"N1": "num_block_repeats[0] · depth_coefficient, rounded"}),
+        ("openelm", {}, {"N1": "0.5 in ffn_multipliers"}),
+        ("recurrent_gemma", {}, {"N2": "(num_hidden_layers + entries of block_types - 3) / (entries of block_types)"}),
+        ("sam3_lite_text_text_model", {}, {"N1": "2, fixed", "N2": "num_hidden_layers - 2"}),
+        ("zamba", {}, {"N2": "hybrid in layers_block_type", "N3": "1, fixed"}),
         ("t5", {}, {"N1": "1, fixed", "N_e1": "1, fixed", "N_e2": "num_layers - 1"}),
     ],
 )
 def test_the_keys_of_numbers_of_layers(name: str, changes: Json, said: dict[str, str]) -> None:
-    found = _keys({**RECORDED[name], **changes})
+    recorded = RECORDED[name]
+    parts = {key: {**recorded[key], **one} for key, one in changes.items() if isinstance(one, dict)}
+    found = _keys({**recorded, **changes, **parts})
     assert {symbol: found.get(symbol) for symbol in said} == said
 
 

@@ -1,7 +1,9 @@
 """The conventional key groups: nothing is guessed, contradictions are named, and the head is what the class says."""
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
@@ -19,6 +21,7 @@ from hfcount.mapper.shapeless import is_shapeless
 from hfcount.spec import Spec
 
 SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
 MOE = {"mixtral": "num_local_experts", "qwen3_moe": "num_experts"}
 
 
@@ -287,6 +290,24 @@ def test_ties(family: str, tied: bool | None, kind: str) -> None:
 )
 def test_unread_keys(family: str, changes: Json, unread: tuple[str, ...]) -> None:
     assert hfcount.blueprint(config(family, **changes)).unread == unread
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "part", "unread"),
+    [
+        ("moshi", "audio_encoder_config", {"model_type": "mimi", "num_hidden_layers": 3}, False),
+        ("moshi", "audio_encoder_config", {"model_type": "mimi", "num_towers": 3}, True),
+        ("moshi", "audio_encoder_config", {"model_type": "nothing known", "num_hidden_layers": 3}, True),
+        ("mpt", "attn_config", {"qk_ln": True, "clip_qkv": 8}, False),
+        ("mpt", "attn_config", {"qk_ln": True, "kv_n_heads": 2}, True),
+        ("mpt", "ffn_config", {"num_experts": 2}, True),
+    ],
+)
+def test_of_an_unread_part_only_what_its_class_does_not_declare_is_news(
+    family: str, name: str, part: Json, unread: bool
+) -> None:
+    recorded = json.loads((ARCHITECTURES / f"{family}.json").read_text())["config"]
+    assert hfcount.blueprint(recorded | {name: part}).unread == (name,) * unread
 
 
 def test_keys_that_a_family_ignores_are_ignored_in_the_parts_of_its_config_too() -> None:

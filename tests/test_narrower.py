@@ -5,42 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build import Json
-from defects import FIRST, SECOND, THIRD, Checkpoint, sharded
+from defects import FIRST, THIRD, data_of, large, pickled
 
 import hfcount
-
-BIN_INDEX = "pytorch_model.bin.index.json"
-BIN = {name: f"pytorch_model-0000{number}-of-00003.bin" for number, name in enumerate((FIRST, SECOND, THIRD), start=1)}
-
-
-def large() -> Checkpoint:
-    """Files of which the headers are a small part."""
-    return sharded(hidden_size=192, intermediate_size=320, vocab_size=400, num_attention_heads=4, head_dim=24)
-
-
-def bytes_of(checkpoint: Checkpoint, file: str) -> int:
-    widths = {"BF16": 2, "F32": 4}
-    return sum(widths[dtype] * _elements(shape) for dtype, shape in checkpoint.shards[file].values())
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    found = 1
-    for side in shape:
-        found *= side
-    return found
-
-
-def pickled(folder: Path, size: int, change: Json) -> str:
-    """The same as .bin files, of which the second has so many bytes."""
-    checkpoint = large()
-    sizes = {BIN[name]: bytes_of(checkpoint, name) for name in BIN}
-    weight_map = {name: BIN[file] for file, held in checkpoint.shards.items() for name in held}
-    index = {"metadata": {"total_size": sum(sizes.values())} | change, "weight_map": weight_map}
-    checkpoint.shards, checkpoint.weight_map = {}, {}
-    checkpoint.others = {name: bytes(own + 900) for name, own in sizes.items()}
-    checkpoint.others |= {BIN[SECOND]: bytes(size), BIN_INDEX: json.dumps(index).encode()}
-    return str(checkpoint.write(folder))
 
 
 def judged(model: str, **options: Any) -> tuple[str, list[tuple[str, str]], str]:
@@ -49,7 +16,7 @@ def judged(model: str, **options: Any) -> tuple[str, list[tuple[str, str]], str]
     return report.verdict, [(one.code, one.severity) for one in report.findings], said
 
 
-DATA = bytes_of(large(), SECOND)
+DATA = data_of(large())
 
 SIZES = {
     "whole": (DATA + 900, "unverified", []),
@@ -65,7 +32,7 @@ SIZES = {
 
 @pytest.mark.parametrize(("size", "verdict", "found"), SIZES.values(), ids=list(SIZES))
 def test_half_the_data_is_another_dtype(tmp_path: Path, size: int, verdict: str, found: Any) -> None:
-    *was, said = judged(pickled(tmp_path / "m", size, {}))
+    *was, said = judged(str(pickled(size).write(tmp_path / "m")))
     assert was == [verdict, found], said
     note = ("HF004", "note") in found
     assert ("another dtype" in said) == note
@@ -101,6 +68,7 @@ def test_a_sum_of_files_is_said_where_it_is_exactly_that(tmp_path: Path, depth: 
 
 
 def test_a_sum_of_pickled_files_is_called_so(tmp_path: Path) -> None:
-    total = sum(bytes_of(large(), name) + 900 for name in BIN)
-    verdict, _, said = judged(pickled(tmp_path / "m", DATA + 900, {"total_size": total}))
+    checkpoint = large()
+    total = sum(data_of(checkpoint, file) + 900 for file in checkpoint.shards)
+    verdict, _, said = judged(str(pickled(DATA + 900, total_size=total).write(tmp_path / "m")))
     assert (verdict, "the sum of the file sizes, headers included" in said) == ("mismatch", True)

@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, depthwise, normed
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.dims import Dim
+from hfcount.tree.dims import Dim, origin
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
@@ -34,14 +34,16 @@ def spec(c: Config) -> Spec:
     lists = zip(*(keys.each(c, name, len(c.ints("in_channels"))) for name in names), strict=True)
     layers, start = [], 0
     for number, (before, after, side, ratio, repeats) in enumerate(lists, 1):
-        inputs, d, depth = width(f"C{number}", before), width(f"d{number}", after), ceil(deeper * max(0, repeats))
+        inputs, d, many = width(f"C{number}", before), width(f"d{number}", after), origin(repeats).partition(", ")[0]
+        deep = f"{many} · {{depth_coefficient}}, rounded"
+        depth = keys.worked(c, "", ceil(deeper * max(0, repeats)), deep)
         sizes = {"in": inputs, "in.narrow": narrow(f"s{number}", inputs), "narrow": narrow(f"r{number}", d)}
         one = Layer(
             stage_width=d,
             traits={**sizes, "kernel": keys.sized(f"w{number}", side), "ratio": keys.sized(f"e{number}", ratio)},
         )
-        layers.append(Layers(indices=Indices(range(start, start + depth), depth), layer=one))
-        start += depth
+        layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=one))
+        start += int(depth)
     if not layers:
         raise c.error("in_channels names no stage.", "in_channels")
     traits = {

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[FunAsrNanoEncoder]:
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run"), keys.dense(c, bias=True)
     # The last layer of the first part, and that of the second, have a norm behind them.
     ends = {place for place in (int(count) - int(later) - 1, int(count) - 1) if place >= 0}
-    first, normed = Indices.below(1), Indices.of(ends - {0})
+    first, normed = Indices.below(1), Indices.fixed(*(ends - {0}))
 
     def layer(inputs: int, end: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, own=FunAsrNanoEncoderLayer(inputs=inputs, end=end))

@@ -1,10 +1,13 @@
 """OpenELM: layers with ever more heads and wider networks (arXiv:2404.14619)."""
 
+from functools import reduce
+
 from hfcount import keys
+from hfcount.keys.layers import entries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, fused_qkv, lm_head, rms_norm, stack
 from hfcount.spec import GQA, Dense, Layer, Layers, Sizes, Spec
-from hfcount.tree.indices import Indices
+from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("openelm",)  # modeling_openelm.py of apple/OpenELM-1_1B-Instruct
@@ -36,7 +39,7 @@ def spec(c: Config) -> Spec[Openelm]:
         places.setdefault((heads, kv_heads, keys.rounded(factor * d, divisor)), []).append(place)
     layers = [
         Layers(
-            indices=Indices.of(numbers),
+            indices=_placed(c, numbers),
             layer=Layer(
                 mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=head_dim, qk_norm=normed),
                 ffn=Dense(width=keys.worked(c, "d_ff", width, "{ffn_multipliers} · {model_dim}, rounded")),
@@ -46,6 +49,16 @@ def spec(c: Config) -> Spec[Openelm]:
     ]
     whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
     return whole.but(tied=c.bool("share_input_output_layers", default=True)).having(Openelm.read(c, ffn_with_glu=gated))
+
+
+def _placed(c: Config, numbers: list[int]) -> Indices:
+    """Layers of the same sizes, which are those of as many entries of the lists, unless some are rounded to one."""
+    sets = []
+    for key in ("num_query_heads", "num_kv_heads", "ffn_multipliers"):
+        given = c.entries(key)
+        sets.append(entries(c, key, [place for place, one in enumerate(given) if one == given[numbers[0]]]))
+    found = reduce(intersection, sets)
+    return found if [*found] == numbers else Indices.of(numbers)
 
 
 def blueprint(s: Spec[Openelm]) -> Block:

@@ -8,6 +8,7 @@ from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import rg_lru
 from hfcount.spec import LRU, Dense, Layer, Layers, Spec
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, block
 
@@ -35,8 +36,10 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
     if unknown := [kind for kind in pattern if kind not in kinds]:
         known = ", ".join(kinds)
         raise c.error(f"block_types names {printable(unknown[0], 40)}, and {c.family} knows {known}.", "block_types")
-    places = [(kind, range(place, max(place, count), len(pattern))) for place, kind in enumerate(pattern)]
-    return [Layers(indices=Indices.of(numbers), layer=kinds[kind]) for kind, numbers in places if numbers]
+    given = c.given("block_types")
+    period = Dim.named("", len(pattern), f"entries of {c.path('block_types')}" + ("" if given else ", by default"))
+    places = [(kind, Indices.span(place, max(place, count), period)) for place, kind in enumerate(pattern)]
+    return [Layers(indices=indices, layer=kinds[kind]) for kind, indices in places if indices.count]
 
 
 def blueprint(s: Spec) -> Block:

@@ -36,11 +36,11 @@ def spec(c: Config) -> Spec:
         d = keys.sized(f"d{number + 1}", width)
         ffn = Dense(width=c.times("mlp_ratio", d, default=4), bias=True)
         mixer = keys.multi_head(c, d, many, uneven="built")
-        first = min(1, depth)
-        for inputs, places in ((before or d, range(start, start + first)), (d, range(start + first, start + depth))):
+        second = start + (1 if depth else 0)
+        for inputs, places in ((before or d, Indices.span(start, second)), (d, Indices.span(second, start + depth))):
             layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, traits={"inputs": inputs})
-            layers += [Layers(indices=Indices.of(places), layer=layer)] if places else []
-        start, before = start + depth, d
+            layers += [Layers(indices=places, layer=layer)] if places.count else []
+        start, before = start + int(depth), d
     traits = {
         **_sides(c, "window_positional_embedding_background_size", ("h_b", "w_b")),
         **_sides(c, "patch_kernel_size", ("P_h", "P_w")),

@@ -20,7 +20,7 @@ class Sam3LiteTextTextModel(Sizes):
 
 def spec(c: Config) -> Spec[Sam3LiteTextTextModel]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    ends = Indices.of({0, int(count) - 1} if count and c.bool("use_repmixer_blocks") else ())
+    ends = Indices.fixed(*({0, int(count) - 1} if count and c.bool("use_repmixer_blocks") else ()))
     attended = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     mixed = Layer(ffn=keys.dense(c, bias=True))
     rest = Indices.below(count).difference(ends)

@@ -12,9 +12,11 @@ IGNORED = ("image_size", "window_size", "global_attn_indexes", "layer_scale_init
 
 
 def spec(c: Config) -> Spec:
-    across = keys.divides(
-        c, "patch_size", c.int("patch_size"), "pretrain_image_size", c.int("pretrain_image_size"), built=True
-    )
+    side, image = c.int("patch_size"), c.int("pretrain_image_size")
+    across = image // side  # what is left over is as no pixel of the table: it is tiled to any image
+    if not across:
+        said = f"pretrain_image_size is {image:,}, less than patch_size, which is {side:,}."
+        c.cannot_run(said, "pretrain_image_size", "Correct one of them.")
     return keys.tower(c, patches=keys.patches(c), positions=across * across, uneven="built")
 
 

@@ -37,7 +37,8 @@ def _attending(c: Config) -> tuple[Indices, Indices]:
     """The first layer with attention, and the others: the third, and one of each period from the fourth on."""
     given = keys.hybrids(c)
     if given is not None:
-        return Indices.of(given[:1]), Indices.of(given[1:])
+        first = Indices.fixed(*[*given][:1])
+        return first, given.difference(first)
     count, period = keys.layer_count(c), c.int("attn_layer_period", maximum=MAX_LAYERS)
     start = 3 + c.int("attn_layer_offset", minimum=0, maximum=period - 1)
     return Indices.span(2, max(2, min(3, count))), Indices.span(start, max(start, count), period)

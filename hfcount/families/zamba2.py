@@ -19,12 +19,13 @@ def spec(c: Config) -> Spec:
     kernel, groups = c.int("mamba_d_conv"), c.int("mamba_ngroups")
     ssm = SSM(inner=inner, state=c.int("mamba_d_state"), kernel=kernel, heads=heads, groups=groups, bias=bias)
     ffn = Dense(width=c.int("intermediate_size", default=4 * hidden), bias=bias)
-    given = keys.hybrids(c) or []
+    hybrids = keys.hybrids(c) or Indices.below(0)
+    given = list(hybrids)
     blocks = min(c.int("num_mem_blocks"), len(given))
     one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
-    owners = [Indices.of(given[place : place + 1] if tied else given[place::blocks]) for place in range(blocks)]
-    layers = keys.owned(c, one, owners, Indices.of(given[blocks:] if tied else []))
+    owners = [Indices.fixed(given[place]) if tied else Indices.of(given[place::blocks]) for place in range(blocks)]
+    layers = keys.owned(c, one, owners, hybrids.difference(*owners) if tied else Indices.below(0))
     traits = {
         "attention_hidden_size": c.int("attention_hidden_size", default=2 * hidden),
         "adapters": int(c.bool("use_shared_attention_adapter", default=False)),

@@ -85,7 +85,9 @@ def load(request: Request, endpoint: str, commit: str) -> Kept | None:
     kept = None
     with suppress(OSError, ValueError):  # there may be no place for a cache
         place = _repo(request, endpoint) / commit
-        kept = _read(place / (request.subfolder or ""), label(request.path, commit), commit)
+        folder = place / (request.subfolder or "")
+        with files.held(folder, alone=False):
+            kept = _read(folder, label(request.path, commit), commit)
         os.utime(place)  # so that it counts as used
     return kept
 
@@ -133,9 +135,10 @@ def keep(
             return  # all of it was here before
         known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        before = (_read(folder, "", commit) if known else None) or Kept()
-        for name, raw in _merged(documents, before, shards or {}, samples).items():
-            files.write(folder / name, raw)
+        with files.held(folder):  # what another run writes between reading and writing would be lost
+            before = _read(folder, "", commit) or Kept()
+            for name, raw in _merged(documents, before, shards or {}, samples).items():
+                files.write(folder / name, raw)
         if not known:
             _forget_the_oldest(_root())
 

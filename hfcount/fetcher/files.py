@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 from typing import BinaryIO
@@ -57,6 +57,22 @@ def opened(path: Path, where: str) -> Iterator[BinaryIO | None]:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise FetchError("UnreadableFile", f"{where} cannot be read: {why}.") from None
+
+
+@contextmanager
+def held(folder: Path, alone: bool = True) -> Iterator[None]:
+    """Waits until no other process or thread holds a folder, or none that is `alone`, and holds it meanwhile.
+
+    Where folders cannot be held (Windows, some network drives, no such folder) it waits for nobody.
+    """
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # which lets it go, as does the end of a process
+            fcntl.flock(handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
 
 
 def write(path: Path, raw: bytes) -> None:

@@ -47,12 +47,13 @@ class Counts:
     def _source(self, places: frozenset[int]) -> str:
         if places == self._every and has_key(self._depth):
             return origin(self._depth)
-        parts, others = self._of(places), self._of(self._every - places)
+        parts, others, found = self._of(places), self._of(self._every - places), list[str]()
         if all(part.worked for part in parts):
-            return origin(_total(parts))
+            found.append(origin(_total(parts)))
         if has_key(self._depth) and all(part.worked for part in others):
-            return origin(unnamed(self._depth) - _total(others))
-        return "all layers" if places == self._every else which(numbered(parts), self._count(places))
+            found.append(origin(unnamed(self._depth) - _total(others)))
+        words = "all layers" if places == self._every else which(numbered(parts), self._count(places))
+        return min(found, key=lambda one: len(one.partition(", ")[0]), default=words)
 
     def _of(self, places: frozenset[int]) -> list[Indices]:
         return [self.layers[place].indices for place in sorted(places)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hfcount.keys.attention import indexed, mla
-from hfcount.keys.layers import by_kind, kinds, split
+from hfcount.keys.layers import by_kind, entries, kinds, split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import overrides
@@ -35,7 +35,7 @@ def dots_mixers(c: Config) -> list[Layers]:
         placed = by_kind(c, known, given, otherwise="full_attention")
     else:
         every = Indices.below(count)
-        some = Indices.of(n for n in range(min(2, count))) if c.bool("use_sliding_window", default=True) else every
+        some = Indices.below(min(2, count)) if c.bool("use_sliding_window", default=True) else every
         later = Indices.span(5, count, 4) if some is not every and count > 5 else Indices.below(0)
         wide = full if forced and not selects else chosen
         rest = every.difference(some, later)
@@ -81,7 +81,7 @@ def dots_networks(c: Config) -> list[Layers]:
     transformers 5.23, configuration_dots3_note.py, Dots3NoteVisionConfig.
     """
     count, listed, own = layer_count(c, "num_hidden_layers"), c.strs("mlp_layer_types"), c.given("per_layer_config")
-    counts = c.ints("pyramid_num_routed")
+    given = counts = c.ints("pyramid_num_routed")
     if not counts and not listed:
         counts = [-1] * 25 + [*range(4, 65, 4), 64]
     active = c.int("num_experts_per_tok", "capacity_factor", default=None) or 2
@@ -98,8 +98,14 @@ def dots_networks(c: Config) -> list[Layers]:
     for place, kind in enumerate(usual):
         among = wanted.get(place) or c.int("num_local_experts") if kind == "sparse" else 0
         places.setdefault(among, []).append(place)
+
+    def layers(some: list[int]) -> Indices:
+        if own or not counts:
+            return Indices.of(some)
+        return entries(c, "pyramid_num_routed", some) if given else Indices.fixed(*some)
+
     return [
-        Layers(indices=Indices.of(some), layer=_vision(c, among, active, width, bias)) for among, some in places.items()
+        Layers(indices=layers(some), layer=_vision(c, among, active, width, bias)) for among, some in places.items()
     ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from hfcount.keys.layers import split
+from hfcount.keys.listed import among
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
@@ -108,7 +109,9 @@ def sparse_steps(
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.span(step - 1, every.count, step)
-    spared = Indices.of(number for number in only_dense if number in stepped)
+    spared = among(c, "mlp_only_layers", only_dense, every.count)
+    if not all(number in stepped for number in spared):
+        spared = Indices.of(number for number in spared if number in stepped)
     routed = stepped.difference(spared)
     kinds: list[tuple[Indices, MoE | Dense]] = [
         (routed, sparse()),

@@ -65,10 +65,10 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
-    return [_entries(c, key, places[kind]) for kind in kinds]
+    return [entries(c, key, places[kind]) for kind in kinds]
 
 
-def _entries(c: Config, key: str, places: list[int]) -> Indices:
+def entries(c: Config, key: str, places: list[int]) -> Indices:
     """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
     found, given, source = Indices.of(places), c.value(key), c.source(key)
     if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
@@ -112,7 +112,7 @@ def by_kind(
             known = ", ".join(kinds)
             raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
-    return [Layers(indices=_entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
+    return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
 def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
@@ -214,20 +214,6 @@ def indexing(c: Config) -> list[Indices]:
     return [Indices.below(min(start, count)), Indices.span(start, count, step)]
 
 
-def numbered(c: Config, key: str) -> Indices:
-    """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
-    given, count = c.ints(key), layer_count(c)
-    return among(c, key, given, count)
-
-
-def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
-    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
-    found = intersection(Indices.of(given), Indices.below(count))
-    if c.given(key) and c.source(key) == c.path(key) and found.count == len(given):
-        return replace(found, count=Dim.named("", len(given), f"entries of {c.path(key)}"))
-    return found
-
-
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
 
 
@@ -254,12 +240,12 @@ def repeated(
     return tuple(found)
 
 
-def hybrids(c: Config) -> list[int] | None:
-    """The numbers of the layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+def hybrids(c: Config) -> Indices | None:
+    """The layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
     if c.length("layers_block_type") is None:
         return None
     given = kinds(c, "layers_block_type")
-    return list(listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0])
+    return listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0]
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:

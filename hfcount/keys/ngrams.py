@@ -41,7 +41,7 @@ def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
     for number, place in enumerate(places):
         rows = round_up(sum(next(primes) for _ in range(heads)), c.int("make_ngram_vocab_size_divisible_by"))
         known = worked(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
-        found = _marked(found, Indices.of([place - 1]), {**common, "ple_rows": known})
+        found = _marked(found, Indices.fixed(place - 1), {**common, "ple_rows": known})
     return found
 
 

@@ -1,7 +1,8 @@
 """SAM's vision tower, of which several models have one."""
 
 from hfcount.keys.attention import multi_head
-from hfcount.keys.layers import numbered, split
+from hfcount.keys.layers import split
+from hfcount.keys.listed import numbered
 from hfcount.keys.sizes import divides, layer_count, sized
 from hfcount.keys.towers import encoding, patches
 from hfcount.mapper import Config

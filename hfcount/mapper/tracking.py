@@ -126,17 +126,14 @@ class Tracked:
     def unread(self, ignored: Collection[str] = ()) -> list[str]:
         """Keys that may affect shapes, by `may_bear`, and that nobody has read.
 
-        What the type's own class declares is left out unless it is an object: every config of the type has it, and the
-        family is known to do without. `ignored` adds to the config's own `ignored`, also for its parts.
+        What the type's own class declares is left out, in objects too: every config of the type has it, and the family
+        is known to do without. `ignored` adds to the config's own `ignored`, also for its parts.
         """
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}
         unread = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
-        own = [name for name in unread if isinstance(self._values[name], dict) or not self._declares(name)]
+        own = [name for name in unread if not _declares(self.kind, name, self._values[name])]
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
-
-    def _declares(self, name: str) -> bool:
-        return isinstance(self.kind, str) and declares(self.kind, name)
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:
@@ -228,3 +225,13 @@ def plain(value: Any) -> int | float | str:
     if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
         return value
     return shown(value)
+
+
+def _declares(kind: object, name: str, value: Any) -> bool:
+    """Whether the class of a model_type declares a key, and of an object all that may bear on shapes."""
+    if not isinstance(kind, str) or not declares(kind, name):
+        return False
+    if not isinstance(value, dict):
+        return True
+    below = declared(kind).part(name, value).kind
+    return all(_declares(below, key, one) for key, one in value.items() if may_bear(key, one))

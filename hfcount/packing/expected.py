@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hfcount.packing.split import Segments, split
-from hfcount.packing.stacks import apart, is_stack, matrix, transposed
+from hfcount.packing.stacks import apart, is_stack, matrix, together, transposed
 from hfcount.storage.schemes.layout import Layout, Part
 from hfcount.storage.schemes.scheme import Choice, Module, Scheme
 from hfcount.tree.leaves import Leaf
@@ -179,7 +179,7 @@ def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
     """What is stored of these leaves, by the scheme's settings alone."""
     tensors: list[Leaf] = []
     modules = logical = 0
-    for leaf, _, parts in planned(leaves, scheme):
+    for leaf, _, parts in planned(together(leaves, scheme.stack) if scheme.stack else leaves, scheme):
         tensors += [one for part, one in parts if part.usual] or [leaf]
         if parts:
             modules, logical = modules + int(leaf.count), logical + leaf.elements

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from hfcount.sweeping.rows import COLUMNS, NUMBER
+from hfcount.sweeping.rows import COLUMNS, NUMBER, TEXTS
 
 _BATCH, _BLOCK = 1_000, 1 << 18
 
@@ -38,7 +38,7 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def _schema(arrow: Any) -> Any:
     def kind(name: str) -> Any:
-        return arrow.int64() if name == NUMBER else arrow.string()
+        return {NUMBER: arrow.int64(), TEXTS: arrow.list_(arrow.string())}.get(name, arrow.string())
 
     return arrow.schema(
         [

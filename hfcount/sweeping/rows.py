@@ -5,7 +5,7 @@ nothing of when or where it was made, so that the same checkpoints give the same
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,9 @@ from hfcount.text import printable
 from hfcount.version import __version__
 
 if TYPE_CHECKING:
-    from hfcount.report.model import Report, ReportedFinding
+    from hfcount.report.model import Beside, Report, ReportedFinding
 
-TEXT, NUMBER = "text", "number"
+TEXT, NUMBER, TEXTS = "text", "number", "texts"
 
 FINDING: Mapping[str, str] = {
     "code": TEXT,
@@ -31,6 +31,9 @@ FINDING: Mapping[str, str] = {
     "fix": TEXT,
 }
 """The fields of a finding, as of the report, and what they hold."""
+
+BESIDE: Mapping[str, str] = {"kind": TEXT, "count": NUMBER, "files": TEXTS}
+"""The fields of what lies beside a model and was not opened, as of the report."""
 
 COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "model": TEXT,
@@ -53,8 +56,9 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "errors": NUMBER,
     "notes": NUMBER,
     "findings": FINDING,
+    "not_looked_at": BESIDE,
 }
-"""The columns, and what they hold; `findings` is a list of objects.
+"""The columns, and what they hold; `findings` and `not_looked_at` are lists of objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
 skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
@@ -111,7 +115,8 @@ def line(task: Task, report: "Report") -> bytes:
             "bytes": (memory.weights_bytes if memory else None) or (evidence.total_size if evidence else None),
             "errors": severities.count("error"),
             "notes": severities.count("note"),
-            "findings": [_finding(one) for one in report.findings],
+            "findings": [_picked(one, FINDING) for one in report.findings],
+            "not_looked_at": [_picked(one, BESIDE) for one in report.not_looked_at],
         }
     )
 
@@ -119,7 +124,7 @@ def line(task: Task, report: "Report") -> bytes:
 def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -> bytes:
     """The row of a checkpoint without a report."""
     row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
-    return encoded(row | {"errors": 0, "notes": 0, "findings": []})
+    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": []})
 
 
 def skipped(task: Task) -> bytes:
@@ -141,8 +146,8 @@ def _key(task: Task) -> dict[str, Any]:
     return {"model": task.model, "revision": task.revision, "version": __version__, "modified": task.modified}
 
 
-def _finding(finding: "ReportedFinding") -> dict[str, Any]:
-    return {name: getattr(finding, name) for name in FINDING}
+def _picked(part: "ReportedFinding | Beside", names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in names}
 
 
 def _bounded(value: Any) -> Any:

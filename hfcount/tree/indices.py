@@ -1,13 +1,15 @@
 """Sets of layer or expert numbers, stored as ranges: a billion layers cost no more than one."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import gcd
 
-from hfcount.tree.dims import has_key
+from hfcount.tree.dims import Dim, has_key, unnamed
 
+_LISTS = re.compile(r"[^\s()]+ in [\w.]+( with [^\s()]+ in [\w.]+)*")
 _LISTED = 100_000  # the numbers of a larger set with gaps are not written one by one
 
 
@@ -48,6 +50,12 @@ class Indices:
         return (self.ends is not None or has_key(self.count)) and all(one.worked for one in self.without)
 
     @classmethod
+    def fixed(cls, *numbers: int) -> "Indices":
+        """These numbers, of which the architecture has as many whatever the config says."""
+        found = cls.of(numbers)
+        return replace(found, ends=(0, len(found.base), 1))
+
+    @classmethod
     def of(cls, numbers: range | Iterable[int]) -> "Indices":
         """Exactly these numbers."""
         base = numbers if isinstance(numbers, range) else tuple(sorted(set(map(int, numbers))))
@@ -57,8 +65,8 @@ class Indices:
         """This set without `others`, which must be disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
         worked = self.worked and all(other.worked for other in others)
-        gone = sum(other.count if worked else int(other.count) for other in others)
-        count = self.count - gone if worked else int(self.count) - int(gone)
+        gone = sum(unnamed(other.count) if worked else int(other.count) for other in others)
+        count = unnamed(self.count) - gone if worked else int(self.count) - int(gone)
         return Indices(self.base, count, self.without + others, self.ends)
 
     def shifted(self, by: int) -> "Indices":
@@ -117,7 +125,15 @@ def intersection(left: Indices, right: Indices) -> Indices:
     if isinstance(other.base, tuple) and len(other.base) < len(listed.base):
         listed, other = other, listed
     result = Indices.of(number for number in listed if number in other)
-    return next((one for one in (left, right) if one.count == result.count), result)
+    found = next((one for one in (left, right) if one.count == result.count), None)
+    return found or replace(result, count=_at_once(left, right, len(result.base)))
+
+
+def _at_once(left: Indices, right: Indices, count: int) -> int:
+    """The size of what two sets share, with the lists that it follows from: each has an entry for every layer."""
+    lists = [unnamed(one.count) for one in (left, right)]
+    said = [one.source for one in lists if isinstance(one, Dim) and _LISTS.fullmatch(one.source)]
+    return Dim.named("", count, " with ".join(said)) if len(said) == len(lists) else count
 
 
 def _met(left: Indices, right: Indices, both: range) -> Indices:

@@ -22,12 +22,16 @@ _BLANKS = 8  # that a writer may put after colons and commas of an entry, beside
 
 @dataclass(slots=True)
 class Extent:
-    """One file's tensors, the bytes of their data, and the fewest and the most bytes of their entries in the header."""
+    """One file's tensors, the bytes of their data, and the fewest and the most bytes of their entries in the header.
+
+    `manifest` is how many bytes its metadata has at the most because of the scheme of packed weights.
+    """
 
     tensors: int = 0
     data: int = 0
     fewest: int = 0
     most: int = 0
+    manifest: int = 0
 
     @property
     def least(self) -> int:
@@ -37,7 +41,8 @@ class Extent:
     @property
     def greatest(self) -> int:
         """The most bytes that the file has unless its writer adds more than SPARE."""
-        return LENGTH_BYTES + len("{}") + self.most + 2 * self.tensors * _digits(self.data) + SPARE + self.data
+        spare = SPARE + self.manifest
+        return LENGTH_BYTES + len("{}") + self.most + 2 * self.tensors * _digits(self.data) + spare + self.data
 
 
 def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] | None:
@@ -65,6 +70,10 @@ def extents(c: Comparison, weight_map: Mapping[str, str]) -> dict[str, Extent] |
             one.data += count * data
             one.fewest += count * (fewest + shortest)
             one.most += count * (most + longest)
+    if c.packed and (each := c.packed.scheme.manifest):  # of all tensors of the model, in every file
+        manifest = sum(one.most + each * one.tensors for one in found.values())
+        for one in found.values():
+            one.manifest = manifest
     return found
 
 

@@ -51,6 +51,7 @@ class Mlx(Scheme):
 
     packs_experts = False
     text_alone = True
+    stack = ("switch_mlp",)  # mlx-lm 0.32: models/switch_layers.py, and `sanitize` of each mixture
     renames = (
         (
             ("model.language_model.", "language_model.model."),

@@ -95,7 +95,9 @@ class Scheme(ABC):
         matchers: all patterns that decide which modules are packed.
         contradictions: numbers of the settings that names in them rule out.
         text_only: whether the settings are those of the language model within another, whose towers they do not mean.
+        stack: what the scheme's tools call the one stack that they make of a layer's experts; empty if they make none.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
+        manifest: bytes that each file's metadata says of every tensor of the model, besides its name, at the most.
     """
 
     name: str = ""
@@ -110,7 +112,9 @@ class Scheme(ABC):
     matchers: tuple[Matcher, ...] = ()
     contradictions: Sequence[Contradiction] = ()
     text_only = False
+    stack: tuple[str, ...] = ()
     fused_suffix = ""
+    manifest = 0
 
     def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
         """The scheme where the scales of a layer's experts are one tensor.

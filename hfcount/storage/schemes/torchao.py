@@ -101,7 +101,13 @@ class Small(Layout):
 
 
 class Named(InMemory):
-    """Layouts by the names of modules, and one for all linear maps that none of them means; None for dense."""
+    """Layouts by the names of modules, and one for all linear maps that none of them means; None for dense.
+
+    What a tensor consists of is JSON in the metadata (torchao 0.18: prototype/safetensors/safetensors_utils.py), which
+    transformers writes whole into every file: a few hundred bytes for two or three tensors.
+    """
+
+    manifest = 512
 
     def __init__(
         self,
