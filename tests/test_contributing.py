@@ -57,7 +57,7 @@ def test_what_the_page_names_is_there() -> None:
 @pytest.mark.long
 def test_an_architecture_step_by_step(tmp_path: Path) -> None:
     copy, hidden = tmp_path / "copy", tmp_path / "hidden"
-    for name in ("hfcount", "fixtures", "tests", ".github"):
+    for name in ("hfcount", "fixtures", "tests", ".github", ".ci"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("README.md", "pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, copy)

@@ -228,6 +228,7 @@ with ThreadPoolExecutor(1) as threads:
 # Death
 
 
+@pytest.mark.long
 def test_drivers_and_workers_that_are_killed_lose_nothing(tree: Path, tmp_path: Path, digest: str) -> None:
     out, chance = tmp_path / "out", random.Random(3)
     for turn in range(6):
