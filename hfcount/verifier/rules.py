@@ -115,9 +115,9 @@ RULES = {
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
             "Rename them for loaders that do not convert names.",
             "{count:name} {count:differs|differ} from what {subject} has in prefix or spelling alone, such as"
-            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers"
-            " takes both; vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its language model"
-            " by: name that class in architectures, if it was meant.]",
+            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers 5"
+            " takes both; earlier versions, vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its"
+            " language model by: name that class in architectures, if it was meant.]",
         ),
         Rule(
             "HF210",
