@@ -1,10 +1,13 @@
 """Which names of a checkpoint the reference takes for names of the blueprint."""
 
+import re
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
 from hfcount.tree.leaves import Finder, Leaf, is_index, split
 from hfcount.tree.spellings import Spellings, Swap, renamed
+
+_EXPERT = re.compile(r"experts\.(\d+)\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def respell(
                 wanted = old(split(form)[1])
                 pairs.setdefault(wanted, []).append(name)
                 used.add(id(leaf))
-                if leaf.component == "experts":
+                if _EXPERT.search(wanted):
                     experts.add(_numbered(wanted)[0])
                 break
     # Of two names of one tensor neither is a mere spelling of it.
@@ -97,12 +100,9 @@ def _out_of_order(chosen: Mapping[str, str], names: Collection[str], stems: Cont
 
 
 def _numbered(name: str) -> tuple[str, int]:
-    """A name without its last number, and that number; -1 if there is none."""
-    parts = name.split(".")
-    place = next((place for place in reversed(range(len(parts))) if is_index(parts[place])), None)
-    if place is None:
-        return name, -1
-    return ".".join([*parts[:place], "*", *parts[place + 1 :]]), int(parts[place])
+    """A name without its expert's number, and that number; -1 if it is not one expert's."""
+    found = _EXPERT.search(name)
+    return (f"{name[: found.start(1)]}*{name[found.end(1) :]}", int(found[1])) if found else (name, -1)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
