@@ -51,7 +51,7 @@ _COMPONENTS: tuple[tuple[str, Component], ...] = (
 class Derived(Blueprint):
     """A blueprint of names and shapes alone: there are no formulas, no active parameters and no serving costs.
 
-    `base` is the base model's name inside classes with a head, with a final dot; "" in the base model.
+    `base` is the base model's name inside classes with a head, with a final dot; "" if it has none.
     """
 
     base: str = ""
@@ -59,7 +59,7 @@ class Derived(Blueprint):
     @cached_property
     def spellings(self) -> Spellings:
         """The names without the base model's prefix, or with it."""
-        return Spellings(compiled({}), prefix=self.base, bare=not self.base)
+        return Spellings(compiled({}), prefix=self.base)
 
 
 def derived(values: Mapping[str, Any], where: str) -> Derived:
@@ -101,9 +101,8 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
         layers=(),
         uncounted="names and shapes are all that is known",
     )
-    prefix = f"{chosen.base_model_prefix}."
-    inside = chosen.base_model_prefix and any(leaf.startswith(prefix) for leaf in model.state_dict())
-    return Derived(spec, tree, base=prefix if inside else "", derived_with=by)
+    base = f"{chosen.base_model_prefix}." if chosen.base_model_prefix else ""
+    return Derived(spec, tree, base=base, derived_with=by)
 
 
 def _class(transformers: Any, config: Any, values: Mapping[str, Any], name: str) -> Any:

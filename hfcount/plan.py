@@ -1,6 +1,6 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from re import escape
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hfcount import families
 from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
+from hfcount.mapper.classes import prefix
 from hfcount.mapper.overrides import check_alike
 from hfcount.mapper.readers import Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
@@ -169,19 +170,21 @@ class Blueprint:
         """Other names and layouts that the reference takes when it loads this model."""
         from hfcount.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
-        known, bare = families.conversions(self.spec), self.spec.head == "base"
-        # A model with another name inside a larger one has its prefix there in place of its own.
-        whole_name = known.within is not None and not known.within[1]
-        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and not (whole_name and bare) else {}
+        known = families.conversions(self.spec)
+        within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
         rules = Spellings(compiled({**within, **known.spellings}))
+        named = prefix(self.spec.architecture, self.spec.family)
+        own = self._base_name(rules.common) if named is None else f"{named}." if named else ""
+        return replace(rules, prefix=own, merged=known.merged, transposed=known.transposed)
+
+    def _base_name(self, common: Callable[[str], str]) -> str:
+        """What classes with a head put before the names of the base model; "" if it is no single attribute's name."""
+        bare = self.spec.head == "base"
         heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
         whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
-        prefix = _prefix(rules.common(alone[0].name), [rules.common(leaf.name) for leaf in whole]) if alone else ""
-        if (whole_name and not bare) or families.unprefixed(self.spec) or prefix.count(".") > 1:
-            prefix = ""  # the reference adds and removes the name of one attribute
-        nested = bool(self.spec.parts.keys() - {"mtp"})
-        return replace(rules, prefix=prefix, bare=bare, nested=nested, merged=known.merged, transposed=known.transposed)
+        found = _prefix(common(alone[0].name), [common(leaf.name) for leaf in whole]) if alone else ""
+        return "" if found.count(".") > 1 else found
 
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.but(head=head))

@@ -10,7 +10,7 @@ from defects import sharded
 import hfcount
 from hfcount.errors import UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
-from hfcount.mapper.classes import classes, known, stem
+from hfcount.mapper.classes import classes, known, prefix, stem
 from hfcount.mapper.reference import version
 from hfcount.plan import build
 
@@ -176,16 +176,29 @@ def test_names_of_classes() -> None:
     ]
 
 
+def test_what_a_class_calls_its_base_model() -> None:
+    assert [prefix("", "llama"), prefix("LlamaForQuestionAnswering", "llama"), prefix("LlamaModel", "llama")] == [
+        "model",
+        "transformer",
+        "model",
+    ]
+    assert prefix("FooModel", "no_such_type") is None
+
+
 @pytest.mark.long
 def test_the_record_is_what_transformers_has() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
         pytest.skip(f"the record is of transformers {version()}, and {transformers.__version__} is installed")
-    from classes import FILE, recorded, text
+    from classes import FILE, PREFIXES, recorded, text
 
     written = json.loads(FILE.read_text())
     assert text(written) == FILE.read_text(), "python tests/tools/classes.py writes it again"
-    own = recorded("qwen2*")["classes"]
+    prefixes = json.loads(PREFIXES.read_text())
+    assert text(prefixes, "prefixes") == PREFIXES.read_text(), "python tests/tools/classes.py writes it again"
+    found = recorded("qwen2*")
+    assert prefixes["prefixes"]["qwen2_vl"] == found["prefixes"]["qwen2_vl"] == "model"
+    own = found["classes"]
     lacking = {kind: {*names.split()} - {*written["classes"].get(kind, "").split()} for kind, names in own.items()}
     assert {kind: names for kind, names in lacking.items() if names} == {}, (
         "python tests/tools/classes.py writes it again"

@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Spoil, str]] = {
     "sizes": (says(vocab_size=300, num_key_value_heads=1), ""),
     "settings of a quantisation": (says(quantization_config=FP8), ""),
     "a prefix": (prefixed("module._orig_mod."), ""),
-    "a prefix that is there twice": (prefixed("model."), ""),
+    "a prefix that transformers removes": (prefixed("model."), "--only HF209"),
     "no index": (content(INDEX, None), ""),
     "an index of other files": (maps(lambda names: names.update(dict.fromkeys(names, "a-1-of-9.safetensors"))), ""),
     "a prefix, a size and no index": (

@@ -106,7 +106,22 @@ def _edited(family: str, *edits: tuple[str, str], **changes: Any) -> Renamed:
 BASE = set(index(config("llama", architectures=["LlamaModel"]))["weight_map"])
 BARE = config("llama", architectures=["LlamaModel"])
 
+
+def _one(wanted: str, found: str, names: Iterable[str] = GOOD) -> set[str]:
+    assert wanted in names
+    return {found if name == wanted else name for name in names}
+
+
 RENAMED: dict[str, Renamed] = {
+    "one name": (_one("model.norm.weight", "norm.weight"), config("llama")),
+    "one layer": ({name.removeprefix("model.") if LAYER in name else name for name in GOOD}, config("llama")),
+    "one kind of tensor": (
+        {name.removeprefix("model.") if "q_proj" in name else name for name in GOOD},
+        config("llama"),
+    ),
+    "all but one name": (_one("norm.weight", "model.norm.weight", _replaced("")), config("llama")),
+    "the head under model.": (_one("lm_head.weight", "model.lm_head.weight"), config("llama")),
+    "Lightning": (_prefixed("model."), config("llama")),
     "model. removed": (_replaced(""), config("llama")),
     "model. twice": (_replaced("model.model."), config("llama")),
     "model. added to a bare model": (_prefixed("model.", BASE), BARE),
@@ -148,21 +163,8 @@ def test_a_part_under_another_prefix_may_lack_a_tensor() -> None:
     assert (len(found.renamed), found.missing, found.unexpected) == (28, ["model.norm.weight"], [])
 
 
-def _one(wanted: str, found: str, names: Iterable[str] = GOOD) -> set[str]:
-    assert wanted in names
-    return {found if name == wanted else name for name in names}
-
-
 NOT_RENAMED: dict[str, Renamed] = {
-    "one name": (_one("model.norm.weight", "norm.weight"), config("llama")),
-    "one layer": ({name.removeprefix("model.") if LAYER in name else name for name in GOOD}, config("llama")),
-    "one kind of tensor": (
-        {name.removeprefix("model.") if "q_proj" in name else name for name in GOOD},
-        config("llama"),
-    ),
-    "all but one name": (_one("norm.weight", "model.norm.weight", _replaced("")), config("llama")),
     "the head under language_model.": (_one("lm_head.weight", "language_model.lm_head.weight"), config("llama")),
-    "the head under model.": (_one("lm_head.weight", "model.lm_head.weight"), config("llama")),
     "the head called gamma": (_one("lm_head.weight", "lm_head.gamma"), config("llama")),
     "a projection called gamma": (
         _one("model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.q_proj.gamma"),
@@ -244,7 +246,6 @@ WRAPPED: dict[str, tuple[set[str], str, int]] = {
         2,
     ),
     "TRL's value head alone": (GOOD | {"v_head.summary.weight", "v_head.summary.bias"}, "what TRL adds", 2),
-    "Lightning": (_prefixed("model."), "the prefix model.", 0),
     "a module around the model": (_prefixed("net."), "the prefix net.", 0),
     "two modules around the model": (_prefixed("student.net."), "the prefix student.net.", 0),
     "PEFT within a module": (

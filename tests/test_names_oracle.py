@@ -29,8 +29,6 @@ RECORDED = {
     path.stem: json.loads(path.read_text())
     for path in sorted((Path(__file__).parent.parent / "fixtures" / "architectures").glob("*.json"))
 }
-# LightOnOCR's base model has no prefix of its own, and a part of Qwen-Omni that of the model around it.
-_PREFIXED = ("lighton_ocr", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor")
 _HALVED = ("ernie4_5_vl_moe",)  # stores in one tensor, or one list, what transformers holds in two
 JUDGED = [name for name, one in RECORDED.items() if one["judge"].startswith("transformers")]
 
@@ -72,11 +70,10 @@ def test_names_that_transformers_holds_are_names_that_it_takes(name: str) -> Non
     }
 
 
-@pytest.mark.parametrize("name", [name for name in JUDGED if hfcount.blueprint(_config(name)).spellings.prefix])
+@pytest.mark.parametrize("name", JUDGED)
 def test_the_base_models_prefix_is_the_one_that_transformers_adds_and_removes(name: str) -> None:
     values = _config(name)
-    prefix = hfcount.blueprint(values).spellings.prefix
-    assert prefix == f"{_class(values).base_model_prefix}." or name in _PREFIXED
+    assert hfcount.blueprint(values).spellings.prefix.removesuffix(".") == _class(values).base_model_prefix
 
 
 def _loads(folder: Path, values: Json) -> bool:
@@ -120,6 +117,15 @@ TAKEN: dict[str, tuple[Json, list[Edit]]] = {
     "as described": (LLAMA, []),
     "Llama without model.": (LLAMA, [(r"^model\.", "")]),
     "Llama, model. twice": (LLAMA, [(r"^model\.", "model.model.")]),
+    "Llama, model. once more before all": (LLAMA | UNTIED, [(r"^", "model.")]),
+    "Llama's head under model.": (LLAMA | UNTIED, [(r"^lm_head\.", "model.lm_head.")]),
+    "Llama, one layer without model.": (LLAMA, [(r"^model\.(layers\.1)\.", r"\1.")]),
+    "Llama, one tensor with model. twice": (LLAMA, [(r"^model\.norm\.", "model.model.norm.")]),
+    "Mixtral without model.": (_config("mixtral"), [(r"^model\.", "")]),
+    "Qwen3-VL's base model under model.": (
+        _config("qwen3_vl", architectures=["Qwen3VLModel"]),
+        [(r"^", "model.")],
+    ),
     "a bare Llama under model.": (BARE, [(r"^", "model.")]),
     "GPT-2 without transformer.": (GPT2, [(r"^transformer\.", "")]),
     "BERT without bert.": (BERT, [(r"^bert\.", "")]),
@@ -150,6 +156,36 @@ TAKEN: dict[str, tuple[Json, list[Edit]]] = {
     "Granite's newer router": (_config("granitemoe"), [(r"router\.layer\.", "router.")]),
     "TIPS v2's one head": (_config("tipsv2_dpt", architectures=["Tipsv2DptForDepthEstimation"]), ONE_HEAD),
 }
+
+BARE_MIXTRAL = _config("mixtral", architectures=["MixtralModel"])
+EXPERTS = {
+    "all of them": (r"^", "whole"),
+    "none of them": (r"^x", "whole"),
+    "one layer's": (r"^(?=layers\.1\.)", "whole"),
+    "the last": (r"^(?=layers\.\d+\.block_sparse_moe\.experts\.[^01]\.)", "whole"),
+    "one of them": (r"^(?=layers\.1\.block_sparse_moe\.experts\.0\.w2)", "mixed up"),
+    "every second": (r"^(?=layers\.\d+\.block_sparse_moe\.experts\.\d*[02468]\.)", "mixed up"),
+}
+
+
+@pytest.mark.parametrize("name", EXPERTS)
+def test_experts_keep_their_order_only_where_their_names_have_it(name: str, tmp_path: Path) -> None:
+    """transformers stacks them in the order of the names in the file, and removes a prefix only then."""
+    pattern, how = EXPERTS[name]
+    tensors = {one: torch.randn(shape) for one, shape in _described(BARE_MIXTRAL).items()}
+
+    def loaded(folder: Path, prefix: str, where: str) -> Any:
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(BARE_MIXTRAL | {"dtype": "float32"}))
+        stored = {re.sub(where, prefix, one): tensor for one, tensor in tensors.items()}
+        safetensors.save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
+        return _class(BARE_MIXTRAL).from_pretrained(folder).state_dict()
+
+    right, found = loaded(tmp_path / "right", "", "^"), loaded(tmp_path / "m", "model.", pattern)
+    alike = all(torch.equal(found[one], tensor) for one, tensor in right.items())
+    assert alike == (how == "whole")
+    assert (hfcount.verify(str(tmp_path / "m")).verdict != "mismatch") == alike
+
 
 REFUSED: dict[str, tuple[Json, list[Edit]]] = {
     "Llama under transformer.": (LLAMA, [(r"^model\.", "transformer.")]),

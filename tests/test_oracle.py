@@ -188,6 +188,12 @@ def test_recorded_architectures_are_those_transformers_saves(name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("name", ["d_fine", "deimv2", "rt_detr", "rt_detr_v2"])
+def test_predictions_of_detectors_are_their_decoders_or_their_own(name: str, tied: bool) -> None:
+    assert_agrees(RECORDED[name] | {"tie_word_embeddings": tied})
+
+
 @pytest.mark.parametrize("family", STEMS)
 def test_without_architectures_it_is_the_causal_class(family: str) -> None:
     assert_agrees(config(family, "", {"architectures": ABSENT}))

@@ -18,7 +18,6 @@ sizes of those that are its parts. Optionally it has
   stored in its place, or it in theirs: joined along their first dimension, and stacked where there is a `*`;
 - `CONVERTED`: the types that these are for, if they are not for all;
 - `TRANSPOSED`: ends of the names of tensors that it takes with their last two dimensions swapped;
-- `UNPREFIXED`: whether a class with a head does not take the names that the base model has alone;
 - `REPLACES_PLACEHOLDERS`: whether the reference puts another id in the place of an image's, video's or audio's before
   it looks up the embedding, which then needs no row for it.
 
@@ -228,11 +227,6 @@ def conversions(s: Spec) -> Conversions:
             spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
             merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
     return Conversions(spellings, getattr(family, "WITHIN", {}).get(s.family), merged, transposed)
-
-
-def unprefixed(s: Spec) -> bool:
-    """Whether a class with a head does not take the names that the base model has alone."""
-    return bool(getattr(find(s.family), "UNPREFIXED", False))
 
 
 def replaces_placeholders(s: Spec) -> bool:

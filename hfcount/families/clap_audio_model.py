@@ -9,7 +9,6 @@ from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("clap_audio_model",)  # transformers 5.23: modeling_clap.py
-UNPREFIXED = True
 IGNORED = ("num_classes", "num_hidden_layers", "patch_stride", "spec_size", "flatten_patch_embeds")
 
 _MAPPED = 4  # channels of a map where parts of a long recording are fused

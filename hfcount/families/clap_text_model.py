@@ -8,7 +8,6 @@ from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("clap_text_model",)  # transformers 5.23: modeling_clap.py
-UNPREFIXED = True
 
 _HEADS = keys.named(("Model",), ModelWithProjection="projection")
 

@@ -37,7 +37,8 @@ def spec(c: Config) -> Spec:
         "uppers": len(widths),
         **{f"upper.{place}": width for place, width in enumerate(widths)},
     }
-    return detecting(c, _HEADS, backbone, traits=traits, inside="encoder_hidden_dim")
+    whole = detecting(c, _HEADS, backbone, traits=traits, inside="encoder_hidden_dim")
+    return whole.but(tied=c.bool("tie_word_embeddings", default=True))  # it ties the predictions of its decoder
 
 
 def blueprint(s: Spec) -> Block:
@@ -68,4 +69,7 @@ def blueprint(s: Spec) -> Block:
         ),
         decoder=Block({**decoder, **refined}),
     )
-    return body if s.head == "base" else block(model=body, **second_names(s.depth, labels, d, d, d, sides(s)))
+    if s.head == "base":
+        return body
+    second = second_names(s.depth, labels, d, d, d, sides(s)) if s.tied else predicting(s)
+    return block(model=body, **second)

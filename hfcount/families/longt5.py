@@ -11,7 +11,6 @@ from hfcount.tree.nodes import Block, Tensor, Tied, block
 MODEL_TYPES = ("longt5",)  # transformers 5.23: modeling_longt5.py
 IGNORED = ("local_radius", "global_block_size", "relative_attention_max_distance", "scale_decoder_outputs")
 
-SPELLINGS = {r"^transformer\.": ""}  # the base model's name, which none of its classes has
 
 _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder")
 _KINDS = {"local": "LocalSelfAttention", "transient-global": "TransientGlobalSelfAttention"}

@@ -8,9 +8,12 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
 MODEL_TYPES = ("qwen2_vl", "qwen2_5_vl")  # transformers 5.23: modeling_qwen2_vl.py, modeling_qwen2_5_vl.py
-SPELLINGS = {
-    r"^(visual\.|language_model\.(?!model\.))": r"model.\1",
-    r"^model\.(?!language_model\.|visual\.)": "model.language_model.",
+HEADED = {
+    "conditional_generation": {
+        r"^visual\.": "model.visual.",
+        r"^model\.(?!language_model\.|visual\.)": "model.language_model.",
+    },
+    "base": {r"^model\.(?!language_model\.)": "model.language_model."},
 }
 
 

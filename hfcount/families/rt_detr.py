@@ -5,7 +5,7 @@ from hfcount.keys.detection import UNSHAPED, hybrid
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.detection import second_names
-from hfcount.parts.hybrid import querying, refining
+from hfcount.parts.hybrid import predictions, querying, refining
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block, buffer
 
@@ -23,7 +23,10 @@ def spec(c: Config) -> Spec:
     }
     if c.family == "rt_detr_v2":
         traits["decoder_n_levels"] = keys.sized("n_v", c.int("decoder_n_levels"))
-    return hybrid(c, _HEADS, families.backbone(c), traits=traits)
+    whole = hybrid(c, _HEADS, families.backbone(c), traits=traits)
+    if c.family == "rt_detr":
+        return whole
+    return whole.but(tied=c.bool("tie_word_embeddings", default=True))  # version 2 ties its predictions
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,4 +37,6 @@ def blueprint(s: Spec) -> Block:
     body = querying(s, families.tree(s.parts["backbone"]), decoder, denoised)
     if s.head == "base":
         return body
-    return block(model=body, **(second_names(s.depth, labels, d, d, d, 4) if second else {}))
+    if not second:
+        return block(model=body)
+    return block(model=body, **(second_names(s.depth, labels, d, d, d, 4) if s.tied else predictions(s)))

@@ -12,7 +12,6 @@ from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5", "mt5", "umt5")  # transformers 5.23: modeling_t5.py, modeling_mt5.py, modeling_umt5.py
 CLASSES = ("T5WithLMHeadModel",)
-SPELLINGS = {r"^transformer\.": ""}  # the base model's name, which only some of its classes have
 
 _CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 _HEADS = keys.named(

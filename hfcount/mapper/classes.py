@@ -1,4 +1,4 @@
-"""Which classes transformers has, and of which model_types, as recorded in classes.json by tests/tools/classes.py."""
+"""Which classes transformers has, of which model_types, and what they call their base model (tests/tools/classes.py)."""
 
 import re
 from functools import cache, lru_cache
@@ -38,6 +38,19 @@ def classes(model_type: str) -> tuple[str, ...]:
     return tuple(found[1].split()) if found else ()
 
 
+@lru_cache(64)
+def prefix(name: str, model_type: str) -> str | None:
+    """What a class calls its base model, `base_model_prefix`; None where transformers has no class of the type.
+
+    Args:
+        name: the class; "" stands for any of the type.
+    """
+    for one in (name, model_type):
+        if one and (found := re.search(rf'^"{re.escape(one)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
+            return found[1]
+    return None
+
+
 def plain(name: str) -> str:
     """A name in lower case and without what parts its words."""
     return re.sub("[-_.]", "", name).lower()
@@ -52,6 +65,11 @@ def stem(name: str) -> str:
 def _spelled() -> dict[str, str]:
     every = re.findall(r'^"[^"]+": "([^"]*)"', _text(), re.MULTILINE)
     return {plain(name): name for names in every for name in names.split()}
+
+
+@cache
+def _prefixes() -> str:
+    return (Path(__file__).parent / "prefixes.json").read_text()
 
 
 @cache

@@ -9,7 +9,7 @@ from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, block
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
 _BLOCKS = 3  # of a layer that fuses two levels
 
@@ -123,20 +123,25 @@ def refining(s: Spec, headed: bool, coordinates: int = 4, beside: Block | None =
 
     Tensors: layers, query_pos_head; if it is `headed` class_embed and bbox_embed, one for each layer.
     """
-    d, of, each = s.hidden, s.traits, Indices.below(s.depth)
+    d, of = s.hidden, s.traits
     points = of.get("decoder_n_levels", of["num_feature_levels"]) * of["decoder_n_points"]
     more = beside.children if beside else {}
 
     def layer(one: Layer) -> Block:
         return detr_layer(d, one, sampling(d, points, one.attention.heads, **more))
 
-    place = perceptron(d, d, d, coordinates)
     return block(
         layers=stack(s.layers, layer),
         query_pos_head=perceptron(coordinates, 2 * d, d),
-        class_embed=Repeat(each, Linear(d, s.labels, True, "other")) if headed else None,
-        bbox_embed=Repeat(each, place) if headed else None,
+        **(predictions(s, coordinates) if headed else {}),
     )
+
+
+def predictions(s: Spec, coordinates: int = 4) -> dict[str, Node]:
+    """What each layer of a decoder predicts. Tensors: class_embed and bbox_embed, numbered."""
+    d, each = s.hidden, Indices.below(s.depth)
+    labels, place = Linear(d, s.labels, True, "other"), perceptron(d, d, d, coordinates)
+    return {"class_embed": Repeat(each, labels), "bbox_embed": Repeat(each, place)}
 
 
 def querying(

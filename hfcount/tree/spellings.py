@@ -36,16 +36,12 @@ class Spellings:
     Args:
         rules: (pattern, replacement), each applied once, in turn.
         prefix: the base model's name inside classes with a head, after the rules, with a final dot; "" if it has none.
-        bare: whether the class is the base model itself.
-        nested: whether the model has parts of other families, whose names take no further prefix.
         merged: tensors stored as one, by the end of its name: the ends of theirs, with `*` for an expert's number.
         transposed: ends of the names of tensors whose last two dimensions may be swapped.
     """
 
     rules: Rules = ()
     prefix: str = ""
-    bare: bool = False
-    nested: bool = False
     merged: Mapping[str, tuple[str, ...]] | None = None
     transposed: tuple[str, ...] = ()
 

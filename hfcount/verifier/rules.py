@@ -115,9 +115,9 @@ RULES = {
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
             "Rename them for loaders that do not convert names.",
             "{count:name} {count:differs|differ} from what {subject} has in prefix or spelling alone, such as"
-            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers"
-            " takes both; vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its language model"
-            " by: name that class in architectures, if it was meant.]",
+            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers 5"
+            " takes both; earlier versions, vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its"
+            " language model by: name that class in architectures, if it was meant.]",
         ),
         Rule(
             "HF210",
@@ -158,13 +158,13 @@ RULES = {
         Rule(
             "HF213",
             "tied-weight-differs",
-            "error",
+            "note",
             "A tied weight is stored beside the one that it is tied to, and is not a copy of it.",
             "tie_word_embeddings was set, or is true by default, over a model that was trained with a head of its own.",
             "Set tie_word_embeddings to false.",
             "{observed:120} is stored beside {expected}, which the config ties it to, and they differ:"
-            " {parameters:element} in all. transformers 5 then loads both; earlier versions, vLLM and others drop the"
-            " one that is tied, and compute something else.",
+            " {parameters:element} in all. transformers 5 then ties nothing and loads both, and vLLM 0.33 takes such a"
+            " head; earlier versions and others drop the one that is tied, and compute something else.",
         ),
         Rule(
             "HF214",

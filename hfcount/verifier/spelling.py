@@ -1,10 +1,13 @@
 """Which names of a checkpoint the reference takes for names of the blueprint."""
 
-from collections.abc import Collection, Container
+import re
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
-from hfcount.tree.leaves import Finder, Leaf, split
+from hfcount.tree.leaves import Finder, Leaf, is_index, split
 from hfcount.tree.spellings import Spellings, Swap, renamed
+
+_EXPERT = re.compile(r"experts\.(\d+)\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +24,12 @@ class Respelled:
 
 
 def respell(
-    listed: Collection[tuple[Leaf, int]], names: Container[str], unexpected: Collection[str], spellings: Spellings
+    listed: Collection[tuple[Leaf, int]], names: Collection[str], unexpected: Collection[str], spellings: Spellings
 ) -> Respelled:
     """Finds the tensors that the unexpected names stand for.
 
-    The base model's prefix is added or removed once, for all of it or not at all, and never before a head.
+    The base model's prefix is removed once from a name, or else added once, wherever that makes a name of the model,
+    whatever the other names look like. Source: transformers 5.23, core_model_loading.py, rename_source_key.
 
     Args:
         listed: each leaf with the number of its tensors that the checkpoint lists.
@@ -38,18 +42,19 @@ def respell(
         one, old = renamed(leaf, spellings.common)
         known[id(one)] = one, leaf, old
     finder = Finder([one for one, _, _ in known.values()])
-    settled = _settled(listed, spellings)
     pairs: dict[str, list[str]] = {}
     used: set[int] = set()
+    experts: set[str] = set()
     for name in unexpected:
-        common = spellings.common(name)
-        forms = dict.fromkeys([common, *([] if settled else _forms(common, spellings)), name])
-        for form in forms:
+        for form in dict.fromkeys([*_forms(spellings.common(name), spellings.prefix), name]):
             found = finder.find(form)
             if found is not None:
                 _, leaf, old = known[id(found)]
-                pairs.setdefault(old(split(form)[1]), []).append(name)
+                wanted = old(split(form)[1])
+                pairs.setdefault(wanted, []).append(name)
                 used.add(id(leaf))
+                if _EXPERT.search(wanted):
+                    experts.add(_numbered(wanted)[0])
                 break
     # Of two names of one tensor neither is a mere spelling of it.
     chosen = {
@@ -57,21 +62,48 @@ def respell(
         for wanted, found in pairs.items()
         if found == [wanted] or (len(found) == 1 and wanted not in names)
     }
+    for name in _out_of_order(chosen, names, experts):
+        del chosen[name]
     swapped = [swap for swap in swaps if any(id(leaf) in used for leaf in swap.stored)]
     return Respelled(chosen, swapped)
 
 
-def _forms(name: str, spellings: Spellings) -> list[str]:
-    """The name with the base model's prefix added or removed."""
-    prefix = spellings.prefix
-    inner = name.removeprefix(prefix)
-    if not prefix or spellings.bare:
-        return [inner]
-    return [prefix + name, *([inner] if name.startswith(2 * prefix) and not spellings.nested else [])]
+def _forms(name: str, prefix: str) -> list[str]:
+    """What the reference may take a name for, the first that there is."""
+    if not prefix:
+        return [name]
+    # The reference removes the prefix by a pattern whose dot is any character.
+    shorter = [name[len(prefix) :]] if name.startswith(prefix.removesuffix(".")) else []
+    return [*shorter, prefix + name, name]
 
 
-def _settled(listed: Collection[tuple[Leaf, int]], spellings: Spellings) -> bool:
-    """Whether the checkpoint has names of the base model as the blueprint has them."""
-    return any(
-        count and (spellings.bare or spellings.common(leaf.name).startswith(spellings.prefix)) for leaf, count in listed
-    )
+def _out_of_order(chosen: Mapping[str, str], names: Collection[str], stems: Container[str]) -> list[str]:
+    """Names of experts that the reference would stack in another order than their numbers'.
+
+    It takes names as they are stored in order, and only then removes or adds a prefix, so that experts are mixed up
+    where some of them have it and some do not. Source: transformers 5.23, convert_and_load_state_dict_in_model.
+    """
+    groups: dict[str, list[tuple[str, int, int]]] = {}
+    for name in names if stems else ():
+        wanted = chosen.get(name, name)
+        stem, number = _numbered(wanted)
+        if stem in stems:
+            groups.setdefault(stem, []).append((name, number, len(name) - len(wanted)))
+    mixed = [
+        [name for name, _, _ in group]
+        for group in groups.values()
+        if len({more for _, _, more in group}) > 1
+        and [number for name, number, _ in sorted(group, key=lambda one: _natural(one[0]))]
+        != sorted(number for _, number, _ in group)
+    ]
+    return [name for group in mixed for name in group if name in chosen]
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """A name without its expert's number, and that number; -1 if it is not one expert's."""
+    found = _EXPERT.search(name)
+    return (f"{name[: found.start(1)]}*{name[found.end(1) :]}", int(found[1])) if found else (name, -1)
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if is_index(part) else (1, 0, part) for part in name.split(".")]

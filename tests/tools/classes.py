@@ -2,6 +2,9 @@
 
 It writes hfcount/mapper/classes.json, one line per model_type: the classes that the library's auto classes choose for
 it, and those that declare its configuration, be they made for users or for other models. Abstract ones are left out.
+
+It also writes hfcount/mapper/prefixes.json: the name of the base model, base_model_prefix, that most classes of a
+model_type declare, and each class that declares another.
 """
 
 import json
@@ -13,13 +16,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
+<<<<<<< HEAD:tests/tools/classes.py
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "classes.json"
+=======
+FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "classes.json"
+PREFIXES = FILE.with_name("prefixes.json")
+>>>>>>> repairs2:tests/classes.py
 
 Json = dict[str, Any]
 
 
 def recorded(folders: str = "*") -> Json:
-    """What the file holds: the version of transformers, and its classes by model_type.
+    """What the files hold: the version of transformers, its classes by model_type, and their prefixes.
 
     Of classes that no auto class chooses, those in `folders` of transformers/models alone.
     """
@@ -27,10 +35,12 @@ def recorded(folders: str = "*") -> Json:
     from transformers.models.auto import modeling_auto
 
     types: dict[str, set[str]] = defaultdict(set)
+    prefixes: dict[str, str] = {}
     for module in _modules(Path(transformers.__path__[0]) / "models", folders):
         for name, one in vars(module).items():
             if isinstance(one, type) and issubclass(one, transformers.PreTrainedModel) and not _abstract(name):
                 declared = one.config_class
+                prefixes[name] = one.base_model_prefix
                 for kind in get_args(declared) or (declared,):
                     types[getattr(kind, "model_type", "") or ""].add(name)
     for which, mapping in vars(modeling_auto).items():
@@ -38,7 +48,18 @@ def recorded(folders: str = "*") -> Json:
             for kind, names in mapping.items():
                 types[kind] |= {name for name in (names if isinstance(names, tuple | list) else [names]) if name}
     found = {kind: " ".join(sorted(names)) for kind, names in sorted(types.items()) if kind and names}
-    return {"version": transformers.__version__, "classes": found}
+    return {"version": transformers.__version__, "classes": found, "prefixes": _most(found, prefixes)}
+
+
+def _most(types: dict[str, str], prefixes: dict[str, str]) -> dict[str, str]:
+    """The prefix of most classes of each type, and of each class that has another than one of its types."""
+    found, others = dict[str, str](), dict[str, str]()
+    for kind, names in types.items():
+        own = {name: prefixes[name] for name in names.split() if name in prefixes}
+        if own:
+            found[kind] = min(own.values(), key=lambda one: (-[*own.values()].count(one), one))
+            others |= {name: one for name, one in own.items() if one != found[kind]}
+    return found | dict(sorted(others.items()))
 
 
 def _modules(folder: Path, folders: str) -> list[ModuleType]:
@@ -55,14 +76,16 @@ def _abstract(name: str) -> bool:
     return name.startswith(("PreTrained", "AutoModel")) or name.endswith("PreTrainedModel")
 
 
-def text(whole: Json) -> str:
+def text(whole: Json, part: str = "classes") -> str:
     """One type a line, so that one can be read without the others."""
-    lines = [f"{json.dumps(kind)}: {json.dumps(names)}" for kind, names in whole["classes"].items()]
-    return f'{{"version": "{whole["version"]}", "classes": {{\n' + ",\n".join(lines) + "\n}}\n"
+    lines = [f"{json.dumps(kind)}: {json.dumps(names)}" for kind, names in whole[part].items()]
+    return f'{{"version": "{whole["version"]}", "{part}": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def main() -> int:
-    FILE.write_text(text(recorded()))
+    found = recorded()
+    FILE.write_text(text(found))
+    PREFIXES.write_text(text(found, "prefixes"))
     return 0
 
 
