@@ -4,8 +4,11 @@ It writes hfcount/mapper/values.json, one line per class, named as in reference.
 must have (`types`), bounds of numbers (`limits`: least, most, and whether each is itself excluded), keys that name an
 activation (`activations`) or hold the share of a dropout (`dropouts`), keys that only the class itself sets (`fixed`),
 lists of kinds of layers that it checks (`kinds`), whether it has rotary positions of its own (`rope`), and, where its
-models look up how to make them, kinds of these beside those of all classes (`rotates`). Above them stands what all
-classes share: the activations, kinds of layers, quantisations and so on.
+models look up how to make them, kinds of these beside those of all classes (`rotates`). Where the models look up
+rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the config
+gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked` are the
+kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. Above them stands
+what all classes share: the activations, kinds of layers, quantisations and so on.
 """
 
 import json
@@ -53,7 +56,7 @@ def words() -> dict[str, str]:
         "layer_types": sorted(configuration_utils.ALLOWED_ATTN_LAYER_TYPES),
         "mlp_layer_types": sorted(configuration_utils.ALLOWED_MLP_LAYER_TYPES),
         "quantisations": sorted(AUTO_QUANTIZATION_CONFIG_MAPPING),
-        "renamed": sorted(configuration_utils._LEGACY_LAYER_TYPE_REMAP),
+        "renamed": [f"{old}:{new}" for old, new in sorted(configuration_utils._LEGACY_LAYER_TYPE_REMAP.items())],
         "rope_types": ["default", *sorted(ROPE_INIT_FUNCTIONS)],
     }
     return {name: " ".join(known) for name, known in shared.items()}
@@ -85,6 +88,7 @@ def described(kind: Any) -> Json:
         "kinds": " ".join(name for name in ("layer_types", "mlp_layer_types") if _checks_kinds(kind, name)),
         "rope": any(field.name == "rope_parameters" for field in fields(kind)),
         "rotates": " ".join(_rotations(kind)),
+        "turning": _turning(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
@@ -104,6 +108,37 @@ def _rotations(kind: Any) -> list[str]:
     if "ROPE_INIT_FUNCTIONS[" not in source(kind):
         return []
     return ["default", *sorted(set(re.findall(r'"(axial|mrope|su)"', Path(getfile(kind)).read_text())))]
+
+
+def _turning(kind: Any) -> dict[str, str]:
+    """Kinds of layers that the class brings rotary positions for, where the models look them up by these."""
+    named = {field.name for field in fields(kind)}
+    if not {"layer_types", "rope_parameters"} <= named or "rope_parameters[layer_type]" not in source(kind):
+        return {}
+    made = kind()
+    usual = sorted(set(made.layer_types))
+    labels = list(getattr(kind, "_rope_type_labels", ()))
+    if labels and not set(usual) & set(labels):  # it looks them up by names of its own, and brings all of these
+        return {}
+    if "conv" in _entries(kind, None, layer_types=["conv"] * len(made.layer_types)):  # whatever the kinds are
+        return {}
+    beside = [_entries(kind, {one: {"rope_type": "default", "rope_theta": 1e4}}) - {one} for one in usual]
+    found = {
+        "absent": _entries(kind, None),
+        "empty": _entries(kind, {}),
+        "beside": set().union(*beside),
+        "asked": labels,
+        "usual": usual,
+    }
+    return {name: " ".join(sorted(kinds)) for name, kinds in found.items() if kinds}
+
+
+def _entries(kind: Any, given: Json | None, **besides: Any) -> set[str]:
+    try:
+        found = kind(rope_parameters=given, **besides).rope_parameters
+    except Exception:  # it wants an entry for each kind
+        return set()
+    return {name for name, one in found.items() if isinstance(one, dict | None)}
 
 
 def _activations(kind: Any) -> Iterator[str]:

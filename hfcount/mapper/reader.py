@@ -206,11 +206,14 @@ class Config(Tracked):
         return tuple(map(self._refused, refusals(self._values, self.kind, self._path)))
 
     def _refused(self, one: Refusal) -> ConfigError:
-        found = "absent" if one.value is ABSENT else shown(one.value)
-        said = f"{printable(one.key)} is {found}, and must be {one.needed}: transformers {version()} refuses others."
+        key, by = printable(one.key), f"transformers {version()} refuses"
+        if one.value is ABSENT:
+            said, expected, seen = f"{key} is absent, and {one.needed}: {by} the config.", "given", "absent"
+        else:
+            said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
+            seen = plain(one.value)
         fix = f"Write {one.instead}." if one.instead else None
-        seen = found if one.value is ABSENT else plain(one.value)
-        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=one.needed, observed=seen)
+        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import declared
-from hfcount.mapper.rotary import rope
-from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, shared, taken
+from hfcount.mapper.rotary import by_kind, rope
+from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.storage.schemes import announcements
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
@@ -19,7 +19,10 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 
 
 class Refusal(NamedTuple):
-    """One value that transformers refuses: the full path of its key, the value, and what is needed in its place."""
+    """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
+
+    Of a key that is absent, it is why that is needed.
+    """
 
     key: str
     value: Any
@@ -56,6 +59,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_labels(values),
         *_kinds(own, values),
         *rope(own, values, _turns(values, kind)),
+        *by_kind(own, values),
         *_quantised(values),
         *_within_itself(own, values),
     )
@@ -148,7 +152,7 @@ def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(given, dict):
         yield "quantization_config", given, "an object or null"
     elif given.get("quant_method") is None and not any(one.method for one in announcements(values)):
-        yield "quantization_config.quant_method", ABSENT, "given: it says how the weights are to be read"
+        yield "quantization_config.quant_method", ABSENT, "nothing else says how the weights are to be read"
 
 
 def _turns(values: Mapping[str, Any], kind: str) -> bool:
@@ -171,7 +175,7 @@ def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that transformers does not name; and as many as there are layers."""
     for name in sorted(own.kinds & values.keys()):
-        given, words = values[name], {*shared(name), *shared("renamed")}
+        given, words = values[name], {*shared(name), *renamed()}
         if given is None or (name in own.types and not fits(given, own.types[name])):
             continue
         if not isinstance(given, list) or not all(isinstance(one, str) and one in words for one in given):

@@ -11,7 +11,7 @@ ABSENT: Any = object()
 """Stands for the value of a key that is not there, and has to be."""
 
 Problem = tuple[str, Any, str]
-"""A key below a config, what it holds, and what it has to hold."""
+"""A key below a config, what it holds, and what it has to hold; of an absent key, why it is needed."""
 
 Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
@@ -30,6 +30,9 @@ class Taken:
         fixed: keys that the class alone sets, and that no config may have.
         kinds: lists of kinds of layers that may hold no others than transformers names.
         rotates: kinds of these beside those of all classes, where its models look up by them how to make them.
+        turning: where its models look up rotary positions by the kind of layer, the kinds that it brings entries for:
+            where the config gives nothing (`absent`), gives no such entry (`empty`), and `beside` what it gives. `asked`
+            are the kinds that are looked up, all if it is not there, and `usual` those that a layer is by default.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +43,7 @@ class Taken:
     fixed: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
+    turning: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @lru_cache(64)
@@ -52,12 +56,19 @@ def taken(kind: str) -> Taken | None:
     types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
     words = (frozenset(row.get(name, "").split()) for name in ("activations", "dropouts", "fixed", "kinds", "rotates"))
-    return Taken(types, limits, row.get("rope", False), *words)
+    turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
+    return Taken(types, limits, row.get("rope", False), *words, turning)
 
 
 def shared(name: str) -> tuple[str, ...]:
     """Words that all classes share, such as the `activations` that there are."""
     return tuple(_shared()[name].split())
+
+
+@cache
+def renamed() -> Mapping[str, str]:
+    """Kinds of layers that transformers takes for others: the later name by the earlier one."""
+    return dict(one.split(":", 1) for one in shared("renamed"))
 
 
 @cache
