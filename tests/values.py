@@ -5,10 +5,10 @@ must have (`types`), bounds of numbers (`limits`: least, most, and whether each 
 activation (`activations`) or hold the share of a dropout (`dropouts`), keys that only the class itself sets (`fixed`),
 lists of kinds of layers that it checks (`kinds`), whether it has rotary positions of its own (`rope`), and, where its
 models look up how to make them, kinds of these beside those of all classes (`rotates`). Where the models look up
-rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the config
-gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked` are the
-kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. Above them stands
-what all classes share: the activations, kinds of layers, quantisations and so on.
+rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the
+config gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked`
+are the kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. Above them
+stands what all classes share: the activations, kinds of layers, quantisations and so on.
 """
 
 import json

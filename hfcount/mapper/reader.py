@@ -11,7 +11,7 @@ from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
-from hfcount.mapper.values import ABSENT
+from hfcount.mapper.values import ABSENT, taken
 from hfcount.storage.dtypes import MODELS
 from hfcount.text import printable, shown
 from hfcount.tree.dims import Dim, scaled
@@ -53,7 +53,7 @@ class Config(Tracked):
     def int(self, *names: Str, default: Any = REQUIRED, minimum: Int | None = None, maximum: Int = MAX_SIZE) -> Int:
         """A whole number; `names` are aliases of one key, of which the first present one is read.
 
-        Unless a `minimum` is given, it is a size: 0 is a contradiction, which tensors without elements fit.
+        Unless a `minimum` is given, it is a size: of 0 there are tensors without elements, of 0 and less no layers.
         """
         value, name = self._find(names, default)
         if name is None:
@@ -63,10 +63,12 @@ class Config(Tracked):
             raise self._misfit(name, value, "a whole number", "HF001")
         least = 1 if minimum is None else minimum
         if not least <= value <= maximum:
-            misfit = self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            if value or minimum is not None:
-                raise misfit
-            self._note(misfit)
+            if value > 0 or minimum is not None or (value and maximum != MAX_LAYERS):
+                # What is divided by a number below 0, or counted up to it, is built all the same.
+                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=value < 0)
+            said = f"{name} is {shown(value)}: a model is built and loaded all the same, and this part of it is empty."
+            self._note(self.error(said, name, "Correct it if that is not meant.", observed=value, built=True))
+            value = 0
         return Dim.named(name, value, self.source(name))
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
@@ -97,7 +99,10 @@ class Config(Tracked):
         if name is None and any(map(self.has, names)):
             return False  # null is as good as false
         if name is not None and type(value) is not bool:
-            raise self._misfit(name, value, "true or false", "HF001")
+            if not self._takes_anything(name):
+                raise self._misfit(name, value, "true or false", "HF001")
+            self._note(self._misfit(name, value, "true or false", built=True))
+            return bool(value)
         return cast(Bool, value)
 
     def str(self, *names: Str, default: Any = REQUIRED) -> Str:
@@ -214,6 +219,11 @@ class Config(Tracked):
             seen = plain(one.value)
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
+
+    def _takes_anything(self, name: Str) -> Bool:
+        """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""
+        own = taken(self.kind) if isinstance(self.kind, str) else None
+        return own is not None and name not in own.types
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

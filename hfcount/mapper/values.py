@@ -31,8 +31,8 @@ class Taken:
         kinds: lists of kinds of layers that may hold no others than transformers names.
         rotates: kinds of these beside those of all classes, where its models look up by them how to make them.
         turning: where its models look up rotary positions by the kind of layer, the kinds that it brings entries for:
-            where the config gives nothing (`absent`), gives no such entry (`empty`), and `beside` what it gives. `asked`
-            are the kinds that are looked up, all if it is not there, and `usual` those that a layer is by default.
+            where the config gives nothing (`absent`), gives no such entry (`empty`), and `beside` what it gives;
+            `asked` are the kinds that are looked up, all if it is not there, and `usual` those of layers by default.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
