@@ -150,6 +150,13 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("beam", {"rope_parameters": {"sliding_attention": FLAT, "full_attention": None}}, None),
     ("mellum", {"rope_parameters": FLAT}, "rope_parameters.full_attention"),
     ("mellum", {"rope_parameters": None}, None),
+    ("funnel", {"pooling_type": "min"}, "pooling_type"),
+    ("wav2vec2", {"conv_dim": [16, 16]}, "conv_dim"),
+    ("clap", {"audio_config": {"patch_stride": []}}, "audio_config.patch_stride"),
+    ("axk1", {"mlp_layer_types": []}, "mlp_layer_types"),
+    ("led", {"layer_types": []}, "layer_types"),
+    ("vit", {"image_size": [8]}, "image_size"),
+    ("vit", {"image_size": [8, 8]}, None),
     ("step3p5", {"layer_types": ["full_attention", "sliding_attention", "conv", "full_attention"]}, None),
 ]
 

@@ -7,8 +7,10 @@ lists of kinds of layers that it checks (`kinds`), whether it has rotary positio
 models look up how to make them, kinds of these beside those of all classes (`rotates`). Where the models look up
 rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the
 config gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked`
-are the kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. Above them
-stands what all classes share: the activations, kinds of layers, quantisations and so on.
+are the kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. `filled` are
+lists of which the models take entries by their place, and `sides` numbers that may be lists of two; `words` are those
+that a key may hold by a validator of the class, and `alike` lists that are all of one length. Above them stands what
+all classes share: the activations, kinds of layers, quantisations and so on.
 """
 
 import json
@@ -23,6 +25,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import validators
 from reference import Json, classes_of
 
 FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "values.json"
@@ -89,6 +92,10 @@ def described(kind: Any) -> Json:
         "rope": any(field.name == "rope_parameters" for field in fields(kind)),
         "rotates": " ".join(_rotations(kind)),
         "turning": _turning(kind),
+        "filled": " ".join(sorted(_filled(kind))),
+        "sides": " ".join(sorted(_sides(kind))),
+        "words": validators.words(kind),
+        "alike": validators.alike(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
@@ -139,6 +146,32 @@ def _entries(kind: Any, given: Json | None, **besides: Any) -> set[str]:
     except Exception:  # it wants an entry for each kind
         return set()
     return {name for name, one in found.items() if isinstance(one, dict | None)}
+
+
+def _filled(kind: Any) -> Iterator[str]:
+    """Keys with a list of which the models take entries by their place, so that it is never empty."""
+    for name, value in _defaults(kind):
+        if isinstance(value, list | tuple) and value and re.search(rf"\bconfig\.{name}\[", source(kind)):
+            yield name
+
+
+def _sides(kind: Any) -> Iterator[str]:
+    """Keys with the side of a square, which may be a list of the sides of a rectangle."""
+    said = {field.name: written(field.type) for field in fields(kind)}
+    for name, value in _defaults(kind):
+        both = {"int", "list[int]"} <= {*said[name].split("|")}
+        square = type(value) is int or (isinstance(value, list | tuple) and len(value) == 2)
+        if both and square and name.endswith(("image_size", "patch_size", "patch_stride")):
+            yield name
+
+
+def _defaults(kind: Any) -> Iterator[tuple[str, Any]]:
+    """What a config of the class holds that gives no key; nothing of a class that needs some."""
+    try:
+        made = vars(kind())
+    except Exception:
+        return
+    yield from ((field.name, made[field.name]) for field in fields(kind) if field.name in made)
 
 
 def _activations(kind: Any) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
@@ -65,7 +66,7 @@ class Config(Tracked):
         if not least <= value <= maximum:
             if value > 0 or minimum is not None or (value and maximum != MAX_LAYERS):
                 # What is divided by a number below 0, or counted up to it, is built all the same.
-                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=value < 0)
+                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=value < least)
             said = f"{name} is {shown(value)}: a model is built and loaded all the same, and this part of it is empty."
             self._note(self.error(said, name, "Correct it if that is not meant.", observed=value, built=True))
             value = 0
@@ -84,7 +85,7 @@ class Config(Tracked):
         if name is not None and type(value) not in (int, float):
             raise self._misfit(name, value, "a number", "HF001")
         if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
-            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
+            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}", built=isfinite(value))
         return cast(float, value)
 
     def times(self, name: Str, size: Int, *, default: Any = REQUIRED) -> Int:
@@ -207,8 +208,10 @@ class Config(Tracked):
 
     @property
     def refused(self) -> tuple[ConfigError, ...]:
-        """What transformers refuses in it, here and in nested configs."""
-        return tuple(map(self._refused, refusals(self._values, self.kind, self._path)))
+        """What transformers refuses in it, here and in nested configs, whether its class declares these or not."""
+        own = map(self._refused, refusals(self._values, self.kind, self._path))
+        further = [part for name, part in self._parts.items() if name not in self._declared().parts]
+        return (*own, *(problem for part in further for problem in part.refused))
 
     def _refused(self, one: Refusal) -> ConfigError:
         key, by = printable(one.key), f"transformers {version()} refuses"
@@ -217,6 +220,9 @@ class Config(Tracked):
         else:
             said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
             seen = plain(one.value)
+        if not one.sure:
+            said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
+            return ConfigError(f"{self.where}: {said}", key=one.key, expected=expected, observed=seen, built=True)
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
 

@@ -21,12 +21,13 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 class Refusal(NamedTuple):
     """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
 
-    Of a key that is absent, it is why that is needed.
+    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run.
     """
 
     key: str
     value: Any
     needed: str
+    sure: bool = True
 
     @property
     def instead(self) -> str | None:
@@ -52,9 +53,10 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     if own is None or (not path and _has_own_code(values)):
         return
     for name, value in values.items():
-        needed = _needed(own, name, _number(value))
-        if needed:
+        if needed := _needed(own, name, _number(value)):
             yield Refusal(f"{path}{name}", value, needed)
+        elif isinstance(value, list) and (needed := _short(own, name, value, _depth(values, kind))):
+            yield Refusal(f"{path}{name}", value, needed, sure=False)
     further = (
         *_labels(values),
         *_kinds(own, values),
@@ -62,6 +64,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *by_kind(own, values),
         *_quantised(values),
         *_within_itself(own, values),
+        *_uneven(own, values, kind),
     )
     for name, value, needed in further:
         yield Refusal(f"{path}{name}", value, needed)
@@ -69,6 +72,25 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     for name, inner in values.items():
         if name in known.parts and isinstance(inner, dict):
             yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
+
+
+def _short(own: Taken, name: str, value: list[Any], depth: int) -> str | None:
+    """What a list has to hold of which models of the type take more entries than there are."""
+    if name in own.kinds and len(value) < depth:
+        return f"a list with an entry for each of the {depth} layers"
+    if name in own.filled and not value:
+        return "a list with entries"
+    return "a number, or a list of height and width" if name in own.sides and len(value) < 2 else None
+
+
+def _depth(values: Mapping[str, Any], kind: str) -> int:
+    """The number of layers by whatever name the class has for it; 0 if that is not known."""
+    known = declared(kind)
+    names = ("num_hidden_layers", *known.spellings(["num_hidden_layers"]))
+    found = next((values[name] for name in names if name in values), None)
+    usual = known.default(names) if found is None else None
+    count = usual[1] if usual else found
+    return count if type(count) is int else 0
 
 
 def _has_own_code(values: Mapping[str, Any]) -> bool:
@@ -106,6 +128,8 @@ def _bounded(own: Taken, name: str, value: float) -> str | None:
 
 
 def _worded(own: Taken, name: str, value: str) -> str | None:
+    if name in own.words and value not in own.words[name]:
+        return f"one of {_listed(own.words[name])}"
     words = "activations" if name in own.activations else "attention" if name in _ATTENTION else None
     if words is None or value in shared(words) or (words == "attention" and "/" in value):  # a kernel on the Hub
         return None
@@ -180,6 +204,19 @@ def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
             continue
         if not isinstance(given, list) or not all(isinstance(one, str) and one in words for one in given):
             yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
+
+
+def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Lists that are not as long as others that they belong to."""
+    usual = declared(kind).keys
+    for names in own.alike:
+        found = {name: values.get(name, usual.get(name)) for name in names}
+        sizes = {name: len(one) if isinstance(one, list) else one for name, one in found.items()}
+        if all(type(size) is int for size in sizes.values()) and len({*sizes.values()}) > 1:
+            common = max(sizes.values(), key=[*sizes.values()].count)
+            odd = next((name for name in names if sizes[name] != common and name in values), names[0])
+            others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
+            yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
 
 
 def _odd(given: Any, words: Collection[str]) -> Any:

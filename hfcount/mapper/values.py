@@ -33,6 +33,10 @@ class Taken:
         turning: where its models look up rotary positions by the kind of layer, the kinds that it brings entries for:
             where the config gives nothing (`absent`), gives no such entry (`empty`), and `beside` what it gives;
             `asked` are the kinds that are looked up, all if it is not there, and `usual` those of layers by default.
+        filled: keys with a list of which its models take entries by their place.
+        sides: keys with a number that may be a list of two.
+        words: the words that a key may hold, by key.
+        alike: keys with lists that are all of one length, which one of them may give as a number.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +48,10 @@ class Taken:
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
     turning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
+    sides: frozenset[str] = frozenset()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
 
 
 @lru_cache(64)
@@ -57,7 +65,10 @@ def taken(kind: str) -> Taken | None:
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
     words = (frozenset(row.get(name, "").split()) for name in ("activations", "dropouts", "fixed", "kinds", "rotates"))
     turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
-    return Taken(types, limits, row.get("rope", False), *words, turning)
+    lists = (frozenset(row.get(name, "").split()) for name in ("filled", "sides"))
+    listed = {key: tuple(one.split()) for key, one in row.get("words", {}).items()}
+    alike = tuple(tuple(one.split()) for one in row.get("alike", ()))
+    return Taken(types, limits, row.get("rope", False), *words, turning, *lists, listed, alike)
 
 
 def shared(name: str) -> tuple[str, ...]:
