@@ -136,7 +136,8 @@ class Config(Tracked):
         else:
             numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
         if len(numbers) < least:
-            raise self.error(f"{names[0]} must name {least} and more whole numbers.", names[0])
+            said = f"{names[0]} must name {least} and more whole numbers."
+            raise self.error(said, names[0], built=not numbers)  # which some look up only where they are used
         if name is None:
             return numbers
         if minimum is not None and any(number < minimum for number in numbers):

@@ -108,5 +108,5 @@ def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[
         if name in _LISTS:
             if not isinstance(value, list) or any(type(one) not in (int, float) for one in value):
                 yield f"{path}{name}", value, "a list of numbers"
-        elif type(value) not in (int, float):
+        elif not isinstance(value, int | float):  # true is 1
             yield f"{path}{name}", value, "a number"
