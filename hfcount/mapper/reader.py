@@ -216,8 +216,9 @@ class Config(Tracked):
 
     def _refused(self, one: Refusal) -> ConfigError:
         key, by = printable(one.key), f"transformers {version()} refuses"
+        seen: Any = "absent"
         if one.value is ABSENT:
-            said, expected, seen = f"{key} is absent, and {one.needed}: {by} the config.", "given", "absent"
+            said, expected = f"{key} is absent, and {one.needed}: {by} the config.", "given"
         else:
             said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
             seen = plain(one.value)

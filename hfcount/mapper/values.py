@@ -63,12 +63,26 @@ def taken(kind: str) -> Taken | None:
     row, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", start))
     types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
-    words = (frozenset(row.get(name, "").split()) for name in ("activations", "dropouts", "fixed", "kinds", "rotates"))
     turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
-    lists = (frozenset(row.get(name, "").split()) for name in ("filled", "sides"))
-    listed = {key: tuple(one.split()) for key, one in row.get("words", {}).items()}
-    alike = tuple(tuple(one.split()) for one in row.get("alike", ()))
-    return Taken(types, limits, row.get("rope", False), *words, turning, *lists, listed, alike)
+
+    def names(of: str) -> frozenset[str]:
+        return frozenset(row.get(of, "").split())
+
+    return Taken(
+        types,
+        limits,
+        rope=row.get("rope", False),
+        activations=names("activations"),
+        dropouts=names("dropouts"),
+        fixed=names("fixed"),
+        kinds=names("kinds"),
+        rotates=names("rotates"),
+        turning=turning,
+        filled=names("filled"),
+        sides=names("sides"),
+        words={key: tuple(one.split()) for key, one in row.get("words", {}).items()},
+        alike=tuple(tuple(one.split()) for one in row.get("alike", ())),
+    )
 
 
 def shared(name: str) -> tuple[str, ...]:
