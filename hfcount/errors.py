@@ -67,6 +67,7 @@ class _BrokenRule(HfcountError):
         file: the file in the checkpoint.
         expected, observed: the two values, if there are two.
         fix: what to do, as the last sentences of the message.
+        built: whether a model may be built and loaded all the same, so that it is no error.
     """
 
     code = "HF001"
@@ -81,10 +82,11 @@ class _BrokenRule(HfcountError):
         expected: Value = None,
         observed: Value = None,
         fix: str | None = None,
+        built: bool = False,
     ) -> None:
         super().__init__(f"{said} {fix}" if fix else said)
         self.said, self.code, self.key, self.file = said, code or self.code, key, file
-        self.expected, self.observed, self.fix = expected, observed, fix
+        self.expected, self.observed, self.fix, self.built = expected, observed, fix, built
 
 
 class DocumentError(_BrokenRule):

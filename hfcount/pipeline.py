@@ -95,7 +95,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
             raise BadSetting(str(error)) from None
         published, changed_one = runs[0].blueprint, run.blueprint
         if published and (changed_one is None or (changed_one.problems and not published.problems)):
-            raise BadSetting(run.outcome.findings[0].message)
+            raise BadSetting(str(changed_one.problems[0]) if changed_one else run.outcome.findings[0].message)
     finish(request, documents)
     return [compose(run) for run in runs]
 
@@ -145,9 +145,12 @@ def _look(run: Inspection) -> None:
     except (DocumentError, ConfigError, UnknownClass) as error:
         if isinstance(error, UnknownClass):
             run.unseen = Failure(kind=error.kind, message="the class that config.json names is not described here")
+        elif error.built:
+            run.unseen = Failure(kind=error.kind, message="what transformers builds of this config is not known here")
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
             error.code,
+            severity="note" if error.built else None,
             expected=error.expected,
             observed=error.observed,
             key=error.key,

@@ -68,6 +68,8 @@ def refused(values: Json) -> list[str]:
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 TYPE = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 
+FLAT = {"rope_type": "default", "rope_theta": 10000.0}
+
 # A type, a change to its config, and the key that transformers then refuses, if it does.
 CHANGES: list[tuple[str, Json, str | None]] = [
     ("llama", {}, None),
@@ -128,6 +130,34 @@ CHANGES: list[tuple[str, Json, str | None]] = [
         "rope_parameters.full_attention.factor",
     ),
     ("mamba", {"time_step_limit": [0.0, INF]}, None),
+    (
+        "gemma3_text",
+        {"num_hidden_layers": 3, "layer_types": ["sliding_attention", "conv", "full_attention"]},
+        "layer_types",
+    ),
+    (
+        "gemma3_text",
+        {"num_hidden_layers": 3, "layer_types": ["sliding_attention", "attention", "full_attention"]},
+        None,
+    ),
+    (
+        "gemma3_text",
+        {"layer_types": ["conv"] * 6, "rope_parameters": {"conv": FLAT, "full_attention": FLAT}},
+        None,
+    ),
+    ("gemma3_text", {"rope_parameters": {"sliding_attention": FLAT}}, None),
+    ("beam", {"rope_parameters": {"sliding_attention": FLAT}}, "rope_parameters.full_attention"),
+    ("beam", {"rope_parameters": {"sliding_attention": FLAT, "full_attention": None}}, None),
+    ("mellum", {"rope_parameters": FLAT}, "rope_parameters.full_attention"),
+    ("mellum", {"rope_parameters": None}, None),
+    ("funnel", {"pooling_type": "min"}, "pooling_type"),
+    ("wav2vec2", {"conv_dim": [16, 16]}, "conv_dim"),
+    ("clap", {"audio_config": {"patch_stride": []}}, "audio_config.patch_stride"),
+    ("axk1", {"mlp_layer_types": []}, "mlp_layer_types"),
+    ("led", {"layer_types": []}, "layer_types"),
+    ("vit", {"image_size": [8]}, "image_size"),
+    ("vit", {"image_size": [8, 8]}, None),
+    ("step3p5", {"layer_types": ["full_attention", "sliding_attention", "conv", "full_attention"]}, None),
 ]
 
 

@@ -61,11 +61,16 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
         given = [kind if kind in kinds else otherwise for kind in given]
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
-        raise c.error(f"{key} names {printable(str(kind), 40)}, and {c.family} knows {known}.", key, observed=str(kind))
+        raise _unknown(c, key, str(kind), known)
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
     return [entries(c, key, places[kind]) for kind in kinds]
+
+
+def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
+    """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
+    return c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind, built=True)
 
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
@@ -110,7 +115,7 @@ def by_kind(
     for kind in places:
         if kind not in kinds:
             known = ", ".join(kinds)
-            raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
+            raise _unknown(c, key, kind, known)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
     return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 

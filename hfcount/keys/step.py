@@ -49,8 +49,8 @@ def _listed(
     if len(given) == count:
         given += tail
     whole = count if len(given) == count else count + int(late.count)
-    found = by_kind(c, kinds, given, key, count=whole)
-    usual = next(iter(kinds.values()))
+    first, usual = next(iter(kinds.items()))
+    found = by_kind(c, kinds, given, key, count=whole, otherwise=first)
     return found if whole > count or not late.count else [*found, Layers(indices=late, layer=usual())]
 
 

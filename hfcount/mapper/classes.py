@@ -1,4 +1,4 @@
-"""Which classes transformers has, of which model_types, and what they call their base model (tests/tools/classes.py)."""
+"""Which classes transformers has, of which model_types, and their base model's name (tests/tools/classes.py)."""
 
 import re
 from functools import cache, lru_cache

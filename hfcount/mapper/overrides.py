@@ -49,7 +49,7 @@ def check_alike(c: Config) -> None:
                 continue
             if c.has_read(key):
                 said = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
-                raise c.error(f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}")
+                raise c.error(f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True)
             foreign = foreign or may_bear(key, value)
     if not foreign:
         c.object(KEY)

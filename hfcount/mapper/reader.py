@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
@@ -11,7 +12,7 @@ from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
-from hfcount.mapper.values import ABSENT
+from hfcount.mapper.values import ABSENT, taken
 from hfcount.storage.dtypes import MODELS
 from hfcount.text import printable, shown
 from hfcount.tree.dims import Dim, scaled
@@ -53,7 +54,7 @@ class Config(Tracked):
     def int(self, *names: Str, default: Any = REQUIRED, minimum: Int | None = None, maximum: Int = MAX_SIZE) -> Int:
         """A whole number; `names` are aliases of one key, of which the first present one is read.
 
-        Unless a `minimum` is given, it is a size: 0 is a contradiction, which tensors without elements fit.
+        Unless a `minimum` is given, it is a size: of 0 there are tensors without elements, of 0 and less no layers.
         """
         value, name = self._find(names, default)
         if name is None:
@@ -63,10 +64,12 @@ class Config(Tracked):
             raise self._misfit(name, value, "a whole number", "HF001")
         least = 1 if minimum is None else minimum
         if not least <= value <= maximum:
-            misfit = self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            if value or minimum is not None:
-                raise misfit
-            self._note(misfit)
+            if value > 0 or minimum is not None or (value and maximum != MAX_LAYERS):
+                # What is divided by a number below 0, or counted up to it, is built all the same.
+                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=value < least)
+            said = f"{name} is {shown(value)}: a model is built and loaded all the same, and this part of it is empty."
+            self._note(self.error(said, name, "Correct it if that is not meant.", observed=value, built=True))
+            value = 0
         return Dim.named(name, value, self.source(name))
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
@@ -82,7 +85,7 @@ class Config(Tracked):
         if name is not None and type(value) not in (int, float):
             raise self._misfit(name, value, "a number", "HF001")
         if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
-            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}")
+            raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}", built=isfinite(value))
         return cast(float, value)
 
     def times(self, name: Str, size: Int, *, default: Any = REQUIRED) -> Int:
@@ -97,7 +100,10 @@ class Config(Tracked):
         if name is None and any(map(self.has, names)):
             return False  # null is as good as false
         if name is not None and type(value) is not bool:
-            raise self._misfit(name, value, "true or false", "HF001")
+            if not self._takes_anything(name):
+                raise self._misfit(name, value, "true or false", "HF001")
+            self._note(self._misfit(name, value, "true or false", built=True))
+            return bool(value)
         return cast(Bool, value)
 
     def str(self, *names: Str, default: Any = REQUIRED) -> Str:
@@ -130,7 +136,8 @@ class Config(Tracked):
         else:
             numbers = [value] if alone and type(value) is int else self._list(names, int, "whole numbers")
         if len(numbers) < least:
-            raise self.error(f"{names[0]} must name {least} and more whole numbers.", names[0])
+            said = f"{names[0]} must name {least} and more whole numbers."
+            raise self.error(said, names[0], built=not numbers)  # which some look up only where they are used
         if name is None:
             return numbers
         if minimum is not None and any(number < minimum for number in numbers):
@@ -202,15 +209,29 @@ class Config(Tracked):
 
     @property
     def refused(self) -> tuple[ConfigError, ...]:
-        """What transformers refuses in it, here and in nested configs."""
-        return tuple(map(self._refused, refusals(self._values, self.kind, self._path)))
+        """What transformers refuses in it, here and in nested configs, whether its class declares these or not."""
+        own = map(self._refused, refusals(self._values, self.kind, self._path))
+        further = [part for name, part in self._parts.items() if name not in self._declared().parts]
+        return (*own, *(problem for part in further for problem in part.refused))
 
     def _refused(self, one: Refusal) -> ConfigError:
-        found = "absent" if one.value is ABSENT else shown(one.value)
-        said = f"{printable(one.key)} is {found}, and must be {one.needed}: transformers {version()} refuses others."
+        key, by = printable(one.key), f"transformers {version()} refuses"
+        seen: Any = "absent"
+        if one.value is ABSENT:
+            said, expected = f"{key} is absent, and {one.needed}: {by} the config.", "given"
+        else:
+            said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
+            seen = plain(one.value)
+        if not one.sure:
+            said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
+            return ConfigError(f"{self.where}: {said}", key=one.key, expected=expected, observed=seen, built=True)
         fix = f"Write {one.instead}." if one.instead else None
-        seen = found if one.value is ABSENT else plain(one.value)
-        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=one.needed, observed=seen)
+        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
+
+    def _takes_anything(self, name: Str) -> Bool:
+        """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""
+        own = taken(self.kind) if isinstance(self.kind, str) else None
+        return own is not None and name not in own.types
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import declared
-from hfcount.mapper.rotary import rope
-from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, shared, taken
+from hfcount.mapper.rotary import by_kind, rope
+from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.storage.schemes import announcements
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
@@ -19,11 +19,15 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 
 
 class Refusal(NamedTuple):
-    """One value that transformers refuses: the full path of its key, the value, and what is needed in its place."""
+    """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
+
+    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run.
+    """
 
     key: str
     value: Any
     needed: str
+    sure: bool = True
 
     @property
     def instead(self) -> str | None:
@@ -49,15 +53,18 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     if own is None or (not path and _has_own_code(values)):
         return
     for name, value in values.items():
-        needed = _needed(own, name, _number(value))
-        if needed:
+        if needed := _needed(own, name, _number(value)):
             yield Refusal(f"{path}{name}", value, needed)
+        elif isinstance(value, list) and (needed := _short(own, name, value, _depth(values, kind))):
+            yield Refusal(f"{path}{name}", value, needed, sure=False)
     further = (
         *_labels(values),
         *_kinds(own, values),
         *rope(own, values, _turns(values, kind)),
+        *by_kind(own, values),
         *_quantised(values),
         *_within_itself(own, values),
+        *_uneven(own, values, kind),
     )
     for name, value, needed in further:
         yield Refusal(f"{path}{name}", value, needed)
@@ -65,6 +72,25 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     for name, inner in values.items():
         if name in known.parts and isinstance(inner, dict):
             yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
+
+
+def _short(own: Taken, name: str, value: list[Any], depth: int) -> str | None:
+    """What a list has to hold of which models of the type take more entries than there are."""
+    if name in own.kinds and len(value) < depth:
+        return f"a list with an entry for each of the {depth} layers"
+    if name in own.filled and not value:
+        return "a list with entries"
+    return "a number, or a list of height and width" if name in own.sides and len(value) < 2 else None
+
+
+def _depth(values: Mapping[str, Any], kind: str) -> int:
+    """The number of layers by whatever name the class has for it; 0 if that is not known."""
+    known = declared(kind)
+    names = ("num_hidden_layers", *known.spellings(["num_hidden_layers"]))
+    found = next((values[name] for name in names if name in values), None)
+    usual = known.default(names) if found is None else None
+    count = usual[1] if usual else found
+    return count if type(count) is int else 0
 
 
 def _has_own_code(values: Mapping[str, Any]) -> bool:
@@ -102,6 +128,8 @@ def _bounded(own: Taken, name: str, value: float) -> str | None:
 
 
 def _worded(own: Taken, name: str, value: str) -> str | None:
+    if name in own.words and value not in own.words[name]:
+        return f"one of {_listed(own.words[name])}"
     words = "activations" if name in own.activations else "attention" if name in _ATTENTION else None
     if words is None or value in shared(words) or (words == "attention" and "/" in value):  # a kernel on the Hub
         return None
@@ -148,7 +176,7 @@ def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(given, dict):
         yield "quantization_config", given, "an object or null"
     elif given.get("quant_method") is None and not any(one.method for one in announcements(values)):
-        yield "quantization_config.quant_method", ABSENT, "given: it says how the weights are to be read"
+        yield "quantization_config.quant_method", ABSENT, "nothing else says how the weights are to be read"
 
 
 def _turns(values: Mapping[str, Any], kind: str) -> bool:
@@ -171,11 +199,24 @@ def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
     """Kinds of layers that transformers does not name; and as many as there are layers."""
     for name in sorted(own.kinds & values.keys()):
-        given, words = values[name], {*shared(name), *shared("renamed")}
+        given, words = values[name], {*shared(name), *renamed()}
         if given is None or (name in own.types and not fits(given, own.types[name])):
             continue
         if not isinstance(given, list) or not all(isinstance(one, str) and one in words for one in given):
             yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
+
+
+def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Lists that are not as long as others that they belong to."""
+    usual = declared(kind).keys
+    for names in own.alike:
+        found = {name: values.get(name, usual.get(name)) for name in names}
+        sizes = {name: len(one) if isinstance(one, list) else one for name, one in found.items()}
+        if all(type(size) is int for size in sizes.values()) and len({*sizes.values()}) > 1:
+            common = max(sizes.values(), key=[*sizes.values()].count)
+            odd = next((name for name in names if sizes[name] != common and name in values), names[0])
+            others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
+            yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
 
 
 def _odd(given: Any, words: Collection[str]) -> Any:

@@ -6,7 +6,7 @@ transformers 5.23: modeling_rope_utils.py.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.mapper.values import ABSENT, Problem, Taken, shared
+from hfcount.mapper.values import ABSENT, Problem, Taken, renamed, shared
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),
@@ -51,6 +51,34 @@ def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem
             yield path, inner, "an object or null"
 
 
+def by_kind(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Kinds of layers that have no entry where rotary positions are looked up by the kind."""
+    listed, name = values.get("layer_types"), "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
+    given = values.get(name)
+    if not own.turning or not isinstance(given, dict | None) or not isinstance(listed, list | None):
+        return
+    there = _entries(own, given)
+    if listed is None:  # the class lists some of the usual kinds
+        used = own.turning["usual"] if not own.turning["usual"] & there else frozenset[str]()
+    else:
+        used = frozenset(renamed().get(one, one) for one in listed if isinstance(one, str))
+    lacking = sorted(used & own.turning.get("asked", used) & {*shared("layer_types")} - there)
+    for kind in lacking:
+        if kind in own.turning["usual"] | own.turning.get("absent", frozenset()):
+            yield f"{name}.{kind}", ABSENT, "layers of this kind look there for their rotary positions"
+        else:
+            known = f" ({', '.join(sorted(there))})" if there else ""
+            yield "layer_types", kind, f"a kind that {name} has an entry for{known}"
+
+
+def _entries(own: Taken, given: Mapping[str, Any] | None) -> frozenset[str]:
+    """The kinds of layers with rotary positions: those that the config gives, and those that the class brings."""
+    if given is None:
+        return own.turning.get("absent", frozenset())
+    nested = frozenset(one for one in given if one in shared("layer_types"))
+    return nested | own.turning.get("beside" if nested else "empty", frozenset())
+
+
 def _lacks_theta(given: Any) -> bool:
     """Whether the base of the frequencies is read from beside the object that it belongs to."""
     return not given or (isinstance(given, dict) and "rope_theta" not in given)
@@ -66,7 +94,7 @@ def _checked(own: Taken, given: Mapping[str, Any], path: str, turns: bool) -> It
         return
     for name in _NEEDED.get(kind, ()):
         if name not in given:
-            yield f"{path}{name}", ABSENT, f'given where {key} is "{kind}"'
+            yield f"{path}{name}", ABSENT, f'{key} "{kind}" needs it'
     if turns:
         read = (*_READ, *_NEEDED.get(kind, ()))
         yield from _numbers(given, path, [one for one in read if one in given])
@@ -80,5 +108,5 @@ def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[
         if name in _LISTS:
             if not isinstance(value, list) or any(type(one) not in (int, float) for one in value):
                 yield f"{path}{name}", value, "a list of numbers"
-        elif type(value) not in (int, float):
+        elif not isinstance(value, int | float):  # true is 1
             yield f"{path}{name}", value, "a number"

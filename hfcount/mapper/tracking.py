@@ -145,7 +145,8 @@ class Tracked:
 
         The arguments are those of `error`.
         """
-        self._note(self.error(f"{said} A model can be built with that, and cannot run.", key, fix, **values))
+        said = f"{said} A model can be built with that, and cannot run."
+        self._note(self.error(said, key, fix, built=True, **values))
 
     def _note(self, problem: ConfigError) -> None:
         self._problems[str(problem)] = problem
@@ -155,11 +156,17 @@ class Tracked:
         return ConfigError(f"{self.where}: {said}", key=self.path(key), fix=fix, **values)
 
     def _misfit(
-        self, name: str, value: Any, needed: str, code: str | None = None, found: str | None = None
+        self,
+        name: str,
+        value: Any,
+        needed: str,
+        code: str | None = None,
+        found: str | None = None,
+        built: bool = False,
     ) -> ConfigError:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
         code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
-        return self.error(said, name, code=code, expected=needed, observed=plain(value))
+        return self.error(said, name, code=code, expected=needed, observed=plain(value), built=built)
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)

@@ -11,7 +11,7 @@ ABSENT: Any = object()
 """Stands for the value of a key that is not there, and has to be."""
 
 Problem = tuple[str, Any, str]
-"""A key below a config, what it holds, and what it has to hold."""
+"""A key below a config, what it holds, and what it has to hold; of an absent key, why it is needed."""
 
 Limits = tuple[float | None, float | None, bool, bool]
 """The least and most that a number may be, and whether each of them is itself excluded."""
@@ -30,6 +30,13 @@ class Taken:
         fixed: keys that the class alone sets, and that no config may have.
         kinds: lists of kinds of layers that may hold no others than transformers names.
         rotates: kinds of these beside those of all classes, where its models look up by them how to make them.
+        turning: where its models look up rotary positions by the kind of layer, the kinds that it brings entries for:
+            where the config gives nothing (`absent`), gives no such entry (`empty`), and `beside` what it gives;
+            `asked` are the kinds that are looked up, all if it is not there, and `usual` those of layers by default.
+        filled: keys with a list of which its models take entries by their place.
+        sides: keys with a number that may be a list of two.
+        words: the words that a key may hold, by key.
+        alike: keys with lists that are all of one length, which one of them may give as a number.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +47,11 @@ class Taken:
     fixed: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
+    turning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
+    sides: frozenset[str] = frozenset()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
 
 
 @lru_cache(64)
@@ -51,13 +63,37 @@ def taken(kind: str) -> Taken | None:
     row, _ = json.JSONDecoder().raw_decode(_text(), _text().index("{", start))
     types = {key: said for said, keys in row.get("types", {}).items() for key in keys.split()}
     limits = {key: (least, most, *out) for key, (least, most, *out) in row.get("limits", {}).items()}
-    words = (frozenset(row.get(name, "").split()) for name in ("activations", "dropouts", "fixed", "kinds", "rotates"))
-    return Taken(types, limits, row.get("rope", False), *words)
+    turning = {name: frozenset(kinds.split()) for name, kinds in row.get("turning", {}).items()}
+
+    def names(of: str) -> frozenset[str]:
+        return frozenset(row.get(of, "").split())
+
+    return Taken(
+        types,
+        limits,
+        rope=row.get("rope", False),
+        activations=names("activations"),
+        dropouts=names("dropouts"),
+        fixed=names("fixed"),
+        kinds=names("kinds"),
+        rotates=names("rotates"),
+        turning=turning,
+        filled=names("filled"),
+        sides=names("sides"),
+        words={key: tuple(one.split()) for key, one in row.get("words", {}).items()},
+        alike=tuple(tuple(one.split()) for one in row.get("alike", ())),
+    )
 
 
 def shared(name: str) -> tuple[str, ...]:
     """Words that all classes share, such as the `activations` that there are."""
     return tuple(_shared()[name].split())
+
+
+@cache
+def renamed() -> Mapping[str, str]:
+    """Kinds of layers that transformers takes for others: the later name by the earlier one."""
+    return dict(one.split(":", 1) for one in shared("renamed"))
 
 
 @cache

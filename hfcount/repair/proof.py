@@ -130,7 +130,7 @@ def _only(size: Dim, source: str) -> bool:
 
 def _beside(after: State) -> Iterator[str]:
     """What would be wrong all the same, so that the cause may be another."""
-    left = sorted({finding.rule.code for finding in after.findings if finding.severity == "error"} - {*_WITNESSES})
+    left = sorted({finding.rule.code for finding in after.findings if finding.bars} - {*_WITNESSES})
     if left:
         yield f"{', '.join(left)} would be left, so that the cause may be another."
 

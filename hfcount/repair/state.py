@@ -126,7 +126,7 @@ class State:
     @property
     def sound(self) -> bool:
         """Whether what is stored is known, and is what the config describes."""
-        return not {finding.rule.code for finding in self.findings if finding.severity == "error"} - {"HF401"}
+        return not {finding.rule.code for finding in self.findings if finding.bars} - {"HF401"}
 
     @cached_property
     def config(self) -> str:
@@ -167,8 +167,8 @@ class State:
         found: Counter[tuple[str, str]] = Counter()
         for whole in self.findings:
             for finding in (whole, *whole.joined):
-                key = finding.rule.code, finding.severity
-                if finding.severity == "error":
+                key = finding.rule.code, "error" if finding.bars else finding.severity
+                if finding.bars:
                     found[key] += max(finding.count, 1)
                 elif finding.rule.mends and not finding.rule.neutral:
                     found[key] = 1

@@ -26,6 +26,7 @@ from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
 from hfcount.verifier.policy import Policy
+from hfcount.verifier.rule import Proof
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula, Kind
@@ -38,6 +39,7 @@ def compose(run: Inspection) -> Report:
     """The report of one checkpoint."""
     blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
+    proofs = {finding.rule.proof for finding in outcome.findings if not policy.waves(finding)}
     waved = Counter(
         one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
     )
@@ -49,7 +51,7 @@ def compose(run: Inspection) -> Report:
         source=run.documents.source,
         depth=run.depth,
         depth_reason=run.depth_reason,
-        verdict=_verdict(findings, seen, outcome.proven, bool(waved)),
+        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waved)),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -241,12 +243,13 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def _verdict(findings: Sequence[ReportedFinding], seen: bool, proven: bool, waved: bool) -> Verdict:
+def _verdict(
+    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waved: bool
+) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
-    proofs = {finding.rule.proof for finding in findings}
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or "lost" in proofs or not (proven or (waved and "weakened" not in proofs)):
+    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waved and "weakened" not in proofs)):
         return "unverified"
     if waved:
         return "allowed"

@@ -228,4 +228,6 @@ def _unproven(report: Report) -> str:
     notes = [finding for finding in report.findings if not finding.rule.neutral]
     reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
+    if reasons and all(finding.rule.proof == "doubted" for finding in reasons):
+        return f"what was read is as the config says, and that may be of no use ({names})"
     return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"

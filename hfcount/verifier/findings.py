@@ -86,6 +86,11 @@ class Finding:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def bars(self) -> bool:
+        """Whether it keeps a checkpoint from being good: an error, or what is loaded and may be of no use."""
+        return self.severity == "error" or self.rule.proof == "doubted"
+
+    @property
     def message(self) -> str:
         """The finding in sentences: what differs, where, both values, the cause, and the fix."""
         joined = [f"For the same reason: {finding.said}" for finding in self.joined]

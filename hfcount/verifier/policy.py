@@ -20,5 +20,5 @@ class Policy:
         return "error" if self.strict and not finding.rule.neutral else finding.severity
 
     def waves(self, finding: Finding) -> bool:
-        """Whether a finding is an error by itself, and is let through."""
-        return finding.severity == "error" and finding.codes <= self.allow
+        """Whether a finding by itself keeps a checkpoint from being good, and is let through."""
+        return finding.bars and finding.codes <= self.allow

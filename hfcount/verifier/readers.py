@@ -21,7 +21,10 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
     """HF112, ties; HF113, settings of rotary positions."""
     if c.blueprint.ties_otherwise:
         _ties(c, outcome)
+    refused = [one.key for one in c.blueprint.problems if one.code == "HF110" and one.key]
     for one in c.blueprint.rotary_otherwise:
+        if any(f"{key}.".startswith(f"{one.key}.") or one.key.startswith(f"{key}.") for key in refused):
+            continue  # what the newer refuses, it does not take
         outcome.report(
             "HF113",
             expected=one.newer,

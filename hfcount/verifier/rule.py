@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "note"]
-Proof = Literal["kept", "weakened", "lost"]
+Proof = Literal["kept", "doubted", "weakened", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Rule:
         says: template of the message, for messages.py; "" if each finding brings its own message.
         mends: whether the message ends with what to `do`, as the finding's fix.
         neutral: whether a finding does not affect the verdict, and stays a note under --strict.
-        proof: whether the bytes are still proven despite a finding: kept; weakened, not by the index; lost, by nothing.
+        proof: whether the bytes are still proven despite a finding: kept; doubted, but what they make may be of no use;
+            weakened, not by the index; lost, by nothing.
     """
 
     code: str

@@ -16,12 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-<<<<<<< HEAD:tests/tools/classes.py
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "classes.json"
-=======
-FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "classes.json"
 PREFIXES = FILE.with_name("prefixes.json")
->>>>>>> repairs2:tests/classes.py
 
 Json = dict[str, Any]
 

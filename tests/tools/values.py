@@ -4,8 +4,13 @@ It writes hfcount/mapper/values.json, one line per class, named as in reference.
 must have (`types`), bounds of numbers (`limits`: least, most, and whether each is itself excluded), keys that name an
 activation (`activations`) or hold the share of a dropout (`dropouts`), keys that only the class itself sets (`fixed`),
 lists of kinds of layers that it checks (`kinds`), whether it has rotary positions of its own (`rope`), and, where its
-models look up how to make them, kinds of these beside those of all classes (`rotates`). Above them stands what all
-classes share: the activations, kinds of layers, quantisations and so on.
+models look up how to make them, kinds of these beside those of all classes (`rotates`). Where the models look up
+rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the
+config gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked`
+are the kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. `filled` are
+lists of which the models take entries by their place, and `sides` numbers that may be lists of two; `words` are those
+that a key may hold by a validator of the class, and `alike` lists that are all of one length. Above them stands what
+all classes share: the activations, kinds of layers, quantisations and so on.
 """
 
 import json
@@ -20,6 +25,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import validators
 from reference import Json, classes_of
 
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "values.json"
@@ -53,7 +59,7 @@ def words() -> dict[str, str]:
         "layer_types": sorted(configuration_utils.ALLOWED_ATTN_LAYER_TYPES),
         "mlp_layer_types": sorted(configuration_utils.ALLOWED_MLP_LAYER_TYPES),
         "quantisations": sorted(AUTO_QUANTIZATION_CONFIG_MAPPING),
-        "renamed": sorted(configuration_utils._LEGACY_LAYER_TYPE_REMAP),
+        "renamed": [f"{old}:{new}" for old, new in sorted(configuration_utils._LEGACY_LAYER_TYPE_REMAP.items())],
         "rope_types": ["default", *sorted(ROPE_INIT_FUNCTIONS)],
     }
     return {name: " ".join(known) for name, known in shared.items()}
@@ -85,6 +91,11 @@ def described(kind: Any) -> Json:
         "kinds": " ".join(name for name in ("layer_types", "mlp_layer_types") if _checks_kinds(kind, name)),
         "rope": any(field.name == "rope_parameters" for field in fields(kind)),
         "rotates": " ".join(_rotations(kind)),
+        "turning": _turning(kind),
+        "filled": " ".join(sorted(_filled(kind))),
+        "sides": " ".join(sorted(_sides(kind))),
+        "words": validators.words(kind),
+        "alike": validators.alike(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
@@ -104,6 +115,63 @@ def _rotations(kind: Any) -> list[str]:
     if "ROPE_INIT_FUNCTIONS[" not in source(kind):
         return []
     return ["default", *sorted(set(re.findall(r'"(axial|mrope|su)"', Path(getfile(kind)).read_text())))]
+
+
+def _turning(kind: Any) -> dict[str, str]:
+    """Kinds of layers that the class brings rotary positions for, where the models look them up by these."""
+    named = {field.name for field in fields(kind)}
+    if not {"layer_types", "rope_parameters"} <= named or "rope_parameters[layer_type]" not in source(kind):
+        return {}
+    made = kind()
+    usual = sorted(set(made.layer_types))
+    labels = list(getattr(kind, "_rope_type_labels", ()))
+    if labels and not set(usual) & set(labels):  # it looks them up by names of its own, and brings all of these
+        return {}
+    if "conv" in _entries(kind, None, layer_types=["conv"] * len(made.layer_types)):  # whatever the kinds are
+        return {}
+    beside = [_entries(kind, {one: {"rope_type": "default", "rope_theta": 1e4}}) - {one} for one in usual]
+    found = {
+        "absent": _entries(kind, None),
+        "empty": _entries(kind, {}),
+        "beside": set().union(*beside),
+        "asked": labels,
+        "usual": usual,
+    }
+    return {name: " ".join(sorted(kinds)) for name, kinds in found.items() if kinds}
+
+
+def _entries(kind: Any, given: Json | None, **besides: Any) -> set[str]:
+    try:
+        found = kind(rope_parameters=given, **besides).rope_parameters
+    except Exception:  # it wants an entry for each kind
+        return set()
+    return {name for name, one in found.items() if isinstance(one, dict | None)}
+
+
+def _filled(kind: Any) -> Iterator[str]:
+    """Keys with a list of which the models take entries by their place, so that it is never empty."""
+    for name, value in _defaults(kind):
+        if isinstance(value, list | tuple) and value and re.search(rf"\bconfig\.{name}\[", source(kind)):
+            yield name
+
+
+def _sides(kind: Any) -> Iterator[str]:
+    """Keys with the side of a square, which may be a list of the sides of a rectangle."""
+    said = {field.name: written(field.type) for field in fields(kind)}
+    for name, value in _defaults(kind):
+        both = {"int", "list[int]"} <= {*said[name].split("|")}
+        square = type(value) is int or (isinstance(value, list | tuple) and len(value) == 2)
+        if both and square and name.endswith(("image_size", "patch_size", "patch_stride")):
+            yield name
+
+
+def _defaults(kind: Any) -> Iterator[tuple[str, Any]]:
+    """What a config of the class holds that gives no key; nothing of a class that needs some."""
+    try:
+        made = vars(kind())
+    except Exception:
+        return
+    yield from ((field.name, made[field.name]) for field in fields(kind) if field.name in made)
 
 
 def _activations(kind: Any) -> Iterator[str]:

@@ -230,7 +230,7 @@ class Case:
         if made is None or not solved:
             return False
         before = {finding.rule.code for finding in self.outcome.findings}
-        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.severity == "error"}
+        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.bars}
         return after <= before - solved
 
 
