@@ -122,7 +122,8 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(after)}."
         if not write:
             yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    left = [finding for finding in after.findings if finding.rule.mends or finding.bars]
+    barring = {one.rule.code for one in plan.after.findings if one.bars}
+    left = [finding for finding in after.findings if finding.rule.mends or finding.code in barring]
     if left:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
