@@ -14,7 +14,7 @@ from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
-from hfcount.repair.proof import objections
+from hfcount.repair.proof import objections, remaining
 from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
 
@@ -93,6 +93,8 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
             continue
         # What was hidden before may come to light, and be repaired in its turn.
         rest, last = _search(after, wish, most - 1)
+        if proposal.names and not asked and remaining(last):
+            continue  # names are given up only for a checkpoint that loads then
         if not state.worsens(last, TOTALS if asked else ()):
             return [replace(proposal, doubt=" ".join(doubts)), *rest], last
     return [], state

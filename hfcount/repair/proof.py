@@ -34,6 +34,11 @@ def objections(before: State, step: Proposal, after: State) -> list[str]:
     return [*found, *_witnesses(after)]
 
 
+def remaining(after: State) -> list[str]:
+    """The codes of what would still be wrong with what is stored."""
+    return sorted({finding.rule.code for finding in after.findings if finding.bars} - {*_WITNESSES})
+
+
 def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
     """What the config described and would no longer describe, whole or in part."""
     if before is None or after is None:
@@ -130,7 +135,7 @@ def _only(size: Dim, source: str) -> bool:
 
 def _beside(after: State) -> Iterator[str]:
     """What would be wrong all the same, so that the cause may be another."""
-    left = sorted({finding.rule.code for finding in after.findings if finding.bars} - {*_WITNESSES})
+    left = remaining(after)
     if left:
         yield f"{', '.join(left)} would be left, so that the cause may be another."
 
