@@ -1,6 +1,7 @@
 """What Python programs call: verify, what_ifs, verify_tensors."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
@@ -86,6 +87,7 @@ def verify(
     """
     request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
     _check_choice("depth", depth, get_args(AskedDepth))
+    request = replace(request, headers=depth == "headers")
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(

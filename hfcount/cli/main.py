@@ -229,7 +229,8 @@ def main(
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     try:
-        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache)
+        early = depth == "headers"
+        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache, headers=early)
         requests = [_request(replace(request, model=model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None

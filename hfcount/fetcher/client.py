@@ -1,8 +1,11 @@
 """One HTTP session for all that a run reads from a Hub: bounded in time and bytes, and no token for another host."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
+from math import inf
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import requests
@@ -25,6 +28,7 @@ _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
 _SKIPPED = 1 << 20  # bytes that are read in vain
+_SPENT = 1 << 14  # the longest body that is read so that its connection serves the next request, too
 
 
 class Answer(NamedTuple):
@@ -93,6 +97,8 @@ class Client:
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
+        self.round_trip = inf
+        """Seconds that the quickest answer took to begin."""
 
     def close(self) -> None:
         """Closes all connections."""
@@ -159,7 +165,7 @@ class Client:
             status = response.status_code
             if status == 200 or (status == 206 and headers):
                 return response
-            response.close()  # what an error says at length is not read
+            self._spend(response)
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 target = joined(current, location := response.headers["Location"])
                 if target is None:
@@ -178,6 +184,21 @@ class Client:
                 code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
                 raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
+
+    def _spend(self, response: requests.Response) -> None:
+        """Lets go of an answer whose body says nothing: its connection is kept where the body is short.
+
+        The Hub redirects every weight file to another host, with a body of a kilobyte. A connection that is closed
+        there costs each file a new one.
+        """
+        length, left = claimed_length(response), _SPENT
+        with suppress(HTTPError, OSError):
+            while left > 0 and (response.raw.chunked if length is None else length <= _SPENT):
+                self.deadline.check()
+                left -= len(piece := response.raw.read1(left, decode_content=False))
+                if not piece:
+                    break
+        response.close()
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""
@@ -207,9 +228,12 @@ class Client:
         if place not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
         left = max(self.deadline.left(), 0.001)
-        return self._session.get_adapter(asked.url or "").send(
+        begun = monotonic()
+        answer = self._session.get_adapter(asked.url or "").send(
             asked, timeout=(min(_CONNECT, left), min(_READ, left)), **self._settings[place]
         )
+        self.round_trip = min(self.round_trip, monotonic() - begun)
+        return answer
 
     def _sign(self, request: Any) -> Any:
         """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc.

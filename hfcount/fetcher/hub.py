@@ -9,7 +9,7 @@ from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, tokens
 from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Client, Denied, Empty
+from hfcount.fetcher.client import Answer, Client, Denied, Empty
 from hfcount.fetcher.hub_shards import HubShards
 from hfcount.fetcher.interface import (
     ADAPTER,
@@ -80,9 +80,18 @@ class _Repo:
 
     def documents(self) -> Documents:
         """What was kept of the commit, or else what is read now."""
+        with ThreadPoolExecutor(3) as pool:
+            try:
+                return self._documents(pool)
+            except BaseException:
+                self.client.deadline.stop()  # nobody waits for the others
+                raise
+
+    def _documents(self, pool: ThreadPoolExecutor) -> Documents:
+        asked = pool.submit(self._early) if self._unknown else None
         listing, config = self.listing(), None
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
-            config, listing = self._config_unlisted(), self._tree()
+            config, listing = self._config_unlisted(asked.result() if asked else None), self._tree()
         self.sizes = None if listing is None else listing.sizes
         shards = HubShards(self.client, self.url, self.refused, self.sizes)
         if config is None and self.request.cache and self.commit:
@@ -91,19 +100,16 @@ class _Repo:
                 return kept
         if self.sizes is not None and CONFIG not in self.sizes:
             raise self._no_config()
-        with ThreadPoolExecutor(2) as pool:
-            wanted = self.sizes is None or INDEX in self.sizes
-            indexed = pool.submit(self._document, INDEX) if wanted else None
-            others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
-            try:
-                if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
-                    _ = [reading.result() for reading in (indexed, *others.values()) if reading]
-                config = config or self._document(CONFIG)
-                index = indexed.result() if indexed else None
-                beside = {name: one for name, read in others.items() if (one := read.result())}
-            except BaseException:
-                self.client.deadline.stop()  # nobody waits for the other one
-                raise
+        wanted = self.sizes is None or INDEX in self.sizes
+        indexed = pool.submit(self._document, INDEX) if wanted else None
+        if (self.request.headers or not wanted) and not self.request.meter:
+            shards.begin()
+        others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
+        if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
+            _ = [reading.result() for reading in (indexed, *others.values()) if reading]
+        config = config or self._of_the_commit(asked.result() if asked else None) or self._document(CONFIG)
+        index = indexed.result() if indexed else None
+        beside = {name: one for name, read in others.items() if (one := read.result())}
         if config is None or (index is None and self.sizes is not None and wanted):
             name = INDEX if config else CONFIG
             raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
@@ -112,10 +118,31 @@ class _Repo:
             self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes, companions=beside
         )
 
-    def url(self, name: str) -> str:
-        """Where a file is, at the commit once that is known."""
+    @property
+    def _unknown(self) -> bool:
+        """Whether nothing is known of the repo, so that its config will be needed whatever the listing says."""
+        if self.request.meter or self.request.files is not None:
+            return False
+        return not self.request.cache or evidence.commit_of(self.request, self.place.url) is None
+
+    def _early(self) -> Answer | None:
+        """config.json as the branch has it, asked for while the listing is; None where that does not work out."""
+        with suppress(FetchError, Denied):
+            return self.client.document(self.named(CONFIG), self.url(CONFIG, self.asked), CAPS[CONFIG])
+        return None
+
+    def _of_the_commit(self, early: Answer | None) -> Document | None:
+        """The same if it is of the commit that was listed, and as long as listed."""
+        if early is None or early.headers.get("X-Repo-Commit") != self.commit:
+            return None
+        if (self.sizes or {}).get(CONFIG) not in (None, len(early.body)):
+            return None
+        return Document(f"{self.label} {CONFIG}", early.body)
+
+    def url(self, name: str, revision: str | None = None) -> str:
+        """Where a file is, at the commit once that is known, or at another revision."""
         path = f"{self.subfolder}/{name}" if self.subfolder else name
-        return self.place.file(self.model, self.commit or self.asked, path)
+        return self.place.file(self.model, revision or self.commit or self.asked, path)
 
     def named(self, name: str) -> str:
         """A file as messages call it."""
@@ -185,9 +212,11 @@ class _Repo:
             return following
         raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
 
-    def _config_unlisted(self) -> Document:
+    def _config_unlisted(self, early: Answer | None) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
-        config = self._document(CONFIG)
+        if early is not None:
+            self._learn(early.headers.get("X-Repo-Commit", ""))
+        config = self._of_the_commit(early) or self._document(CONFIG)
         if config is None:
             raise self._no_config()
         if self.commit is None:

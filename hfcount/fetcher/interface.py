@@ -60,6 +60,7 @@ class Request:
         files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
             the commit, and nothing is listed.
         meter: counts the requests to the Hub, where many runs share a quota.
+        headers: whether the headers will be read whatever the index says, so that they may be asked for early.
     """
 
     model: str
@@ -71,6 +72,7 @@ class Request:
     cache: bool = True
     files: Mapping[str, int | None] | None = field(default=None, hash=False)
     meter: "Meter | None" = field(default=None, compare=False)
+    headers: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
