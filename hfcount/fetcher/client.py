@@ -28,6 +28,7 @@ _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
 _SKIPPED = 1 << 20  # bytes that are read in vain
+_COMMIT = "X-Repo-Commit"
 _SPENT = 1 << 14  # the longest body that is read so that its connection serves the next request, too
 
 
@@ -153,7 +154,7 @@ class Client:
 
     def _open(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """The answer of the last of a chain of redirects."""
-        current, hops, attempts = url, 0, 0
+        current, hops, attempts, commit = url, 0, 0, ""
         while hops < _REDIRECTS:
             self.deadline.check()
             response = self._metered(what, current, headers)
@@ -163,6 +164,10 @@ class Client:
                 response.close()
                 raise
             status = response.status_code
+            if origin(current) == self._origin:
+                commit = response.headers.get(_COMMIT, commit)
+            if commit:  # which the host that a file lies on does not say
+                response.headers[_COMMIT] = commit
             if status == 200 or (status == 206 and headers):
                 return response
             self._spend(response)
@@ -181,7 +186,7 @@ class Client:
                 if status == 403 and not own:
                     raise _Refused("the signed address was refused (403)")
                 said = printable(response.headers.get("X-Error-Message", ""), 160)
-                code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
+                code = response.headers.get("X-Error-Code", "")
                 raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
 
