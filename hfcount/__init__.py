@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before
 if TYPE_CHECKING:
     from typing import Any
 
-    from hfcount.api import verify, verify_tensors, what_ifs
+    from hfcount.api import verify, verify_model, verify_tensors, what_ifs
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -49,6 +49,7 @@ _HOMES = {
     "blueprint": "plan",
     "sweep": "sweeping.run",
     "verify": "api",
+    "verify_model": "api",
     "verify_tensors": "api",
     "what_ifs": "api",
 }
@@ -72,6 +73,7 @@ __all__ = [
     "blueprint",
     "sweep",
     "verify",
+    "verify_model",
     "verify_tensors",
     "what_ifs",
 ]

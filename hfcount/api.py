@@ -1,4 +1,4 @@
-"""What Python programs call: verify, what_ifs, verify_tensors."""
+"""What Python programs call: verify, what_ifs, verify_model, verify_tensors."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hfcount.fetcher import Request
+from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect
@@ -20,7 +21,7 @@ from hfcount.text import typed
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
 
-__all__ = ["verify", "verify_tensors", "what_ifs"]
+__all__ = ["verify", "verify_model", "verify_tensors", "what_ifs"]
 
 
 def verify(
@@ -87,7 +88,7 @@ def verify(
     """
     request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
     _check_choice("depth", depth, get_args(AskedDepth))
-    request = replace(request, headers=depth == "headers")
+    request = replace(request, headers=early(depth))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(
@@ -184,6 +185,35 @@ def verify_tensors(
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
     return examine(documents(config, tensors), options)
+
+
+def verify_model(
+    model: Any, *, allow: Collection[str] = (), strict: bool = False, derive_with: DerivedWith | None = None
+) -> Report:
+    """Verifies a model of transformers that is in memory, as save_pretrained would write it.
+
+    Its config need not have been saved: the class is the model's own, and so is the dtype. Of tied weights, which share
+    their memory, one is compared. Names and shapes are enough, so the meta device will do.
+
+    >>> model = transformers.AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-0.6B")  # doctest: +SKIP
+    >>> verify_model(model).raise_for_verdict()  # doctest: +SKIP
+    <Report Qwen3ForCausalLM in memory: verified>
+
+    Args:
+        model: the model; one compiled or wrapped for data parallelism is unwrapped.
+        others: as for `verify`.
+
+    Raises:
+        UnknownArchitecture: no family describes the config.
+        TypeError: it is no model of transformers, or it is quantised, split between ranks or has an adapter, so that
+            what it holds is not what it would save.
+        ValueError: safetensors has no such dtype, or there is no such rule.
+    """
+    from hfcount.fetcher.module import opened
+
+    _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
+    options = Options("headers", _policy(allow, strict), derive_with=derive_with)
+    return examine(opened(model), options)
 
 
 def _request(

@@ -3,6 +3,7 @@
     HfcountError
     ├── FetchError            the documents cannot be read: no network, no access, nothing there
     ├── UnknownArchitecture   no family describes this config
+    │   └── UnknownClass      the class that it names is code of the repo's own; carries a rule's code
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
     ├── NotVerified           only raised by Report.raise_for_verdict
@@ -97,6 +98,13 @@ class ConfigError(_BrokenRule):
 
     kind = "ConfigError"
     code = "HF103"
+
+
+class UnknownClass(_BrokenRule, UnknownArchitecture):
+    """The config names a class that no family describes; `code` is the rule that says so."""
+
+    kind = "UnknownArchitecture"
+    code = "HF109"
 
 
 class NotVerified(HfcountError):

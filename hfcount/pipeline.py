@@ -5,16 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, HfcountError, UnknownArchitecture
+from hfcount.errors import (
+    BadSetting,
+    ConfigError,
+    DocumentError,
+    FetchError,
+    HfcountError,
+    UnknownArchitecture,
+    UnknownClass,
+)
 from hfcount.fetcher import Request, fetch, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import BIN_INDEX, CONFIG, INDEX, Documents
 from hfcount.fetcher.missing import config_alone, not_read, nothing_to_compare, pickled
 from hfcount.fetcher.weights import Weights, recorded_sizes, weights
 from hfcount.formats.index import read_index
-from hfcount.formats.json import Document, parse_object
+from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint, build
@@ -26,6 +34,7 @@ from hfcount.storage.schemes import SIDE_FILES, announcements
 from hfcount.text import printable
 from hfcount.verifier import explain
 from hfcount.verifier import verify as compare
+from hfcount.verifier.findings import DIFFERING, Outcome
 
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
 
@@ -116,18 +125,24 @@ def _look(run: Inspection) -> None:
     try:
         values = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         given = changed(values, changes)
+        endless = found_endless(values) if run.documents.source != "memory" and may_be_endless(document) else None
         run.announced = announcements(given, _beside(run.documents))
         where = f"{document.where} with {written(changes)}" if changes else document.where
         config = Config(given, where=where, chosen=changes)
         run.blueprint = _blueprint(config, given, run.options)
         check_known(config, document.where, values, changes)  # only now have all keys been read
         _compare(run, run.blueprint)
+        _doubt_code(run, run.blueprint)
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced)
+        if endless:
+            run.outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
         if run.options.load.ranks:
             _share(run, run.blueprint)
         run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
-    except (DocumentError, ConfigError) as error:
+    except (DocumentError, ConfigError, UnknownClass) as error:
+        if isinstance(error, UnknownClass):
+            run.unseen = Failure(kind=error.kind, message="the class that config.json names is not described here")
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
         run.outcome.report(
             error.code,
@@ -145,8 +160,8 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     known = None
     try:
         known = build(config)
-    except UnknownArchitecture:
-        if options.derive_with is None:
+    except UnknownArchitecture as error:
+        if options.derive_with is None or isinstance(error, UnknownClass):
             raise
     if known and not (known.asides and options.derive_with):
         return known
@@ -158,6 +173,17 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
         if known is None:
             raise
     return known
+
+
+def _doubt_code(run: Inspection, blueprint: Blueprint) -> None:
+    """Leaves a blueprint beside code of the repo's own where nothing that was read is as it says.
+
+    Raises:
+        UnknownClass: that this code may build another model.
+    """
+    if blueprint.coded and (run.depth == "config" or run.outcome.has(*DIFFERING)):
+        run.blueprint, run.outcome = None, Outcome()
+        raise blueprint.coded
 
 
 def _share(run: Inspection, blueprint: Blueprint) -> None:
@@ -194,16 +220,32 @@ def _compare(run: Inspection, blueprint: Blueprint) -> None:
             run.index, run.depth = run.options.indexes(documents.index), "index"
     run.weights = found = weights(documents, run.index)
     run.outcome = compare(blueprint, run.index, announced=run.announced, weights=found)
-    need = _need_of_headers(run, found)
-    if asked == "headers" or (asked == "auto" and (need or documents.shards.local)):
-        run.depth_reason = need
+    need, kept = _need_of_headers(run, found), _kept(run, found)
+    if asked == "headers" or (asked == "auto" and (need or documents.shards.local or kept)) or kept == "all":
+        known = bool(kept) and asked != "headers" and not documents.shards.local
+        run.depth_reason = need or ("an earlier run has read them" if known else None)
         _look_at_the_headers(run, blueprint, found)
-    elif run.index is None:
-        run.unseen = Failure(kind="NoIndex", message=nothing_to_compare(documents, found))
-    elif (doubt := _doubt(run)) and not any(finding.severity == "error" for finding in run.outcome.findings):
-        run.unseen = Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.")
+    else:
+        run.unseen = _unopened(run, found, kept)
     if documents.source == "cache" and not found.whole and run.unseen is None and (unread := _unread(run, found)):
         run.unseen = Failure(kind="NotCached", message=not_read(documents, found, unread))
+
+
+def _kept(run: Inspection, found: Weights) -> Literal["all", "some"] | None:
+    """Which headers earlier runs have read of the commit: a verdict must not forget what they saw."""
+    wanted = {*found.there, *found.beside}
+    kept = wanted.intersection(run.documents.shards.kept)
+    return ("all" if kept == wanted else "some") if kept else None
+
+
+def _unopened(run: Inspection, found: Weights, kept: str | None) -> Failure | None:
+    """Why the index does not settle it, where headers were not to be read."""
+    if run.index is None:
+        return Failure(kind="NoIndex", message=nothing_to_compare(run.documents, found))
+    if any(finding.severity == "error" for finding in run.outcome.findings):
+        return None
+    doubt = _doubt(run) or (kept and "an earlier run has read the headers of some of the files of this commit")
+    return Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.") if doubt else None
 
 
 @contextmanager

@@ -7,10 +7,12 @@ from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
-from hfcount.errors import ConfigError
+from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import check_alike
+from hfcount.mapper.readers import Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
+from hfcount.naming import Naming, coded, elsewhere, naming, refused
 from hfcount.spec import Head, Spec
 from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
@@ -70,9 +72,13 @@ class Blueprint:
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
     `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
-    contradictions in the config that leave names and shapes alone: a model of it can be built, and cannot run.
+    what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a model can be
+    built that cannot run, and values that transformers refuses.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
-    they are then all that is known.
+    they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
+    `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
+    build another model. `ties_otherwise` and `rotary_otherwise` are what other readers than the reference make of the
+    config.
     """
 
     spec: Spec
@@ -82,6 +88,11 @@ class Blueprint:
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
+    naming: Naming = field(default_factory=Naming)
+    other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
+    coded: UnknownClass | None = None
+    ties_otherwise: tuple[Tied, ...] = ()
+    rotary_otherwise: tuple[Rotary, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -125,9 +136,11 @@ class Blueprint:
     @property
     def active_without_embedding(self) -> int:
         """`active` without an embedding table that is only looked up, in elements."""
-        tied = {leaf.to for leaf in self.leaves}
+        tied = {leaf.to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
         return self.active - sum(
-            leaf.elements for leaf in self._parameters() if leaf.component == "embedding" and leaf.name not in tied
+            leaf.active_elements
+            for leaf in self._parameters()
+            if leaf.component == "embedding" and leaf.name not in tied
         )
 
     @property
@@ -254,16 +267,63 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     for key in config:
         if not isinstance(key, str):
             raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
-    return build(Config(config))
+    found = build(Config(config))
+    if found.coded:
+        raise found.coded
+    return found
 
 
-def build(config: Config) -> Blueprint:
-    """The blueprint of a Config; raises as `blueprint` does."""
+def build(config: Config, whatever_class: bool = False) -> Blueprint:
+    """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own.
+
+    With `whatever_class` the class that it names says what is around the model, and not whose model it is.
+    """
+    named = Naming() if whatever_class else naming(config)
     try:
-        spec = families.read(config)
+        try:
+            spec = families.read(config)
+        except UnknownArchitecture:
+            if not named.types:
+                raise
+            config = config.again({"architectures": None})  # the type has no class with that ending
+            spec = families.read(config)
         tree = families.tree(spec)
     except ZeroDivisionError:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
     check_alike(config)
-    return Blueprint(spec, tree, tuple(config.unread()), config.taken, config.problems, config.token_ids)
+    ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
+    unread = tuple(config.unread(ignored))
+    keys = coded(config, spec.family, unread)
+    return Blueprint(
+        spec,
+        tree,
+        unread,
+        config.taken,
+        (*config.problems, *config.refused),
+        config.token_ids,
+        naming=named,
+        other=_other(config, named),
+        coded=refused(config, keys) if keys else None,
+        ties_otherwise=config.ties_otherwise(spec.tied),
+        rotary_otherwise=config.rotary_otherwise,
+    )
+
+
+def _other(config: Config, named: Naming) -> "dict[str, Blueprint | ConfigError]":
+    """What the class would be under this config, by the first model_type that it is of and that is described.
+
+    Raises:
+        UnknownClass: none of them is.
+    """
+    reason = ""
+    for model_type in named.types:
+        try:
+            return {model_type: build(config.again({"model_type": model_type, "architectures": [named.name]}))}
+        except ConfigError as error:
+            return {model_type: error}
+        except UnknownArchitecture as error:
+            reason = reason or str(error)
+    if named.types:
+        raise elsewhere(config, named, reason)
+    return {}

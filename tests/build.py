@@ -81,6 +81,11 @@ def config(family: str, *without: str, **changes: Any) -> Json:
     return {key: value for key, value in TINY[family].items() if key not in without} | changes
 
 
+def named(family: str, head: str) -> list[str]:
+    """The `architectures` of the family's class with a head, such as `Model`."""
+    return [TINY[family]["architectures"][0].removesuffix("ForCausalLM") + head]
+
+
 def index(values: Json, width: int = 2) -> Json:
     """The index that a current writer saves for a config, every element `width` bytes wide."""
     blueprint = hfcount.blueprint(values)

@@ -62,7 +62,7 @@ class Run(Protocol):
     """`hfcount *args --format json` in an empty folder, with a cache of its own, against `endpoint`."""
 
     def __call__(
-        self, *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 20
+        self, *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 200
     ) -> Result: ...
 
 
@@ -94,7 +94,7 @@ def run(hub: Hub, tmp_path: Path) -> Run:
     folder.mkdir()
 
     def command(
-        *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 20
+        *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 200
     ) -> Result:
         given = {"HF_ENDPOINT": endpoint or hub.url, "HF_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
         done = subprocess.run(

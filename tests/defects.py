@@ -161,8 +161,49 @@ def single(**changes: Any) -> Checkpoint:
     return checkpoint
 
 
+def seeing(whole: bool, inner: bool) -> Checkpoint:
+    """A LLaVA-NeXT without a head, in one file without an index, whose tie is written at two levels."""
+    size = {"image_size": 8, "patch_size": 4, "projection_dim": 6}
+    vision = {"hidden_size": 10, "intermediate_size": 14, "num_hidden_layers": 2, "num_attention_heads": 2, **size}
+    text = {key: value for key, value in config("llama").items() if key != "architectures"}
+    values = {
+        "model_type": "llava_next",
+        "architectures": ["LlavaNextForConditionalGeneration"],
+        "dtype": "bfloat16",
+        "vision_config": {"model_type": "clip_vision_model", **vision},
+        "text_config": text | {"tie_word_embeddings": inner},
+        "tie_word_embeddings": whole,
+        "image_token_index": 3,
+        "vision_feature_layer": -2,
+    }
+    return Checkpoint(values, {SINGLE: stored(values)}, weight_map={})
+
+
 def tied() -> Checkpoint:
     return sharded("qwen3", tie_word_embeddings=True)
+
+
+def text_to_text(**changes: Any) -> Checkpoint:
+    """A T5, in one file without an index."""
+    sizes = {
+        "d_model": 12,
+        "d_kv": 3,
+        "num_heads": 4,
+        "d_ff": 20,
+        "num_layers": 2,
+        "vocab_size": 50,
+        "relative_attention_num_buckets": 8,
+    }
+    kind = {"architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "dtype": "bfloat16"}
+    return Checkpoint(values := kind | sizes | changes, {SINGLE: stored(values)}, {})
+
+
+def predicted_words() -> Checkpoint:
+    """A BERT that predicts words, in one file without an index."""
+    sizes = {"hidden_size": 12, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 20}
+    rows = {"vocab_size": 50, "max_position_embeddings": 16, "type_vocab_size": 2}
+    kind = {"architectures": ["BertForMaskedLM"], "model_type": "bert", "dtype": "bfloat16"}
+    return Checkpoint(values := kind | sizes | rows, {SINGLE: stored(values)}, {})
 
 
 def predicting(with_layers: bool) -> Checkpoint:
@@ -208,6 +249,11 @@ def float16() -> Checkpoint:
 
 
 # Edits that several rows share
+
+
+def _under(checkpoint: Checkpoint, start: str, other: str) -> Tensors:
+    """The tensors, of which those whose names begin so have another beginning."""
+    return {name.replace(f"{start}.", f"{other}.", 1): one for name, one in checkpoint.tensors.items()}
 
 
 def into(dtype: str, *ends: str) -> Callable[[Checkpoint], None]:
@@ -344,6 +390,28 @@ def in_blocks(checkpoint: Checkpoint) -> None:
         for name, (_, (rows, columns)) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
             tensors[name] = ("F8_E4M3", (rows, columns))
             tensors[f"{name}_scale_inv"] = ("F32", (-(-rows // 16), -(-columns // 16)))
+
+
+def in_stacks(checkpoint: Checkpoint) -> None:
+    """The scales of a layer's experts in one tensor, as transformers 5 saves them."""
+    d, width, experts = (checkpoint.config[key] for key in ("hidden_size", "moe_intermediate_size", "num_experts"))
+    checkpoint.change(lambda name, *one: None if ".experts." in name and "_scale_inv" in name else one)
+    for number in range(3):
+        start = f"model.layers.{number}.mlp.experts."
+        checkpoint.add({f"{start}gate_up_proj_scale_inv": ("F32", (experts, -(-2 * width // 16), -(-d // 16)))})
+        checkpoint.add({f"{start}down_proj_scale_inv": ("F32", (experts, -(-d // 16), -(-width // 16)))})
+
+
+def in_channels(checkpoint: Checkpoint) -> None:
+    """Every projection of the layers as FP8 with a scale for each row, by settings that say 4 bits."""
+    weights = {"num_bits": 4, "type": "float", "strategy": "channel"}
+    groups = {"all": {"targets": ["Linear"], "weights": weights}}
+    form = {"quant_method": "compressed-tensors", "format": "float-quantized", "ignore": ["lm_head"]}
+    checkpoint.config["quantization_config"] = form | {"config_groups": groups}
+    for tensors in checkpoint.shards.values():
+        for name, (_, shape) in [one for one in tensors.items() if one[0].endswith("_proj.weight")]:
+            tensors[name] = ("F8_E4M3", shape)
+            tensors[f"{name}_scale"] = ("BF16", (shape[0], 1))
 
 
 GROUPS = "model.layers.1.mlp.up_proj."
@@ -649,6 +717,46 @@ CASES: dict[str, Case] = {
             claims(total_parameters=TOTAL),
         ),
     ),
+    "a T5 with a head of its own": Case("verified", make=lambda: text_to_text(tie_word_embeddings=False)),
+    "a T5 without the head that it should have": Case(
+        "unverified",
+        "HF214",
+        ("lm_head.weight", "600 elements", "ties it to the embedding whatever the config says"),
+        make=lambda: text_to_text(tie_word_embeddings=False),
+        spoil=without("lm_head."),
+    ),
+    "a tied embedding under two other names": Case(
+        "explained",
+        "HF212",
+        ("encoder.embed_tokens.weight is stored and shared.weight is not", "1 more tensor is stored so"),
+        make=text_to_text,
+        spoil=lambda checkpoint: checkpoint.shards.update(
+            {SINGLE: {**_under(checkpoint, "shared", "encoder.embed_tokens"), "lm_head.weight": ("BF16", (50, 12))}}
+        ),
+    ),
+    "a tied embedding under no name": Case("mismatch", "HF201", make=text_to_text, spoil=without("shared.")),
+    "a bias under the name of its second module": Case(
+        "explained",
+        "HF209",
+        ("cls.predictions.decoder.bias for cls.predictions.bias",),
+        make=predicted_words,
+        spoil=lambda checkpoint: checkpoint.rename(
+            lambda name: name.replace("predictions.bias", "predictions.decoder.bias")
+        ),
+    ),
+    "a bias under both names": Case(
+        "explained",
+        "HF204",
+        ("cls.predictions.decoder.bias",),
+        make=predicted_words,
+        spoil=lambda checkpoint: checkpoint.add({"cls.predictions.decoder.bias": ("BF16", (50,))}),
+    ),
+    "rotary frequencies of the whole model": Case(
+        "explained",
+        "HF204",
+        ("model.rotary_emb.inv_freq", "which loaders skip"),
+        spoil=lambda checkpoint: checkpoint.add({"model.rotary_emb.inv_freq": ("F32", (3,))}),
+    ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
     "rotary frequencies in bfloat16": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("BF16")),
     "rotary frequencies in one file": Case("explained", "HF204", ("inv_freq",), make=single, spoil=frequencies("F32")),
@@ -909,6 +1017,35 @@ CASES: dict[str, Case] = {
     "MLX, and the scales of a module are lost": Case(
         "mismatch", "HF503", ("model.layers.1.mlp.up_proj.scales",), spoil=both(in_groups, without(GROUPS + "scales"))
     ),
+    "MLX, and a module is dense": Case(
+        "verified",
+        spoil=both(
+            in_groups,
+            without(GROUPS + "scales", GROUPS + "biases"),
+            into_one(GROUPS + "weight", "BF16", (20, 12)),
+        ),
+    ),
+    "FP8 with a number of bits that it has not": Case(
+        "mismatch",
+        "HF505",
+        ("config_groups.all.weights.num_bits is 4, and format float-quantized means 8",),
+        spoil=in_channels,
+    ),
+    "a mixture in FP8 with the scales of all experts in one tensor": Case(
+        "explained",
+        "HF506",
+        ("experts.gate_up_proj_scale_inv", "vLLM"),
+        make=lambda: sharded("qwen3_moe"),
+        spoil=both(in_blocks, in_stacks),
+    ),
+    "scales of a cache, and one is lost": Case(
+        "mismatch",
+        "HF502 HF503",
+        ("model.layers.1.self_attn.v_scale", "other layers have theirs"),
+        spoil=lambda one: one.add(
+            {f"model.layers.{n}.self_attn.{k}_scale": ("F32", ()) for n in range(3) for k in "kv" if (n, k) != (1, "v")}
+        ),
+    ),
     "scales of a cache": Case(
         "explained",
         "HF502",
@@ -924,6 +1061,91 @@ CASES: dict[str, Case] = {
         ("num_key_value_heads 8",),
         make=lambda: sharded("mistral", num_attention_heads=8, num_key_value_heads=8),
         spoil=lambda checkpoint: checkpoint.config.pop("num_key_value_heads"),
+    ),
+    "another model's class": Case(
+        "mismatch",
+        "HF107",
+        ("names Qwen2ForCausalLM", "needs 9 tensors more", "q_proj.bias", "Name LlamaForCausalLM in architectures"),
+        spoil=says(architectures=["Qwen2ForCausalLM"]),
+    ),
+    "another model's type": Case(
+        "mismatch",
+        "HF107 HF201",
+        ("names LlamaForCausalLM", "Set model_type to llama"),
+        spoil=says(model_type="qwen2"),
+    ),
+    "a class with the same tensors": Case(
+        "explained",
+        "HF107",
+        ("names LlamaForCausalLM", "the same tensors", "Name MistralForCausalLM"),
+        make=lambda: sharded("mistral"),
+        spoil=says(architectures=["LlamaForCausalLM"]),
+    ),
+    "a class of another framework": Case(
+        "explained", "HF107", ("Flax's form of LlamaForCausalLM",), spoil=says(architectures=["FlaxLlamaForCausalLM"])
+    ),
+    "no model_type": Case(
+        "mismatch",
+        "HF108",
+        ("counted as llama", 'Add "model_type": "llama"'),
+        spoil=lambda checkpoint: checkpoint.config.pop("model_type"),
+    ),
+    "no model_type, and code of its own": Case(
+        "explained",
+        "HF108",
+        ("configuration_own.OwnConfig",),
+        spoil=says(model_type=None, auto_map={"AutoConfig": "configuration_own.OwnConfig"}),
+    ),
+    "a class that nobody has": Case(
+        "unverified",
+        "HF109",
+        ("FooForCausalLM", "no class of llama", "such as LlamaForCausalLM"),
+        spoil=says(architectures=["FooForCausalLM"]),
+    ),
+    "code of its own, with experts": Case(
+        "unverified",
+        "HF109",
+        ("auto_map takes modeling_own.LlamaForCausalLM", "num_experts"),
+        spoil=both(
+            without(NORM),
+            says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
+        ),
+    ),
+    "code of its own, and all is as it would be without": Case(
+        "verified",
+        "HF102",
+        ("num_experts",),
+        spoil=says(auto_map={"AutoModelForCausalLM": "modeling_own.LlamaForCausalLM"}, num_experts=8),
+    ),
+    "a tie at one of two levels": Case(
+        "explained",
+        "HF112",
+        ("ties the head", "text_config.tie_word_embeddings", "transformers 4.57", "hfcount fix --only HF112"),
+        make=lambda: seeing(whole=True, inner=False),
+    ),
+    "a base of rotary positions that version 4 does not see": Case(
+        "verified",
+        "HF113",
+        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF113"),
+        make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
+    ),
+    "a rotation that needs a factor": Case(
+        "mismatch",
+        "HF110",
+        ("rope_scaling.factor is absent", "linear", "transformers"),
+        spoil=says(rope_scaling={"type": "linear"}),
+    ),
+    "an activation that nobody knows": Case(
+        "mismatch", "HF110", ('hidden_act is "gelu2"', "silu"), spoil=says(hidden_act="gelu2")
+    ),
+    "a number in quotes": Case(
+        "mismatch",
+        "HF110",
+        ('max_position_embeddings is "2048"', "a whole number", "Write 2048."),
+        spoil=says(max_position_embeddings="2048"),
+    ),
+    "a number without end": Case(
+        "verified", "HF111", ("time_step_limit[1] is Infinity",), spoil=says(time_step_limit=[0.0, float("inf")])
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),

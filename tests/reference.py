@@ -5,6 +5,9 @@ the class's name: the declared default of each key (`keys`), further names of ke
 (`parts`) its class, whether a model_type of its own overrides that, what it holds where it is absent, and true if it
 holds that, too, where keys are absent. Left out are keys of every class, and keys that bear neither on shapes nor on
 how others are read, but for token ids.
+
+It also writes hfcount/mapper/declared.json: by the same names, all further keys that a class declares, or sets of
+itself and so saves.
 """
 
 import json
@@ -15,7 +18,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from hfcount.mapper.shapeless import is_shapeless
+
 FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "reference.json"
+DECLARED = FILE.with_name("declared.json")
 
 Json = dict[str, Any]
 
@@ -30,8 +36,11 @@ NO_SHAPE = re.compile(
 IDS = re.compile(r"_token_(id|index)$")
 
 
-def recorded() -> Json:
-    """What the file holds: the version of transformers, and its classes."""
+def recorded(every: dict[str, set[str]] | None = None) -> Json:
+    """What the file holds: the version of transformers, and its classes.
+
+    `every` is given all keys of each class, whatever the file holds of them.
+    """
     import transformers
     from transformers.configuration_utils import SubConfigSpec
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
@@ -47,10 +56,13 @@ def recorded() -> Json:
         return json.loads(json.dumps(found))
 
     def named(kind: Any) -> str:
-        return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
+        return named_as(kind, known)
 
     def described(kind: Any) -> Json:
         keys = {field.name: _default(field) for field in fields(kind)}
+        written = {} if every is None else _written(kind)
+        if every is not None:
+            every.setdefault(named(kind), set()).update(keys, kind.attribute_map, written)
         below = kind.sub_configs_defaults or {
             name: SubConfigSpec(one, getattr(one, "model_type", "")) for name, one in kind.sub_configs.items()
         }
@@ -65,6 +77,8 @@ def recorded() -> Json:
             if absent and _merged(kind, name, absent, own):
                 parts[name].append(True)
             wanted.extend([own] if own else [])
+            if own and every is not None:  # what a config sets in those below it
+                every.setdefault(named(own), set()).update(written.get(name) or ())
         # A name that is mapped to another is set under that, which need not be declared.
         pairs = [(name, key) if key in keys else (key, name) for name, key in kind.attribute_map.items()]
         names = {name: key for name, key in pairs if key in keys and not NO_SHAPE.search(name)}
@@ -72,6 +86,8 @@ def recorded() -> Json:
         whole = {"keys": dict(sorted(declared.items())), "names": dict(sorted(names.items())), "parts": parts}
         return {name: value for name, value in whole.items() if value}
 
+    if every is not None:
+        every["*"] = common | _written(transformers.PreTrainedConfig).keys()
     classes: Json = {}
     wanted: list[Any] = []
     for one, kind in known.items():
@@ -80,6 +96,38 @@ def recorded() -> Json:
         if named(kind) not in classes:
             classes[named(kind)] = described(kind)
     return {"version": transformers.__version__, "classes": dict(sorted(classes.items()))}
+
+
+def _written(kind: Any) -> Json:
+    """What a config of this class, made of its defaults, saves."""
+    try:
+        found: Json = kind().to_dict()
+    except Exception:  # a class that needs more than that
+        return {}
+    return found
+
+
+def named_as(kind: Any, known: Json) -> str:
+    """How a class is named in the record: by its model_type, unless another class has that."""
+    return kind.model_type if known.get(kind.model_type) is kind else kind.__name__
+
+
+def classes_of() -> Json:
+    """All classes that the record names, by name."""
+    from transformers import PreTrainedConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
+
+    known = {one: CONFIG_MAPPING[one] for one in CONFIG_MAPPING_NAMES}
+    found, wanted = dict(known), list(known.values())
+    for kind in wanted:  # grows
+        specs = {name: (one.config_class, one.model_type) for name, one in kind.sub_configs_defaults.items()}
+        specs = specs or {name: (one, getattr(one, "model_type", "")) for name, one in kind.sub_configs.items()}
+        for name, (one, usual) in specs.items():
+            own = one if issubclass(one, PreTrainedConfig) else known.get(usual) or _made(kind, name)[0]
+            if own is not None and named_as(own, known) not in found:
+                found[named_as(own, known)] = own
+                wanted.append(own)
+    return dict(sorted(found.items()))
 
 
 def _made(kind: Any, name: str) -> tuple[Any, Json]:
@@ -115,8 +163,26 @@ def text(whole: Json) -> str:
     return f'{{"version": "{whole["version"]}", "classes": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
+def declared(whole: Json, further: dict[str, set[str]]) -> Json:
+    """What declared.json holds: by class the names that the other file lacks; `*` is of all classes."""
+    common = further["*"]
+    found = {"*": sorted(common)}
+    for name, one in whole["classes"].items():
+        known = {key for kind in ("keys", "names", "parts") for key in one.get(kind, ())}
+        found[name] = sorted(key for key in further.get(name, set()) - common - known if not is_shapeless(key))
+    return {name: " ".join(keys) for name, keys in found.items() if keys}
+
+
+def lines(found: Json) -> str:
+    """One class a line."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(keys)}" for name, keys in found.items()) + "\n}\n"
+
+
 def main() -> int:
-    FILE.write_text(text(recorded()))
+    further: dict[str, set[str]] = {}
+    whole = recorded(further)
+    FILE.write_text(text(whole))
+    DECLARED.write_text(lines(declared(whole, further)))
     return 0
 
 

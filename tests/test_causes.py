@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from conftest import Run
 from defects import FIRST, SECOND, Checkpoint, Tensors, stored
 
 import hfcount
+from hfcount.mapper.classes import HEAD, classes
 from hfcount.mapper.whatif import changed
 
 ARCHITECTURES = Path(__file__).parent.parent / "fixtures" / "architectures"
@@ -120,6 +122,18 @@ def both(first: Callable[[Tensors], Tensors], second: Callable[[Tensors], Tensor
     return lambda tensors: second(first(tensors))
 
 
+METAS = {
+    "post_attention_layernorm": "ffn_norm",
+    "input_layernorm": "attention_norm",
+    "embed_tokens": "tok_embeddings",
+    "gate_proj": "w1",
+    "down_proj": "w2",
+    "up_proj": "w3",
+    "mlp": "feed_forward",
+    "self_attn": "attention",
+} | {f"{one}_proj": f"w{one}" for one in "qkvo"}
+"""What transformers calls otherwise than Meta, but for the head."""
+
 FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 LLAMA, MOE = config("llama"), config("qwen3_moe")
 GEMMA, LLAVA = recorded("gemma3"), recorded("llava")
@@ -149,7 +163,8 @@ CASES = {
         LLAMA,
         config("llama", vocab_size=54),
         reshaped(embed_tokens=(54, 12)),
-        cause="model.embed_tokens.weight has 54 rows and lm_head.weight has 50 rows: one was resized without the other",
+        cause="model.embed_tokens.weight has 54 rows and lm_head.weight has 50 rows: one was resized or cut without the"
+        " other",
         fix="Give both as many rows, and set vocab_size to that number.",
     ),
     "a pruned width, and heads as they were": Case(
@@ -434,11 +449,7 @@ CASES = {
     "names of Meta, of which one is transformers' own without its prefix": Case(
         LLAMA,
         spoil=lambda tensors: {
-            name.removeprefix("model.")
-            .replace("self_attn.q_proj", "attention.wq")
-            .replace("mlp.gate_proj", "feed_forward.w1")
-            .replace("input_layernorm", "attention_norm")
-            .replace("embed_tokens", "tok_embeddings"): one
+            reduce(lambda text, pair: text.replace(*pair), METAS.items(), name.removeprefix("model.")): one
             for name, one in tensors.items()
         },
         codes="HF201",
@@ -447,7 +458,7 @@ CASES = {
     ),
     "names of llama.cpp": Case(
         LLAMA,
-        spoil=both(renamed("model.layers", "blk"), renamed("self_attn.q_proj", "attn_q")),
+        spoil=both(renamed("model.layers", "blk"), both(renamed("self_attn.", "attn_"), renamed("mlp.", "ffn_"))),
         codes="HF201",
         cause="These are names of llama.cpp (GGUF).",
         fix="Convert the GGUF file with transformers: from_pretrained(..., gguf_file=...) and save_pretrained.",
@@ -458,6 +469,21 @@ CASES = {
         codes="HF201",
         cause="These are names of Flax.",
         fix="Convert them: the matrices are transposed, too.",
+    ),
+    "an ending that Flax has, in some of the names": Case(
+        LLAMA,
+        spoil=renamed("q_proj.weight", "q_proj.kernel"),
+        codes="HF201",
+        cause="one of its shape is stored under another name",
+        fix="Rename model.layers.{0-2}.self_attn.q_proj.kernel to model.layers.{0-2}.self_attn.q_proj.weight, if they"
+        " are the same.",
+    ),
+    "a beginning that llama.cpp has, before other names": Case(
+        LLAMA,
+        spoil=renamed("model.layers", "blk"),
+        codes="HF201",
+        cause="one of its shape is stored under another name",
+        fix="Rename them, if they are the same.",
     ),
     # Packed weights
     "packed, and a layer lost": Case(
@@ -578,6 +604,9 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     for key, value in re.findall(r"([\w.]+)(?: to|:) (\[[^\]]*\]|\w+)", cure):
         if key != "architectures":
             values = changed(values, {key: value if key == "model_type" else json.loads(value)})
+    if "architectures to its class" in cure:
+        head = HEAD.search(values["architectures"][0])
+        values = values | {"architectures": [one for one in classes(values["model_type"]) if one.endswith(head[0])]}
     if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
         values = values | {found[2]: values[found[2]][: int(found[1])]}
     assert verified(values, tensors, tmp_path).verdict == "verified"

@@ -140,7 +140,7 @@ sys.argv = ["hfcount", "models/a", "--format", "json"]
 from hfcount.__main__ import run
 run()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
     interrupted = module != "json.tool"  # which nothing imports
     assert (done.returncode, done.stderr) == ((130, "interrupted\n") if interrupted else (0, ""))
 
@@ -159,7 +159,7 @@ def test_ctrl_c_while_the_hub_is_silent_is_one_line(hub: Hub, tmp_path: Path, na
         time.sleep(0.02)
     began = time.monotonic()
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=20)
+    out, err = run.communicate(timeout=200)
     assert (run.returncode, out, err) == (130, b"", b"interrupted\n")
     assert time.monotonic() - began < 10  # the answer takes 20
 

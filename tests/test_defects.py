@@ -42,7 +42,7 @@ def published(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
         cwd=home,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
     )
     yield hub, Result(done.returncode, done.stdout, done.stderr)
     for server in (hub, hub.cdn):
@@ -74,7 +74,7 @@ def test_on_disk(folders: dict[str, Path], name: str) -> None:
     report = made.model_dump()
     assert (report["verdict"], codes(report)) == (case.verdict, case.codes.split())
     assert [text for text in case.says if text not in messages(report)] == []
-    assert (made.exit_code, report["error"]) == (EXIT_CODES[case.verdict], None)
+    assert (made.exit_code, report["error"] is None) == (EXIT_CODES[case.verdict], case.codes != "HF109")
     assert report["evidence"] is None or report["evidence"]["unlisted"] == case.unlisted
 
 
@@ -83,7 +83,7 @@ def test_on_the_hub(from_the_hub: dict[str, dict[str, Any]], name: str) -> None:
     case, report = CASES[name], from_the_hub[name]
     assert (report["verdict"], codes(report)) == (case.verdict, case.codes.split())
     assert [text for text in case.says if text not in messages(report)] == []
-    assert "error" not in report
+    assert ("error" in report) == (case.codes == "HF109")
 
 
 @pytest.mark.parametrize("name", CASES)

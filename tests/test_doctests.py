@@ -30,7 +30,7 @@ def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert said == []
 
 
-@pytest.mark.parametrize("name", ["blueprint", "verify", "verify_tensors", "what_ifs"])
+@pytest.mark.parametrize("name", ["blueprint", "verify", "verify_model", "verify_tensors", "what_ifs"])
 def test_what_is_called_first_has_an_example(name: str) -> None:
     assert isinstance(PUBLIC[name], FunctionType)
     assert _tests(name)

@@ -70,7 +70,7 @@ def test_two_runs_at_once_keep_one_whole(hub: Hub, tmp_path: Path) -> None:
         )
         for depth in ("index", "headers", "headers", "index")
     ]
-    printed = [one.communicate(timeout=60)[0] for one in runs]
+    printed = [one.communicate(timeout=600)[0] for one in runs]
     assert [json.loads(text)["verdict"] for text in printed] == ["verified"] * 4
     names = {"checksums.json", "config.json", "headers.json", "model.safetensors.index.json"}
     assert {path.name for path in _kept(tmp_path)} == names
@@ -145,7 +145,7 @@ def test_files_keep_the_umask(hub: Hub, run: Run, tmp_path: Path, umask: int, mo
     hub.publish(MODEL, write_checkpoint(tmp_path / "tiny", CONFIG))
     before = os.umask(umask)
     try:
-        result = run(MODEL, "--save", "saved", "--html", "page.html", "--plot", "sizes.svg", timeout=60)
+        result = run(MODEL, "--save", "saved", "--html", "page.html", "--plot", "sizes.svg", timeout=600)
     finally:
         os.umask(before)
     assert (result.code, result.err) == (0, "")

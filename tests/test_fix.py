@@ -108,26 +108,18 @@ def each(*spoils: Callable[[Path], None]) -> Callable[[Path], None]:
 Spoil = Callable[[Path], None]
 
 REPAIRED: dict[str, tuple[Json, Spoil]] = {
-    "vocab_size": ({}, says(vocab_size=56)),
-    "num_hidden_layers": ({"family": "llama"}, says(num_hidden_layers=5)),
-    "num_hidden_layers, and a list of layers": ({"layer_types": ["full_attention"] * 3}, says(num_hidden_layers=5)),
-    "a list of layers": ({"layer_types": ["full_attention"] * 3}, says(layer_types=["full_attention"] * 6)),
-    "head_dim": ({}, says(head_dim=8)),
-    "head_dim, where other keys would fit together": ({"family": "llama", "head_dim": 6}, says(head_dim=12)),
-    "num_key_value_heads": ({}, says(num_key_value_heads=4)),
-    "num_key_value_heads that is not there": (
-        {"family": "llama", "head_dim": 6},
-        edit(CONFIG, lambda values: values.pop("num_key_value_heads")),
-    ),
-    "num_experts": ({"family": "qwen3_moe"}, says(num_experts=4)),
-    "tie_word_embeddings of a head that is stored": ({}, says(tie_word_embeddings=True)),
-    "tie_word_embeddings of one that is not": ({"tie_word_embeddings": True}, says(tie_word_embeddings=False)),
-    "dtype": ({}, says(dtype="float32")),
-    "two keys at once": ({}, says(vocab_size=56, num_key_value_heads=4)),
+    "vocab_size": ({}, says(vocab_size=44)),
+    "intermediate_size": ({"family": "llama"}, says(intermediate_size=10)),
+    "head_dim": ({}, says(head_dim=4)),
+    "num_key_value_heads": ({}, says(num_key_value_heads=1)),
+    "num_experts": ({"family": "qwen3_moe"}, says(num_experts=2, num_experts_per_tok=2)),
+    "a dtype that nobody knows": ({}, says(dtype="bf16")),
+    "two keys at once": ({}, says(vocab_size=44, num_key_value_heads=1)),
     "quantization_config": ({}, says(quantization_config=FP8)),
-    "quantization_config, and a dtype": ({}, says(quantization_config=FP8, dtype="float32")),
+    "quantization_config, and a size": ({}, says(quantization_config=FP8, vocab_size=44)),
     "total_size": ({}, claims(total_size=1)),
     "total_size of none": ({}, edit(INDEX, lambda index: index["metadata"].pop("total_size"))),
+    "total_parameters": ({}, claims(total_parameters=1)),
     "an index that is cut off": ({}, lambda folder: os.truncate(folder / INDEX, 200)),
     "a tensor in another file": ({}, maps(lambda names: names.update({"model.norm.weight": FIRST}))),
     "a file that the index leaves out": (
@@ -136,13 +128,125 @@ REPAIRED: dict[str, tuple[Json, Spoil]] = {
     ),
     "an index of other files": ({}, maps(lambda names: names.update(dict.fromkeys(names, "a-1-of-9.safetensors")))),
     "an index of a file outside": ({}, maps(lambda names: names.update({"lm_head.weight": "../x.safetensors"}))),
-    "an index beside one file": ({"shards": 1}, content(INDEX, json.dumps(STALE))),
     "an empty index beside one file": ({"shards": 1}, content(INDEX, "")),
     "everything": (
         {},
-        each(prefixed("module."), says(vocab_size=56, quantization_config=FP8), claims(total_size=7)),
+        each(
+            prefixed("module."),
+            says(vocab_size=44, quantization_config=FP8),
+            maps(lambda names: names.update({"module.model.norm.weight": FIRST})),
+        ),
     ),
 }
+"""What nobody can load otherwise, where one cure fits all that is stored and gives up nothing."""
+
+Asked = tuple[Json, Spoil, str]
+
+ASKED: dict[str, Asked] = {
+    "fewer rows": ({}, says(vocab_size=56), "--only HF301"),
+    "fewer layers": ({"family": "llama"}, says(num_hidden_layers=5), "--only HF201"),
+    "more layers": ({"family": "llama"}, says(num_hidden_layers=2), "--only HF202"),
+    "one layer less, chosen": ({"family": "llama"}, says(num_hidden_layers=4), "--set num_hidden_layers=3"),
+    "half of each MLP": ({"family": "llama"}, says(intermediate_size=48), "--only HF301"),
+    "fewer layers, and a list of them": (
+        {"layer_types": ["full_attention"] * 3},
+        says(num_hidden_layers=5),
+        "--only HF103",
+    ),
+    "a list of layers that is longer": (
+        {"layer_types": ["full_attention"] * 3},
+        says(layer_types=["full_attention"] * 6),
+        "--only HF103",
+    ),
+    "a list of layers that is shorter": (
+        {"layer_types": ["full_attention"] * 3},
+        says(layer_types=["full_attention"] * 2),
+        "--only HF103",
+    ),
+    "narrower heads": ({}, says(head_dim=8), "--only HF301"),
+    "a width, where other keys would fit together": (
+        {"family": "llama", "head_dim": 6},
+        says(head_dim=3),
+        "--set head_dim=6",
+    ),
+    "heads, where a width would fit alone": (
+        {"family": "llama", "head_dim": 6},
+        says(num_attention_heads=8, num_key_value_heads=4),
+        "--set num_attention_heads=4 --set num_key_value_heads=2",
+    ),
+    "fewer heads of keys and values": ({}, says(num_key_value_heads=4), "--only HF301"),
+    "num_key_value_heads that is not there": (
+        {"family": "llama", "head_dim": 6},
+        edit(CONFIG, lambda values: values.pop("num_key_value_heads")),
+        "--set num_key_value_heads=2",
+    ),
+    "fewer experts": ({"family": "qwen3_moe"}, says(num_experts=16), "--only HF201"),
+    "a head beside a tie": ({}, says(tie_word_embeddings=True), "--only HF213"),
+    "a head beside a tie, chosen": ({}, says(tie_word_embeddings=True), "--set tie_word_embeddings=false"),
+    "no head": ({"tie_word_embeddings": True}, says(tie_word_embeddings=False), "--only HF201"),
+    "no head, chosen": (
+        {"tie_word_embeddings": True},
+        says(tie_word_embeddings=False),
+        "--set tie_word_embeddings=true",
+    ),
+    "dtype": ({}, says(dtype="float32"), "--only dtype-differs"),
+    "dtype, chosen": ({}, says(dtype="float32"), "--set dtype=bfloat16"),
+    "a size that the totals contradict": ({}, each(says(vocab_size=44), claims(total_size=7)), "--only HF301"),
+    "an index of a model that is not there": ({"shards": 1}, content(INDEX, json.dumps(STALE)), "--only HF005"),
+    "a total of a layer more": ({}, lambda folder: announcing(folder, "model.layers.2."), "--only HF401"),
+    "a total of a head more": (
+        {"tie_word_embeddings": True},
+        lambda folder: announcing(folder, "model.embed"),
+        "--only HF401",
+    ),
+    "parameters of two layers more": (
+        {},
+        lambda folder: announcing(folder, "model.layers.2.", "total_parameters", 2),
+        "--only HF403",
+    ),
+}
+"""What loads as it is, has more than one cure, or may give up something that was lost."""
+
+
+def announcing(folder: Path, part: str, claim: str = "total_size", times: int = 1) -> None:
+    """A total that counts some tensors more than once."""
+    found: dict[str, list[int]] = {}
+    for path in folder.glob("*.safetensors"):
+        header = json.loads(header_of(path.read_bytes()))
+        found |= {name: one["data_offsets"] for name, one in header.items() if name.startswith(part)}
+    size = sum(end - begin for begin, end in found.values()) * times
+
+    def add(index: Json) -> None:
+        index["metadata"][claim] += size // (1 if claim == "total_size" else 2)
+
+    edit(INDEX, add)(folder)
+
+
+def test_a_total_of_a_layer_of_another_size_than_those_that_are_left(tmp_path: Path) -> None:
+    values = recorded("jamba")
+    last = values | {"num_hidden_layers": values["num_hidden_layers"] - 1}
+    folder = write_checkpoint(tmp_path / "m", last)
+    claims(total_size=2 * hfcount.blueprint(values).total)(folder)
+    before = files(folder)
+    assert (fix(folder, "--write"), files(folder)) == (1, before)
+    assert fix(folder, "--write", "--only", "HF401") == 0
+
+
+def test_a_loss_that_is_accepted_leaves_the_total_that_counts_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound(tmp_path / "m", tie_word_embeddings=True)
+    each(says(tie_word_embeddings=False), lambda own: announcing(own, "model.embed"))(folder)
+    spoiled = files(folder)
+    assert (fix(folder, "--write"), files(folder)) == (1, spoiled)
+    said = capsys.readouterr().out
+    assert "With --only HF201: Set tie_word_embeddings to true" in said
+    assert "This contradicts it: metadata.total_size" in said
+    assert fix(folder, "--write", "--only", "HF201") == 1
+    assert files(folder)[INDEX] == spoiled[INDEX]
+    assert fix(folder, "--write") == 1
+    assert files(folder)[INDEX] == spoiled[INDEX]
+    assert fix(folder, "--write", "--only", "HF401") == 0
 
 
 @pytest.mark.parametrize(("given", "spoil"), REPAIRED.values(), ids=REPAIRED)
@@ -158,14 +262,40 @@ def test_what_was_wrong_is_right_again_to_the_byte(
     assert "Nothing is written" in capsys.readouterr().out
     assert fix(folder, "--write") == 0
     assert "Read again: verified." in capsys.readouterr().out
+    restored(folder, before, spoiled)
+    left = files(folder)
+    assert fix(folder, "--write") == 0
+    assert files(folder) == left
+
+
+def restored(folder: Path, before: Files, spoiled: Files) -> None:
+    """All is as it was before, and what it was meanwhile is kept."""
     after = files(folder)
     kept = {name.removesuffix(".bak"): after.pop(name) for name in list(after) if name.endswith(".bak")}
     assert {name: data(one) for name, one in after.items()} == {name: data(one) for name, one in before.items()}
     assert kept == {name: spoiled[name] for name in kept}
     assert {*kept} == {name for name in spoiled if spoiled[name] != after.get(name)}
-    left = files(folder)
-    assert fix(folder, "--write") == 0
-    assert files(folder) == left
+
+
+@pytest.mark.parametrize(("given", "spoil", "options"), ASKED.values(), ids=ASKED)
+def test_what_may_be_lost_or_loads_is_done_only_if_it_is_asked_for(
+    given: Json, spoil: Spoil, options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sound(tmp_path / "m", **given)
+    before = files(folder)
+    spoil(folder)
+    spoiled, verdict = files(folder), planned(folder).before.report.verdict
+    assert fix(folder, "--write") == (verdict not in ("verified", "explained"))
+    assert files(folder) == spoiled
+    said = capsys.readouterr().out
+    if "--only" in options:
+        assert "   Not done unasked: " in said
+        code = options.split()[-1]
+        assert f"   With --only {code}: " in said or not code.startswith("HF")
+    fix(folder, "--write", *options.split())
+    after = files(folder)
+    if "totals contradict" not in options:
+        assert after[CONFIG] == before[CONFIG]
 
 
 def data(raw: bytes) -> object:
@@ -196,7 +326,8 @@ def test_a_prefix_within_names_and_of_layers_that_the_config_lacks(tmp_path: Pat
     folder = sound(tmp_path / "m", "llama")
     before = files(folder)
     each(named(lambda name: name.replace("layers.", "layers._orig_mod.")), says(num_hidden_layers=2))(folder)
-    assert fix(folder, "--write") == 0
+    assert fix(folder, "--write") == 1  # of the layer that the config lacks, nothing says whether it is left over
+    assert fix(folder, "--write", "--only", "HF202") == 0
     after = files(folder)
     assert {name: data(after[name]) for name in before} == {name: data(one) for name, one in before.items()}
 
@@ -208,6 +339,33 @@ def test_what_transformers_converts_is_renamed_if_it_is_asked_for(tmp_path: Path
     assert (fix(folder, "--write"), len(files(folder))) == (0, 2)
     assert fix(folder, "--write", "--only", "name-differs") == 0
     assert data(files(folder)[ONE]) == data(before[ONE])  # the header is longer, and the data has moved
+
+
+def recorded(name: str) -> Json:
+    path = Path(__file__).parent.parent / "fixtures" / "architectures" / f"{name}.json"
+    values: Json = json.loads(path.read_text())["config"]
+    return values
+
+
+def test_a_list_of_another_stack_that_happens_to_be_as_long_stays(tmp_path: Path) -> None:
+    """LED's windows are those of the layers of its encoder."""
+    values = recorded("led") | {"encoder_layers": 4, "decoder_layers": 4, "attention_window": [8] * 4}
+    write_checkpoint(tmp_path / "m", values | {"decoder_layers": 3}, 1)
+    (tmp_path / "m" / CONFIG).write_text(json.dumps(values))
+    assert fix(tmp_path / "m", "--write", "--only", "HF201") == 0
+    assert json.loads((tmp_path / "m" / CONFIG).read_text()) == values | {"decoder_layers": 3}
+
+
+WINDOWS: list[tuple[Any, bool]] = [(8, True), ([8, 4], True), ([8], False), ([8, 8, 8], False), ([], False), (7, False)]
+
+
+@pytest.mark.parametrize(("windows", "built"), [*WINDOWS, (0, False), ([8, 7], False)])
+@pytest.mark.parametrize("name", ["led", "longformer"])
+def test_windows_that_no_model_is_built_with(name: str, windows: Any, built: bool, tmp_path: Path) -> None:
+    layers = dict.fromkeys(("encoder_layers",) if name == "led" else ("num_hidden_layers",), 2)
+    folder = write_checkpoint(tmp_path / "m", recorded(name) | layers, 1)
+    says(attention_window=windows)(folder)
+    assert [one.code for one in hfcount.verify(str(folder)).findings] == ([] if built else ["HF103"])
 
 
 def leftover(folder: Path) -> None:
@@ -344,13 +502,13 @@ def test_only_what_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_diff_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sound(tmp_path / "m")
-    each(prefixed("module."), says(vocab_size=56))(folder)
+    each(prefixed("module."), says(vocab_size=44))(folder)
     fix(folder)
     shown = capsys.readouterr().out
     for line in (
         "--- a/config.json",
         "+++ b/config.json",
-        '-  "vocab_size": 56',
+        '-  "vocab_size": 44',
         '+  "vocab_size": 50',
         f"--- a/{FIRST}",
         "-module.model.layers.{0-1}.self_attn.q_norm.weight",
@@ -362,24 +520,24 @@ def test_the_diff_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_diff_cannot_write_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sound(tmp_path / "m")
     text = (folder / CONFIG).read_text()
-    (folder / CONFIG).write_text(text.replace('"vocab_size": 50', '"v": "\x7f\u202e",\n  "vocab_size": 56'))
+    (folder / CONFIG).write_text(text.replace('"vocab_size": 50', '"v": "\x7f\u202e",\n  "vocab_size": 44'))
     assert fix(folder) == 1
     assert not {"\x7f", "\u202e"} & set(capsys.readouterr().out)
 
 
 def test_an_earlier_backup_stays(tmp_path: Path) -> None:
     folder = sound(tmp_path / "m")
-    for number, rows in enumerate((56, 64, 72), 1):
+    for number, rows in enumerate((44, 40, 36), 1):
         says(vocab_size=rows)(folder)
         assert fix(folder, "--write") == 0
         assert len(list(folder.glob("config.json.bak*"))) == number
     kept = [json.loads(path.read_text())["vocab_size"] for path in sorted(folder.glob("config.json.bak*"))]
-    assert kept == [56, 64, 72]
+    assert kept == [44, 40, 36]
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
     folder, elsewhere = sound(tmp_path / "m"), tmp_path / "elsewhere"
-    says(vocab_size=56)(folder)
+    says(vocab_size=44)(folder)
     shutil.move(folder / CONFIG, elsewhere)
     (folder / CONFIG).symlink_to(elsewhere)
     before = elsewhere.read_bytes()
@@ -392,7 +550,7 @@ def test_the_cache_of_hugging_face_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "models--a--b" / "snapshots" / ("0" * 40)
     (tmp_path / "models--a--b" / "blobs").mkdir(parents=True)
     folder.parent.mkdir()
-    spoiled(sound(folder), says(vocab_size=56))
+    spoiled(sound(folder), says(vocab_size=44))
     for path in (folder, tmp_path / "link"):
         if path != folder:
             path.symlink_to(folder)
@@ -409,7 +567,7 @@ def test_what_is_no_folder_is_refused(path: str, tmp_path: Path, monkeypatch: py
 
 def test_modes_are_kept(tmp_path: Path) -> None:
     folder = sound(tmp_path / "m", shards=1)
-    each(prefixed("module."), says(vocab_size=56))(folder)
+    each(prefixed("module."), says(vocab_size=44))(folder)
     (folder / ONE).chmod(0o640)
     (folder / CONFIG).chmod(0o600)
     assert fix(folder, "--write") == 0

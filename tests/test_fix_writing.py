@@ -16,19 +16,19 @@ from test_fix import INDEX, ONE, SECOND, each, files, fix, prefixed, says, sound
 from hfcount.errors import HfcountError
 from hfcount.repair import journal
 from hfcount.repair.draft import Headed
-from hfcount.repair.files import Unrepaired, backup, stage, staged
+from hfcount.repair.files import Unrepaired, backup, needed, stage, staged
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = sound(tmp_path / "m")
-    each(prefixed("module."), says(vocab_size=56))(made)
+    each(prefixed("module."), says(vocab_size=44))(made)
     return made
 
 
 def test_whenever_it_is_killed_all_files_are_whole_and_the_next_run_finishes(folder: Path) -> None:
     script = Path(__file__).with_name("killed.py")
-    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, timeout=1200, check=True)
     report = json.loads(done.stdout)
     assert report["wrong"] == []
     assert report["moments"] > 20
@@ -65,7 +65,7 @@ def test_an_interrupted_run_is_told_and_finished(folder: Path, capsys: pytest.Ca
 def _begin(folder: Path) -> None:
     """A run that stopped once all was written and nothing was in its place."""
     config = folder / "config.json"
-    stage(config, config.read_bytes().replace(b"56", b"50"))
+    stage(config, config.read_bytes().replace(b"44", b"50"))
     old = journal._facts(config)
     step = {"name": config.name, "goes": False, "old": old, "kept": backup(config).name}
     (folder / journal.JOURNAL).write_text(json.dumps([step]))
@@ -73,7 +73,7 @@ def _begin(folder: Path) -> None:
 
 def test_whoever_changes_a_file_meanwhile_has_the_last_word(folder: Path) -> None:
     _begin(folder)
-    each(says(vocab_size=56, note="mine"))(folder)
+    each(says(vocab_size=44, note="mine"))(folder)
     assert fix(folder, "--write") == 0
     assert json.loads((folder / "config.json").read_text())["note"] == "mine"
 
@@ -148,3 +148,10 @@ def test_a_filesystem_without_links(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert fix(folder, "--write") == 0
     after = files(folder)
     assert {after[f"{name}.bak"] for name in (INDEX, SECOND)} == {before[name] for name in (INDEX, SECOND)}
+
+
+@pytest.mark.parametrize(("more", "size"), [(16, 116), (0, 100), (-8, 100)])
+def test_room_is_needed_for_the_copy_and_what_the_header_grows_by(more: int, size: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(bytes(100))
+    assert needed(path, Headed(bytes(24), bytes(24 + more))) == size

@@ -64,7 +64,7 @@ def _play(home: Path, hub: HostileHub, case: Case) -> tuple[list[Any], int, str]
         cwd=home / "here",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (0, "")
     *lines, memory = done.stdout.splitlines()
@@ -110,7 +110,7 @@ def test_the_command_ends_with_3(tmp_path: Path, hubs: tuple[HostileHub, Hostile
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (3, "")
     assert json.loads(done.stdout)["error"]["kind"] in ("HubError", "NoNetwork", "UnreadableFile")

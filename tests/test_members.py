@@ -24,6 +24,8 @@ SET = {
     "in lines of Windows": ('{\r\n  "a": 1\r\n}\r\n', ("b",), 2, '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n'),
     "into nothing": ("{ }", ("a",), 1, '{"a": 1}'),
     "into nothing within": ('{\n  "a": {}\n}', ("a", "x"), 1, '{\n  "a": {\n    "x": 1\n  }\n}'),
+    "into spaces within": ('{"a": {  }, "b": 1}', ("a", "x"), 1, '{"a": {"x": 1}, "b": 1}'),
+    "into nothing without spaces": ('{"b":1,"a":{}}', ("a", "x"), 1, '{"b":1,"a":{"x": 1}}'),
     "what only looks like a key": ('{"x": "\\"a\\": 1", "a": 2}', ("a",), 3, '{"x": "\\"a\\": 1", "a": 3}'),
     "an endless number": ('{"a": Infinity, "b": 1}', ("b",), 2, '{"a": Infinity, "b": 2}'),
 }

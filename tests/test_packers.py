@@ -65,7 +65,8 @@ def test_what_a_library_stores_is_verified(tmp_path: Path, name: str, depth: Any
     report = hfcount.verify(write(tmp_path / "one", PACKED[name], tensors), depth=depth)
     assert [finding.message for finding in report.findings if finding.severity == "error"] == []
     notes = PACKED[name].get("notes", [])
-    assert (report.verdict, [finding.code for finding in report.findings]) == (
+    # Older versions have other defaults for rotary positions, which no tensor depends on.
+    assert (report.verdict, [finding.code for finding in report.findings if finding.code != "HF113"]) == (
         "explained" if notes else "verified",
         notes,
     )

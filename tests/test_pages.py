@@ -86,16 +86,21 @@ def test_commands_run(desk: tuple[Path, dict[str, str]], line: str) -> None:
 
 def _run(here: Path, environment: dict[str, str], given: list[str]) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "hfcount", *given]
-    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+    return subprocess.run(command, cwd=here, env=environment, capture_output=True, encoding="utf-8", timeout=600)
 
 
-class Model:
+class LlamaForCausalLM:
     """Stands for a model of transformers where a page has one."""
 
-    def __init__(self) -> None:
-        self.config = SimpleNamespace(to_dict=lambda: dict(TINY["llama"]))
+    dtype = "torch.bfloat16"
 
-    def state_dict(self) -> dict[str, Any]:
+    def __init__(self) -> None:
+        self.config = SimpleNamespace(to_dict=lambda: dict(TINY["llama"]), model_type="llama")
+
+    def parameters(self) -> list[Any]:
+        return []
+
+    def state_dict(self, keep_vars: bool = False) -> dict[str, Any]:
         return {one.name: (one.shape, "BF16") for one in hfcount.blueprint(TINY["llama"]).tensors()}
 
 
@@ -107,7 +112,7 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str)
     monkeypatch.chdir(tmp_path)
     code = "".join(blocks(page, "python"))
     assert code
-    exec(compile(code, name, "exec"), {"model": Model()})
+    exec(compile(code, name, "exec"), {"model": LlamaForCausalLM()})
 
 
 def test_every_python_example_is_run_by_a_test() -> None:

@@ -1,13 +1,15 @@
 """Counts: by hand for one small model of each family, and by enumeration for any."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
-from build import FAMILIES, TINY, Json, config
+from build import FAMILIES, TINY, Json, config, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +96,7 @@ def test_rows() -> None:
         ("model.layers.{0,2}.mlp.experts.{0-7}.up_proj.weight", 16, (10, 12), "experts", "parameter", 1920),
         ("model.layers.{0,2}.mlp.experts.{0-7}.down_proj.weight", 16, (12, 10), "experts", "parameter", 1920),
         ("model.norm.weight", 1, (12,), "norm", "parameter", 12),
+        ("model.rotary_emb.inv_freq", 1, (3,), "other", "legacy", 3),
         ("lm_head.weight", 1, (50, 12), "lm_head", "tied", 600),
     ]
 
@@ -108,7 +111,7 @@ def test_mixtral_keeps_its_own_names() -> None:
 
 @pytest.mark.parametrize(
     ("stored", "kinds"),
-    [(True, {"parameter": 29}), (False, {"parameter": 29, "legacy": 3, "tied": 1})],
+    [(True, {"parameter": 29}), (False, {"parameter": 29, "legacy": 4, "tied": 1})],
     ids=["what-a-writer-stores", "everything"],
 )
 def test_tensors_leave_out_what_no_current_writer_stores(stored: bool, kinds: dict[str, int]) -> None:
@@ -143,9 +146,9 @@ def _configs(draw: st.DrawFn) -> Json:
     kv_heads, group, width, depth = draw(small), draw(small), draw(small), draw(small)
     experts = draw(small)
     changes: dict[str, Any] = {
-        "architectures": [
-            "Any" + draw(st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]))
-        ],
+        "architectures": named(
+            family, draw(st.sampled_from(["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]))
+        ),
         "vocab_size": draw(small),
         "intermediate_size": draw(small),
         "num_hidden_layers": depth,
@@ -238,3 +241,45 @@ def test_more_than_five_million_tensors_are_not_listed(layers: int, listed: bool
     else:
         with pytest.raises(ConfigError, match=f"{9 * layers + 3:,} tensors"):
             blueprint.tensors()
+
+
+@pytest.mark.parametrize(("name", "unread"), [("voxtral_realtime_encoder", ()), ("llama", ("num_experts",))])
+def test_a_model_without_words_has_nothing_to_tie(name: str, unread: tuple[str, ...]) -> None:
+    values = _recorded(name) | {"tie_word_embeddings": True} | dict.fromkeys(unread, 8)
+    assert hfcount.blueprint(values).unread == unread
+
+
+def _recorded(name: str) -> Json:
+    path = Path(__file__).parent.parent / "fixtures" / "architectures" / f"{name}.json"
+    found: Json = json.loads(path.read_text())["config"]
+    return found
+
+
+def test_of_a_table_of_n_grams_a_token_uses_the_rows_that_it_reads() -> None:
+    """A row of each head's table, in each layer that has one; the tables are embeddings, wherever they are cut."""
+    sizes = {"ngram_size": 3, "heads_per_ngram": 4, "ple_embed_dim": 48, "ngram_vocab_size_base": 90}
+    values = _recorded("qwen4_exp_text") | sizes
+    blueprint = hfcount.blueprint(values)
+    tables = [leaf for leaf in blueprint.leaves if ".ngram_embedding." in leaf.name]
+    assert {leaf.component for leaf in tables} == {"embedding"}
+    rows = 2 * 4 * len(values["ple_layer_ids"])
+    assert sum(leaf.active_elements for leaf in tables) == rows * 6
+    others = hfcount.blueprint(values | {"split_ngram_parts": 3})
+    assert (others.total, others.active) == (blueprint.total, blueprint.active)
+    larger = hfcount.blueprint(values | {"ngram_vocab_size_base": 900})
+    assert larger.total > blueprint.total
+    assert larger.active == blueprint.active
+    words = values["vocab_size"] * values["hidden_size"]
+    assert blueprint.active_without_embedding == blueprint.active - rows * 6 - words
+
+
+@pytest.mark.parametrize("pattern", ["M-*E", ["M", "-", "*", "E"]])
+def test_a_pattern_of_letters_is_a_text_or_a_list(pattern: str | list[str]) -> None:
+    """As transformers and mlx-lm write it."""
+    values = {
+        key: one for key, one in _recorded("nemotron_h").items() if key not in ("layers_block_type", "layer_types")
+    }
+    blueprint = hfcount.blueprint(values | {"hybrid_override_pattern": pattern})
+    listed = ["linear_attention", "mlp", "full_attention", "moe"]
+    assert [*blueprint.tensors()] == [*hfcount.blueprint(values | {"layers_block_type": listed}).tensors()]
+    assert blueprint.formula().keys["N1"] == "M in hybrid_override_pattern"

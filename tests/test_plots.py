@@ -318,7 +318,7 @@ assert "matplotlib.pyplot" not in sys.modules
         env=os.environ | {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7"},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
     )
     assert done.stderr == ""
     hashes = [hashlib.sha256(draw([TINY, EVERY], format)).hexdigest() for format in FORMATS]

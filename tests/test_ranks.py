@@ -89,3 +89,57 @@ def test_a_rank_of_fsdp_has_flat_slices(tmp_path: Path) -> None:
 def test_flattened_tensors_are_whole(tmp_path: Path) -> None:
     said = _saved(LLAMA, lambda name, shape: (shape[0] * shape[1],) if len(shape) > 1 else shape, tmp_path)
     assert "rank" not in said
+
+
+def _in_layer(number: int, edit: Callable[[str, Shape], Shape]) -> Callable[[str, Shape], Shape]:
+    return lambda name, shape: edit(name, shape) if f"layers.{number}." in name else shape
+
+
+def _only(part: str, new: Callable[[Shape], Shape]) -> Callable[[str, Shape], Shape]:
+    return lambda name, shape: new(shape) if part in name else shape
+
+
+NO_RANK = {
+    "shorter norms": _only("layernorm", lambda shape: (shape[0] // 2,)),
+    "one shorter norm": _only("layers.0.input_layernorm", lambda shape: (5,)),
+    "an empty norm": _only("model.norm", lambda shape: (0,)),
+    "empty norms": _only("norm", lambda shape: (0,)),
+    "an empty embedding": _only("embed_tokens", lambda shape: (0,)),
+    "an empty matrix": _only("layers.1.self_attn.q_proj", lambda shape: (0,)),
+    "an empty matrix in each layer": _only("q_proj", lambda shape: (0,)),
+    "an empty feed-forward part": _only(".mlp.", lambda shape: (0,)),
+    "one layer of empty matrices": _in_layer(0, lambda name, shape: (0,)),
+    "a flat half of a matrix": _only("layers.0.self_attn.q_proj", lambda shape: (shape[0] * shape[1] // 2,)),
+    "a flat half of every projection": lambda name, shape: (shape[0] * shape[1] // 2,) if "_proj" in name else shape,
+    "a flat half of the embedding alone": _only("embed_tokens", lambda shape: (shape[0] * shape[1] // 2,)),
+    "half of one layer": _in_layer(0, _part(2)),
+    "half of what goes up, and all that gates": _part(2, "gate_proj"),
+    "half of each of two layers, otherwise": lambda name, shape: _part(2 if ".0." in name else 4)(name, shape),
+}
+
+
+@pytest.mark.parametrize("edit", NO_RANK.values(), ids=list(NO_RANK))
+def test_other_losses_are_no_rank(edit: Callable[[str, Shape], Shape], tmp_path: Path) -> None:
+    """None of these is what a rank would hold: something of its unit is whole, or layers hold unlike shares."""
+    said = _saved(LLAMA, edit, tmp_path)
+    assert not {"rank", "FSDP", "ZeRO-3"}.intersection(said.replace("'s", "").split()), said
+
+
+def test_a_rank_of_fsdp_that_wraps_layers(tmp_path: Path) -> None:
+    """Of each layer the first 6,000 elements in the order of its parameters, as one of several ranks holds them."""
+    tensors = stored(LLAMA)
+    order = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "input_layer", "post_att")
+    held: dict[str, Shape] = {}
+    for layer in {name.split(".")[2] for name in tensors if ".layers." in name}:
+        left = 3_000
+        own = [name for name in tensors if f".layers.{layer}." in name]
+        for name in sorted(own, key=lambda name: next(n for n, part in enumerate(order) if part in name)):
+            size = 1
+            for side in tensors[name][1]:
+                size *= side
+            held[name], left = (min(size, left),), left - min(size, left)
+    root = {"model.embed_tokens.weight": (1_000,), "model.norm.weight": (0,), "lm_head.weight": (0,)}
+    said = _saved(LLAMA, lambda name, shape: (held | root).get(name, shape), tmp_path)
+    assert "one rank of FSDP" in said
+    held["model.layers.0.self_attn.q_proj.weight"] = (held["model.layers.0.self_attn.q_proj.weight"][0] - 1,)
+    assert "FSDP" not in _saved(LLAMA, lambda name, shape: (held | root).get(name, shape), tmp_path / "another")

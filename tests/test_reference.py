@@ -112,9 +112,41 @@ def test_the_record_is_what_transformers_declares() -> None:
     transformers = pytest.importorskip("transformers", reason="`pip install -e '.[oracle]'` brings it")
     if transformers.__version__ != version():
         pytest.skip(f"the record is of transformers {version()}, and {transformers.__version__} is installed")
-    from reference import FILE, recorded, text
+    from reference import DECLARED, FILE, lines, recorded, text
+    from reference import declared as further
 
-    assert text(recorded()) == FILE.read_text()
+    names: dict[str, set[str]] = {}
+    whole = recorded(names)
+    assert text(whole) == FILE.read_text()
+    assert lines(further(whole, names)) == DECLARED.read_text()
+
+
+# What a config holds, and which of it is news.
+UNREAD: dict[str, tuple[Json, list[str]]] = {
+    "a key of another type": ({"model_type": "llama", "num_experts": 8}, ["num_experts"]),
+    "a key that the class declares": ({"model_type": "dpt", "head_in_index": 1}, []),
+    "a key that bears on no shape by its name": ({"model_type": "gemma2", "use_cache": True}, []),
+    "a further name of the class": ({"model_type": "gpt2", "n_inner": 12, "num_hidden_layers": 3}, []),
+    "an object, though the class declares it": ({"model_type": "mpt", "attn_config": {"qk_ln": True}}, ["attn_config"]),
+    "an object of nothing": ({"model_type": "mpt", "attn_config": {"qk_ln": False}}, []),
+    "any key of a type that transformers does not have": ({"model_type": "own", "head_in_index": 1}, ["head_in_index"]),
+    "any key without a type": ({"head_in_index": 1}, ["head_in_index"]),
+    "any key of a type that is no name": ({"model_type": 3, "head_in_index": 1}, ["model_type", "head_in_index"]),
+}
+
+
+@pytest.mark.parametrize(("values", "unread"), UNREAD.values(), ids=UNREAD)
+def test_what_nobody_reads_is_news_unless_the_class_declares_it(values: Json, unread: list[str]) -> None:
+    config = Config(values)
+    if isinstance(values.get("model_type"), str):
+        config.str("model_type")
+    assert config.unread() == unread
+
+
+def test_what_a_class_declares_of_a_part() -> None:
+    config = Config({**LLAVA, "text_config": {"model_type": "gemma", "num_image_tokens": 4, "num_experts": 8}})
+    config.part("text_config")
+    assert config.unread() == ["text_config.num_experts"]
 
 
 def test_of_each_type_transformers_takes_the_same(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def recorded(
             cwd=home,
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=600,
         )
         return Result(done.returncode, done.stdout, done.stderr)
 
@@ -97,8 +97,11 @@ def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
 
 
 LONG = "a header padded to 64 kB"
+ALONE = "a T5 with a head of its own"  # in one file, without an index
 SETTLED = [
-    name for name, case in CASES.items() if case.verdict == "verified" and case.make is not single and name != LONG
+    name
+    for name, case in CASES.items()
+    if case.verdict == "verified" and case.make is not single and name not in (LONG, ALONE)
 ]
 
 
@@ -272,7 +275,7 @@ def test_a_model_of_65_gb_is_verified_without_its_weights(hub: Hub, tmp_path: Pa
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=True,
     )
     result = json.loads(done.stdout)

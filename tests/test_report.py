@@ -18,7 +18,7 @@ from hfcount.verifier.policy import Policy
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
-    " evidence checks findings allowed storage memory compute"
+    " evidence not_looked_at checks findings allowed storage memory compute"
 ).split()
 
 INNER = {
@@ -147,6 +147,7 @@ def test_values(tmp_path: Path) -> None:
             "unlisted": [],
             "files": {"named": 1, "found": None, "sized": 0, "opened": 0, "apart": {}},
         },
+        "not_looked_at": [],
         "checks": [
             {"name": "tensors", "expected": 30, "observed": 30, "agrees": True, "text": ""},
             {"name": "total_size", "expected": 9480, "observed": 9480, "agrees": True, "text": "4,740 × 2 (BF16)"},
@@ -186,7 +187,7 @@ def test_values(tmp_path: Path) -> None:
         ({"architectures": None}, None, "bfloat16"),
         ({"dtype": None}, "LlamaForCausalLM", None),
         ({"dtype": "\x1b[31m\ud800"}, "LlamaForCausalLM", r"\x1b[31m\ud800"),
-        ({"architectures": ["\x1b[31mForCausalLM"]}, r"\x1b[31mForCausalLM", "bfloat16"),
+        ({"architectures": ["\x1b[31mForCausalLM"]}, None, None),  # a class that nobody has is not counted
     ],
     ids=["no-architecture", "no-dtype", "hostile-dtype", "hostile-architecture"],
 )

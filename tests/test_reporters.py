@@ -52,7 +52,7 @@ def _hostile(folder: Path) -> Report:
     """A checkpoint with every hostile text wherever a checkpoint may have one."""
     listed = index(TINY["llama"])
     listed["weight_map"] |= dict.fromkeys(HOSTILE, "model.safetensors")
-    values = config("llama", dtype=HOSTILE[0], architectures=[HOSTILE[0] + "ForCausalLM"])
+    values = config("llama", dtype=HOSTILE[0])  # of a hostile class nothing else is told
     return _report(folder, values | dict.fromkeys(HOSTILE, 1), listed)
 
 
@@ -288,7 +288,7 @@ def _commanding(folder: Path, model: str = "org/name", **options: Any) -> Report
     listed = index(TINY["llama"])
     fillers = {f"{'x' * width} {command}": "m.safetensors" for width in range(0, 90, 3) for command in COMMANDS}
     listed["weight_map"] |= dict.fromkeys(COMMANDS, "model.safetensors") | fillers
-    values = config("llama", architectures=["::error::xForCausalLM"], dtype="::error::dtype")
+    values = config("llama", dtype="::error::dtype")
     save(folder / model, values | dict.fromkeys(COMMANDS, 1), listed)
     return inspect(Request(model, fixtures=folder), Options(**options))
 
@@ -351,7 +351,7 @@ def test_what_github_makes_links_of_is_code(text: str) -> None:
 def test_a_report_has_nothing_live(tmp_path: Path) -> None:
     listed = index(TINY["llama"])
     listed["weight_map"] |= dict.fromkeys(LIVE, "model.safetensors")
-    values = config("llama", dtype=LIVE[0], architectures=["@octocatForCausalLM"]) | dict.fromkeys(LIVE, 1)
+    values = config("llama", dtype=LIVE[0]) | dict.fromkeys(LIVE, 1)
     report = _report(tmp_path, values, listed)
     refused = failed("@octocat/x#1", FetchError("HubError", " ".join(LIVE)))
     for text in (markdown.render([report]), markdown.render([refused]), markdown.render([report, refused])):

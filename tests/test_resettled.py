@@ -75,7 +75,8 @@ def test_a_setting(says: Json, packed: Json, cause: str, do: str, tmp_path: Path
     (finding,) = hfcount.verify(str(folder)).findings
     assert f"quantization_config.{cause}." in finding.message
     assert finding.fix == f"Set quantization_config.{do}."
-    assert fix(folder, "--write") == 0
+    assert fix(folder, "--write") == 1  # half of the scales or rows may be lost as well
+    assert fix(folder, "--write", "--only", finding.code) == 0
     assert hfcount.verify(str(folder)).verdict == "verified"
 
 

@@ -393,7 +393,7 @@ FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
         (FP8, "q, gate_proj, tower, layer 31"),
         (FP8 | {"modules_to_not_convert": ["lm_head", "gate", "model.visual"]}, "q, gate_proj, layer 31"),
         (FP8 | {"modules_to_not_convert": ["model.layers.3"]}, "head, tower, moved head, layer 31"),
-        (compressed("int-quantized", num_bits=8), "q, gate, gate_proj, head, tower, moved head, layer 31"),
+        (compressed("int-quantized", num_bits=8), "q, gate_proj, head, tower, moved head, layer 31"),
         (compressed("int-quantized", num_bits=8) | {"ignore": ["lm_head", "re:.*mlp.*"]}, "q, tower, layer 31"),
         (modelopt("NVFP4") | {"ignore": ["model.layers.3*"]}, "layer 31"),
         (modelopt("NVFP4") | {"ignore": ["*.mlp.*"]}, "q, layer 31"),
@@ -438,7 +438,7 @@ FP8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
         (
             compressed("float-quantized", num_bits=8, type="float")
             | {"sparsity_config": {"format": "sparse-24-bitmask", "targets": ["Linear"], "ignore": ["lm_head"]}},
-            "q, gate, gate_proj, head, tower, moved head, layer 31",
+            "q, gate_proj, head, tower, moved head, layer 31",
         ),
         (
             {"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True, "dynamic": {"-:.*q_proj": {}}},

@@ -279,7 +279,7 @@ def _line(out: Path, *args: str | Path) -> list[str]:
 
 def _command(out: Path, *args: str | Path, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        _line(out, *args), capture_output=True, text=True, timeout=120, env=os.environ | (env or {}), cwd=out.parent
+        _line(out, *args), capture_output=True, text=True, timeout=1200, env=os.environ | (env or {}), cwd=out.parent
     )
 
 

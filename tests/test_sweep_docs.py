@@ -31,7 +31,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _shell(command: str, here: Path) -> str:
     script = f'hfcount() {{ "{sys.executable}" -m hfcount "$@"; }}\n{command}'
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(["bash", "-c", script], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=here, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 

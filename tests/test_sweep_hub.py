@@ -51,7 +51,7 @@ class Loopback:
         there = f"http://127.0.0.1:{self.server.server_port}"
         environment = os.environ | {"HF_ENDPOINT": there, "HF_HOME": str(self.out.parent / "home")}
         line = [sys.executable, "-m", "hfcount", "sweep", str(self.out), "--workers", "2", *args]
-        done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=1200)
         assert done.returncode == code, done.stderr
         return done.stderr if code else done.stdout
 

@@ -221,3 +221,13 @@ def test_a_folder_and_its_recording_say_the_same(tmp_path: Path) -> None:
     assert [one.message for one in replay.findings] == [one.message for one in online.findings]
     kept = json.loads((tmp_path / "saved" / "m" / "tokenizer.json").read_text())
     assert kept == {"added_tokens": [{"id": 50, "content": "a"}, {"id": 1, "content": "y"}]}
+
+
+@pytest.mark.parametrize("name", ["quantize_config.json", "quant_config.json", "hf_quant_config.json", "modules.json"])
+def test_files_of_other_things_have_no_tokens(name: str) -> None:
+    document = Document(name, b'{"group_size": 128, "bits": 4}')
+    assert list(tokens.added({name: document})) == []
+    assert list(tokens.added({"added_tokens.json": document})) == [
+        ("added_tokens.json", "group_size", 128),
+        ("added_tokens.json", "bits", 4),
+    ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build import FAMILIES, Json, config, index, save, shard
+from build import FAMILIES, Json, config, index, named, save, shard
 
 import hfcount
 from hfcount import Report
@@ -152,7 +152,7 @@ def test_numbers_that_agree_are_not_reported_as_different(tmp_path: Path, case: 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("task", ["ForCausalLM", "Model", "ForTokenClassification", "ForQuestionAnswering"])
 def test_every_family_and_head_verifies_what_it_describes(tmp_path: Path, family: str, task: str) -> None:
-    values = config(family, architectures=["Any" + task], id2label={"0": "a", "1": "b", "2": "c"})
+    values = config(family, architectures=named(family, task), id2label={"0": "a", "1": "b", "2": "c"})
     report = _verify(tmp_path, values, index(values))
     assert (report.verdict, report.findings) == ("verified", ())
 

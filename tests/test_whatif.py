@@ -155,7 +155,7 @@ def test_a_nested_key(tmp_path: Path) -> None:
         ({"vocab_size": None}, "with vocab_size=null: no vocab_size, and llama needs it"),
         ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0, and must be 1 to"),
         ({"model_type": "foo"}, 'with model_type="foo": no family describes model_type foo'),
-        ({"architectures": ["AnyForDancing"]}, "AnyForDancing is no class of llama, but a variant"),
+        ({"architectures": ["AnyForDancing"]}, "AnyForDancing, which architectures names, is no class of llama"),
     ],
     ids=["contradiction", "type", "gone", "range", "family", "head"],
 )

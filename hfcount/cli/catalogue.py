@@ -9,6 +9,7 @@ from typing import Any
 
 from hfcount import families
 from hfcount.errors import UnknownArchitecture
+from hfcount.mapper.classes import HEAD
 from hfcount.mapper.reference import declared, version
 
 FILE = Path(families.__path__[0]) / "catalogue.json"
@@ -44,12 +45,14 @@ def everything() -> Iterator[str]:
 
 
 def one(model_type: str) -> Iterator[str]:
-    """One architecture: what it is built of, which keys are read, and where that is from.
+    """One architecture, by its model_type or a class: what it is built of, which keys are read, where that is from.
 
     Raises:
         UnknownArchitecture: there is no family for it.
     """
     family = families.find(model_type)
+    if family is None and HEAD.search(model_type[:200]) and (named := families.of_class(model_type[:200])):
+        model_type, family = named, families.find(named)
     if family is None:
         raise UnknownArchitecture(families.unknown(model_type))
     found = _catalogue().get(model_type, {})

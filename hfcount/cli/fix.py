@@ -13,13 +13,15 @@ from hfcount.text import printable
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
     from hfcount.repair.plan import Plan
+    from hfcount.repair.state import Proposal
     from hfcount.report.model import Report
 
 EPILOG = """
 \b
 Exit codes: 0 nothing is to be repaired, or all of it is and the folder was
 verified afterwards; 1 something differs: repairs that --write would make, or
-what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
+what is left, such as repairs that are done only on --only or --set; 2 wrong
+usage; 3 it could not look or not write.
 """
 
 
@@ -31,7 +33,7 @@ what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
     multiple=True,
     metavar="CODE",
     callback=codes,
-    help="Repair this finding alone, by code or name (repeatable); HF207 and HF209 are repaired only so.",
+    help="Repair this finding alone, by code or name (repeatable), even if something is given up by it.",
 )
 @click.option(
     "--set",
@@ -39,14 +41,15 @@ what fix cannot repair; 2 wrong usage; 3 it could not look or not write.
     multiple=True,
     metavar="KEY=VALUE",
     callback=settings,
-    help="The value of a config key, where a finding names several that fit (repeatable); it has to fit, too.",
+    help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 def command(path: Path, write: bool, only: frozenset[str], chosen: "Sequence[Changes]", debug: bool) -> int:
     """Repair what is proven to be wrong in the local folder PATH.
 
-    A repair is offered where hfcount finds nothing to say against the folder afterwards that it did not say before,
-    and the finding is gone. Only the index, config.json and the headers of weight files are changed, never a weight;
+    A repair is made where nobody can load the checkpoint as it is, exactly one config, index or renaming fits all that
+    is stored, and nothing that is stored or announced is given up. Other repairs are shown with what they give up, and
+    made on --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight;
     whatever is changed stays beside under its name with .bak. Without --write nothing is changed.
     """
     del debug  # whoever reports a crash looks for it
@@ -111,6 +114,8 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
             lead = "  " if place else f"\n{number}."
             yield f"{lead} {one.rule.code} {one.severity}: {one.message}"
         yield f"   Repair: {printable(step.says, None)}"
+        if step.doubt:
+            yield f"   Note: {printable(step.doubt, None)}"
         yield from diff(state, step)
         state = state.with_changes(step.changes)
     if plan.steps:
@@ -122,8 +127,19 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
         yield "\nNot repaired, since no cure is proven:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
+        yield from _offered(plan.offers, finding.code)
     if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
         yield "Where several values would fit, --set KEY=VALUE takes one of them."
+
+
+def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
+    """What could be done about a finding, and what speaks against it."""
+    own = [one for one in offers if code in one.codes]
+    for one in own:
+        how = f"--only {code}" if len(own) == 1 else "--set with one of these values"
+        yield f"   With {how}: {printable(one.says, None)}"
+        if one.doubt:
+            yield f"   Not done unasked: {printable(one.doubt, None)}"
 
 
 def _verdict(report: "Report") -> str:

@@ -17,7 +17,7 @@ from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
-from hfcount.fetcher.interface import LONGEST
+from hfcount.fetcher.interface import LONGEST, early
 from hfcount.fetcher.names import public, understood
 from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS, OUTPUTS, Format
@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     shell_complete=read.some_rule,
     help="Let an error through, and say so (repeatable).",
 )
-@click.option("--strict", is_flag=True, help="Upgrade every note but HF102 and HF106 to an error.")
+@click.option("--strict", is_flag=True, help="Upgrade every note but HF102, HF106, HF111 and HF113 to an error.")
 @click.option("--debug", is_flag=True, help="Show the traceback of a crash.")
 @read.printing("--clear-cache", read.cleared, "Remove what hfcount has kept of the Hub.")
 @click.option(
@@ -150,7 +150,7 @@ if TYPE_CHECKING:
     metavar="[TYPE]",
     shell_complete=read.some_type,
     callback=read.families,
-    help="List the architectures, or explain that of one model_type.",
+    help="List the architectures, or explain that of one model_type or class.",
 )
 @click.option(
     "--rules",
@@ -229,8 +229,8 @@ def main(
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     try:
-        early = depth == "headers"
-        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache, headers=early)
+        ahead = None if settings else early(depth)
+        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache, headers=ahead)
         requests = [_request(replace(request, model=model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None

@@ -4,7 +4,8 @@ A file has `MODEL_TYPES`, `spec(c)` (keys to meaning) and `blueprint(s)` (meanin
 one other file, its parent: `from hfcount.families.llama import blueprint as blueprint`. Optionally it has
 
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/shapeless.py,
-- `CLASSES`: class names, if configs of these classes have another architecture's model_type,
+- `CLASSES`: class names that transformers does not have, if configs of these classes have another architecture's
+  model_type, or if they are not named after their own,
 - `SPELLINGS`: other names that the reference takes when it loads, as regular expressions and their replacements. Names
   are one tensor's if the rules, each applied once and in turn, make the same name of them. A model around this one
   takes them too, but for those with `^`, which are of the whole name;
@@ -34,7 +35,8 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.reference import knows, version
+from hfcount.mapper.classes import classes
+from hfcount.mapper.unknown import own_code, type_of_class, unknown_type, untyped
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
@@ -60,52 +62,51 @@ def read(c: Config, known_as: str = "") -> Spec:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = known_as or c.str("model_type", default="") or _type_of_class(tuple(c.strs("architectures")[:1]))
+    model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
     if not model_type and c.given("architecture") and c.given("pretrained_cfg"):
         model_type = "timm_wrapper"  # timm's own config, which transformers takes
     if not model_type:
-        raise UnknownArchitecture(
-            f"{c.where}: no model_type, and no architectures that name a known one, so there is no telling what it"
-            " describes. `hfcount --families` lists the known."
-        )
+        raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
     family = find(model_type)
     if family is None:
-        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}")
-    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
-    try:
-        return family.spec(c)
-    except UnknownArchitecture:
-        variant = _variant(tuple(c.strs("architectures")[:1]))
-        if variant in ("", model_type) or c.nested:
-            raise
+        raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
+    first = next(iter(c.strs("architectures")), "")
+    if not (c.nested or known_as or first in ("", *classes(model_type)) or described(first, model_type)) and (
+        variant := _variant(first)
+    ):
         return read(c, variant)
+    c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
+    return family.spec(c)
 
 
 def unknown(model_type: str) -> str:
     """What is said of a type that no family describes."""
-    from difflib import get_close_matches
+    return unknown_type(model_type, all_types())
 
-    # A type that is several times as long as any other is near to none.
-    near = get_close_matches(model_type[:200].lower(), all_types(), n=3, cutoff=0.5)
-    nearest = f"Nearest known: {', '.join(near)}" if near else "`hfcount --families` lists the known"
-    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
-    said = f"no family describes model_type {printable(model_type, 60)}. {nearest}."
-    return f"{said}{by if knows(model_type) else ''}"
+
+def of_class(name: str) -> str:
+    """The model_type of a class, such as `minicpm3` of MiniCPM3ForCausalLM; empty if no family describes one."""
+    return type_of_class(name, all_types()) if name else ""
 
 
 @lru_cache(64)
-def _type_of_class(names: tuple[str, ...]) -> str:
-    """The model_type that the first class is named after, such as `minicpm3` of MiniCPM3ForCausalLM; empty if none."""
-    stem = re.split("For[A-Z]|LMHead|(?:Encoder)?Model$|Encoder$", names[0])[0].lower() if names else ""
-    return next((known for known in all_types() if re.sub("[-_]", "", known) == stem), "")
+def _variant(name: str) -> str:
+    """The type of the family that has the class among its CLASSES; empty if none has."""
+    return next((_types_in(one)[0] for one in _names() if name in _written("CLASSES", one)), "")
 
 
-@lru_cache(64)
-def _variant(names: tuple[str, ...]) -> str:
-    """The type of the family that has the first class among its CLASSES; empty if none has."""
-    found = (name for name in _names() if names and names[0] in _written("CLASSES", name))
-    return next((_types_in(name)[0] for name in found), "")
+def described(name: str, model_type: str = "") -> bool:
+    """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
+    own = _named(model_type)
+    return name in _written("CLASSES", own) if own else bool(_variant(name))
+
+
+def together(model_type: str) -> list[str]:
+    """The types that a family describes which describes this one, which must be known."""
+    own = _named(model_type)
+    assert own is not None
+    return _types_in(own)
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:

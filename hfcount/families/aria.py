@@ -19,9 +19,8 @@ def spec(c: Config) -> Spec:
     if not counts:
         raise c.error("projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict")
     traits = {"queries": keys.sized("n_q", max(counts))}
-    tied = keys.tied_anywhere(c, c.part("text_config"))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec:
         value_dim=c.int("v_head_dim"),
         bias=c.bool("attention_bias", default=False),
     )
-    mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"))
+    mixers = keys.mixed(c, latent, linear, keys.kinds(c), keys.every_nth(c, "layer_group_size"), "linear_attention")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
     def experts() -> MoE:

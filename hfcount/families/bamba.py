@@ -5,7 +5,6 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import mamba2
 from hfcount.spec import SSM, Layer, Spec
-from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("bamba",)  # transformers 5.23: modeling_bamba.py
@@ -13,7 +12,7 @@ MODEL_TYPES = ("bamba",)  # transformers 5.23: modeling_bamba.py
 
 def spec(c: Config) -> Spec:
     full = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    attending = intersection(Indices.of(c.ints("attn_layer_indices")), Indices.below(keys.layer_count(c)))
+    attending = keys.numbered(c, "attn_layer_indices")
     mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))

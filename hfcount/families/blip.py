@@ -13,12 +13,13 @@ _HEADS = keys.named(("ForConditionalGeneration", "Model", "ForQuestionAnswering"
 
 
 def spec(c: Config) -> Spec:
-    vision, inner = families.part(c, "vision_config"), c.part("text_config")
+    vision = families.part(c, "vision_config")
     # Whatever the text model says of the width of what it sees.
     text = keys.attending(families.part(c, "text_config"), vision.hidden)
-    tied = keys.tied_anywhere(c, inner)
     traits = {"image_text_hidden_size": keys.sized("d_t", c.int("image_text_hidden_size"))}
     out = c.int("projection_dim")
+    # The decoder is a model of its own, which ties by its own config, too.
+    tied = keys.tied_anywhere(c, c.part("text_config"), default=True)
     return keys.around(c, text, {"vision": vision}, heads=_HEADS, out=out, traits=traits).but(tied=tied)
 
 

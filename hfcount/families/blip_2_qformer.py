@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     seen = keys.sized("d_e", c.int("encoder_hidden_size"))
     step = c.int("cross_attention_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
-    at = Indices.of(range(0, count, step))
+    at = Indices.span(0, count, step)
 
     def layer(crossed: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, traits={"crossed": crossed, "encoder_hidden_size": seen})

@@ -12,6 +12,8 @@ IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
 def spec(c: Config) -> Spec:
+    if c.has("inner_hidden_size") and not c.has("ffn_hidden_size"):
+        return families.read(c, "chatglm_6b")  # the first of the series has the type, and another architecture
     heads, bias = c.int("num_attention_heads"), c.bool("add_bias_linear", default=False)
     grouped = c.bool("multi_query_attention", default=False)
     mixer = GQA(

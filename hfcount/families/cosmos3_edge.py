@@ -28,8 +28,8 @@ def spec(c: Config) -> Spec:
         "spatial_merge_size": keys.sized("m", c.part("vision_config").int("spatial_merge_size")),
         "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size", default=11_520)),
     }
-    heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=False)  # its class ties nothing
 
 
 def blueprint(s: Spec) -> Block:

@@ -10,6 +10,9 @@ MODEL_TYPES = ("csm_depth_decoder_model",)  # transformers 5.23: modeling_csm.py
 
 
 def spec(c: Config) -> Spec:
+    if c.bool("tie_word_embeddings", default=False):
+        said = "tie_word_embeddings is true, and transformers refuses that: each codebook has a head of its own."
+        raise c.error(said, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     traits = {
         "num_codebooks": keys.sized("n_q", c.int("num_codebooks", maximum=MAX_LAYERS)),

@@ -4,6 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import decoder, gqa, network, pre_norm, shared_moe
 from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block
 
@@ -15,7 +16,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=bias, uneven="refused")
     first = c.int("first_k_dense_replace", minimum=0, maximum=MAX_LAYERS)
     step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
-    routed = Indices.of(range(-(-first // step) * step, int(every.count), step))
+    routed = Indices.span(round_up(first, step), every.count, step)
 
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",), shared=("n_shared_experts",))

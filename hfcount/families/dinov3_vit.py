@@ -21,7 +21,13 @@ def spec(c: Config) -> Spec:
         "use_gated_mlp": c.bool("use_gated_mlp", default=False),
         **switches,
     }
-    return keys.tower(c, patches=keys.patches(c), further=keys.named(Backbone="base"), uneven="built", traits=traits)
+    return keys.tower(
+        c,
+        patches=keys.patches(c),
+        further=keys.named(Backbone="base", Encoder="encoder"),
+        uneven="built",
+        traits=traits,
+    )
 
 
 def blueprint(s: Spec) -> Block:
@@ -40,6 +46,9 @@ def blueprint(s: Spec) -> Block:
         network = swiglu(d, width, bias) if of["use_gated_mlp"] else plain
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
+    layers = stack(s.layers, layer)
+    if s.head == "encoder":
+        return block(layer=layers)
     embeddings = block(
         "embedding",
         cls_token=Tensor((1, 1, d)),
@@ -47,4 +56,4 @@ def blueprint(s: Spec) -> Block:
         register_tokens=Tensor((1, of["num_register_tokens"], d)),
         patch_embeddings=patch_convolution(s),
     )
-    return block(embeddings=embeddings, layer=stack(s.layers, layer), norm=norm)
+    return block(embeddings=embeddings, layer=layers, norm=norm)

@@ -5,6 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.parts.conversions import packed
 from hfcount.spec import Layer, MoE, Spec
+from hfcount.tree.dims import round_up
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -20,7 +21,7 @@ def spec(c: Config) -> Spec:
     start = c.int("moe_layer_start_index", minimum=0, maximum=MAX_LAYERS)
     last = c.int("moe_layer_end_index", default=-1, minimum=-1, maximum=MAX_LAYERS)
     stop = count if last == -1 else min(last + 1, count)
-    routed = Indices.of(range(-(-(start + 1) // step) * step - 1, stop, step))
+    routed = Indices.span(round_up(start + 1, step) - 1, stop, step)
 
     def sparse() -> MoE:
         names = {"experts": ("moe_num_experts", "num_experts"), "active": ("moe_k", "num_experts_per_tok")}

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     plain, count = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), keys.layer_count(c)
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
-    some = Indices.of(range(step - 1, count, step))
+    some = Indices.span(step - 1, count, step)
     adapted = plain.but(traits={"adapter": 1})
     layers = keys.split(c, (some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
     traits = {name: c.int(name) for name in (*_SIZES, "aligner_ffn_mult")}

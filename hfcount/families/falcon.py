@@ -9,6 +9,7 @@ from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("falcon",)  # transformers 5.23: modeling_falcon.py
+CLASSES = ("RWForCausalLM",)
 
 
 def spec(c: Config) -> Spec:

@@ -9,6 +9,7 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("GOT",)  # modeling_GOT.py of stepfun-ai/GOT-OCR2_0
+CLASSES = ("GOTQwenForCausalLM",)
 IGNORED = ("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_token", "image_token_len")
 
 

@@ -26,7 +26,7 @@ def _local(c: Config) -> list[Indices]:
     """The layers with local attention: every second, or as in the repeated patterns of attention_types."""
     count, given = keys.layer_count(c, "num_layers", "num_hidden_layers"), c.entries("attention_types")
     if not given:
-        return [Indices.of(range(1, max(1, count), 2))]
+        return [Indices.span(1, max(1, count), 2)]
     if not all(isinstance(entry, list) and [*map(type, entry)] == [list, int] and entry[1] >= 0 for entry in given):
         said = "attention_types must have pairs of a list of kinds and how often it is repeated."
         raise c.error(said, "attention_types")

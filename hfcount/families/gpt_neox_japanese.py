@@ -14,7 +14,7 @@ MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_jap
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False, uneven="built")
-    ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.of(range(count - 1, count))
+    ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.span(count - 1, count)
 
     def layer(biased: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, traits={"dense_bias": biased})

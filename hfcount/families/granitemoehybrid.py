@@ -15,7 +15,7 @@ SPELLINGS = GRANITE_EXPERTS
 
 def spec(c: Config) -> Spec:
     full = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0))
+    mixers = keys.mixed(c, full, keys.mamba2(c), keys.kinds(c), Indices.below(0), "full_attention")
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)
     if c.int("num_local_experts", minimum=0):

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     mixer, follower = keys.indexed(c, keys.mla(c))
     count = keys.layer_count(c)
     given = c.strs("indexer_types")[:count]
-    usual = [Indices.below(1), Indices.of(range(1, count, 4))]
+    usual = [Indices.below(1), Indices.span(1, count, 4)]
     own = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.deepseek_moe(c))
     layers = keys.crossed(networks, keys.by_place(c, own, mixer, follower))

@@ -1,5 +1,7 @@
 """HyperCLOVA X SEED with vision: Qwen2.5-VL's tower and one projection (https://huggingface.co/naver-hyperclovax)."""
 
+from dataclasses import replace
+
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import joined
@@ -24,4 +26,15 @@ def blueprint(s: Spec) -> Block:
     projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "vision_projector"
-    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
+    whole = joined(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
+    return whole if s.head == "base" or s.tied else _saved(whole)
+
+
+def _saved(whole: Block) -> Block:
+    """The head within the language model, where it is saved if it is one of its own."""
+    inner, head = whole.children["model"], whole.children["lm_head"]
+    assert isinstance(inner, Block)
+    text = inner.children["language_model"]
+    assert isinstance(text, Block)
+    text = replace(text, children={**text.children, "lm_head": head})
+    return Block({"model": replace(inner, children={**inner.children, "language_model": text})})

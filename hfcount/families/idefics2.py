@@ -14,9 +14,8 @@ def spec(c: Config) -> Spec:
     sampler = families.part(c, "perceiver_config").but(hidden=text.hidden)  # which it is made as wide as
     parts = {"vision": vision, "perceiver": sampler}
     width = c.part("text_config").int("intermediate_size")
-    tied = keys.tied_anywhere(c, c.part("text_config"))
     heads, traits = ("ForConditionalGeneration", "Model"), {"intermediate_size": keys.sized("d_ff", width)}
-    return keys.around(c, text, parts, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, parts, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

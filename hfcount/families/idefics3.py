@@ -12,8 +12,8 @@ MODEL_TYPES = ("idefics3", "smolvlm")  # transformers 5.23: modeling_idefics3.py
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     traits = {"scale_factor": keys.sized("m", c.int("scale_factor", default=2))}
-    heads, tied = ("ForConditionalGeneration", "Model"), keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    heads = ("ForConditionalGeneration", "Model")
+    return keys.around(c, text, towers, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
     ffn, count = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",)), keys.layer_count(c)
     full = Layer(mixer=attention(""), ffn=ffn, traits={"extent": c.int("rel_extent"), "full": 1})
     local = Layer(mixer=attention("swa_"), ffn=ffn, traits={"extent": c.int("sliding_window_size"), "full": 0})
-    places = Indices.of(range(5, max(5, count), 6))
+    places = Indices.span(5, max(5, count), 6)
     layers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, lambda: places)
     windows = keys.sliding(c, lambda: keys.other_than(c, places), key="sliding_window_size", kind="hybrid_sliding")
     traits, heads = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}, ("ForCausalLM", "Model")

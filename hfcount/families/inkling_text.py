@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec:
 
     def full_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
-        return every.difference(ids) if ids.count else Indices.of(range(5, max(5, int(every.count)), 6))
+        return every.difference(ids) if ids.count else Indices.span(5, max(5, every.count), 6)
 
     mixers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, full_ones)
     # Earlier configs call the width of the experts intermediate_size, and that of the dense layers otherwise.

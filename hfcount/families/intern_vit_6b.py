@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("intern_vit_6b",)  # modeling_intern_vit.py of OpenGVLab/InternVL2-4B
+CLASSES = ("InternVisionModel",)
 IGNORED = ("use_flash_attn",)
 
 

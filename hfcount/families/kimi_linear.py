@@ -21,9 +21,9 @@ def spec(c: Config) -> Spec:
     outer = ("linear_num_heads", "linear_head_dim", "linear_conv_kernel_dim")
     heads, width, kernel = map(part.int, outer if part is c else inner)
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
-    mixers = keys.mixed(
-        c, keys.mla(c), linear, keys.kinds(c) or _listed(c, part), Indices.of(range(4, max(4, keys.layer_count(c)), 4))
-    )
+    listed = keys.kinds(c) or _listed(c, part)
+    usual = Indices.span(4, max(4, keys.layer_count(c)), 4)
+    mixers = keys.mixed(c, keys.mla(c), linear, listed, usual, "linear_attention")
     active, shared = ("num_experts_per_token", "num_experts_per_tok"), ("num_shared_experts", "n_shared_experts")
 
     def experts() -> MoE:

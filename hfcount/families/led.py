@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("led",)  # transformers 5.23: modeling_led.py
-IGNORED = ("attention_window", "classif_dropout", "gradient_checkpointing")
+IGNORED = ("classif_dropout", "gradient_checkpointing")
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForQuestionAnswering")
 _NAMES = ("query", "key", "value")
@@ -16,6 +16,7 @@ _NAMES = ("query", "key", "value")
 
 def spec(c: Config) -> Spec:
     rows = {f"{side}_rows": c.int(f"max_{side}_position_embeddings") for side in ("encoder", "decoder")}
+    keys.check_even(c, keys.layer_count(c, "encoder_layers"))
     return keys.sequence_to_sequence(c, heads=_HEADS, positions=None, traits=rows)
 
 

@@ -19,7 +19,8 @@ def spec(c: Config) -> Spec:
     full = Layer(mixer=keys.attention(c))
 
     def attending() -> Indices:
-        return keys.numbered(c, "full_attn_idxs") if c.ints("full_attn_idxs") else Indices.below(count)
+        given = c.length("full_attn_idxs") is not None
+        return keys.numbered(c, "full_attn_idxs") if given else Indices.below(count)
 
     mixers = keys.of_two(c, {"full_attention": full, "conv": conv}, attending)
     if routed:

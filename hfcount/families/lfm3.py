@@ -18,16 +18,18 @@ def spec(c: Config) -> Spec:
     conv = ShortConv(kernel=c.int("conv_L_cache"), bias=c.bool("conv_bias", default=False))
     fast = Layer(mixer=conv, ffn=keys.dense(c))
     if given := keys.kinds(c):
-        layers = keys.by_kind(c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given)
+        layers = keys.by_kind(
+            c, {"full_attention": full, "sliding_attention": full, "conv": fast}, given, otherwise="full_attention"
+        )
     else:
-        attending = Indices.of(range(2, max(2, count), 2))
+        attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: fast))
     traits = {
         "use_attention_gate": int(c.bool("use_attention_gate", default=True)),
         "use_sandwich_norm": int(c.bool("use_sandwich_norm", default=True)),
     }
-    windows = keys.sliding(c, lambda: Indices.of(range(4, max(4, count), 4)), default=256)
+    windows = keys.sliding(c, lambda: Indices.span(4, max(4, count), 4), default=256)
     return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), traits=traits, windows=windows)
 
 

@@ -17,9 +17,9 @@ def spec(c: Config) -> Spec:
     full = Layer(mixer=mixer.but(kv_heads=c.int("num_key_value_heads"), qk_norm=True), ffn=keys.dense(c))
     near = full.but(mixer=ShortConv(kernel=c.int("conv_kernel_size")))
     if given := c.strs("layer_types"):
-        layers = keys.by_kind(c, {"full_attention": full, "conv": near}, given)
+        layers = keys.by_kind(c, {"full_attention": full, "conv": near}, given, otherwise="full_attention")
     else:
-        attending = Indices.of(range(2, max(2, count), 2))
+        attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
         layers = keys.split(c, (attending, lambda: full), (rest, lambda: near))
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")

@@ -6,6 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("llama_bidirec",)  # llama_bidirectional_model.py of nvidia/llama-nemotron-embed-1b-v2
+CLASSES = ("LlamaBidirectionalModel",)
 
 
 def spec(c: Config) -> Spec:

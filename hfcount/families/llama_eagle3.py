@@ -51,7 +51,7 @@ def blueprint(s: Spec) -> Block:
 
     one = s.layers[0].layer
     first = layer(one, 2 * d)  # it reads the embedding beside the state
-    later = Repeat(Indices.of(range(1, depth)), layer(one, d))
+    later = Repeat(Indices.span(1, depth), layer(one, d))
     layers = block(midlayer=first) if depth == 1 else block(layers=(Repeat(Indices.below(1), first), later))
     vocab = of["draft_vocab_size"]
     shared = block(

@@ -22,8 +22,10 @@ def spec(c: Config) -> Spec:
         "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
         "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
     }
-    tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    whole = keys.around(c, text, towers, heads=heads, traits=traits)
+    if c.family == "llava_next":  # the only one whose class does not take over what text_config says
+        return whole
+    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec) -> Block:

@@ -61,7 +61,7 @@ def blueprint(s: Spec) -> Block:
     assert isinstance(body, Block)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of["depth"]), 2)), Linear(d, d, True))
-    chain = (Repeat(Indices.of(range(1)), first), later)
+    chain = (Repeat(Indices.below(1), first), later)
     own: dict[str, Node] = {
         "vision_tower": block(vision_tower=block(vision_model=sensed(families.tree(tower), "vision"))),
         "mm_projector": sensed(first if of["single"] else chain, "projector"),

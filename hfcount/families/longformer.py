@@ -8,12 +8,13 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("longformer",)  # transformers 5.23: modeling_longformer.py
-IGNORED = ("attention_window", "onnx_export")
+IGNORED = ("onnx_export",)
 
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 def spec(c: Config) -> Spec:
+    keys.check_even(c, keys.layer_count(c))
     return keys.encoder(c, heads=_HEADS).but(causal=False)
 
 

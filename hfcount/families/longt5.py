@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
         def one(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        first, later = Indices.below(min(1, count)), Indices.of(range(1, count))
+        first, later = Indices.below(min(1, count)), Indices.span(1, count)
         return tuple(keys.split(c, (first, lambda: one(buckets)), (later, lambda: one(0))))
 
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
@@ -65,5 +65,5 @@ def blueprint(s: Spec) -> Block:
         shared=embedding(s.vocab, d),
         encoder=side(s.stack("encoder"), bool(s.traits["crossed"])),
         decoder=None if s.head == "encoder" else side(s.layers, True),
-        lm_head=lm_head(s, "shared.weight") if s.head == "conditional_generation" else None,
+        lm_head=lm_head(s, "shared.weight", anyway=True) if s.head == "conditional_generation" else None,
     )

@@ -42,10 +42,13 @@ def spec(c: Config) -> Spec:
 def _full(c: Config) -> list[Indices]:
     """The layers with full attention: those that the config lists, else the first and every sixth."""
     if kinds := c.strs("layer_types"):
-        return keys.listing(c, "layer_types", kinds, "full_attention", "sliding_attention")[:1]
+        full, _ = keys.listing(
+            c, "layer_types", kinds, "full_attention", "sliding_attention", otherwise="full_attention"
+        )
+        return [full]
     if pattern := c.ints("hybrid_layer_pattern"):
         return keys.listing(c, "hybrid_layer_pattern", pattern, 0, 1)[:1]
-    return [Indices.below(1), Indices.of(range(5, keys.layer_count(c), 6))]
+    return [Indices.below(1), Indices.span(5, keys.layer_count(c), 6)]
 
 
 def blueprint(s: Spec) -> Block:

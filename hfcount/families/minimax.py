@@ -16,8 +16,8 @@ SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 def spec(c: Config) -> Spec:
     full, size = keys.attention(c), c.int("block_size", default=256)
     linear = Lightning(heads=full.heads, head_dim=full.head_dim)
-    alternate = Indices.of(range(0, keys.layer_count(c), 2))
-    mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate)
+    alternate = Indices.span(0, keys.layer_count(c), 2)
+    mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate, "full_attention")
     ffn = keys.moe(c, "intermediate_size")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
     return keys.decoder_spec(c, layers, traits={"block_size": size}, windows=keys.sliding_everywhere(c))

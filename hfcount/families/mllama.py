@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     text = c if c.family == "mllama_text_model" else c.part("text_config")
     every = Indices.below(keys.layer_count(text))
     given = text.ints("cross_attention_layers", default=range(3, 40, 5))
-    crossing = Indices.of(number for number in given if number in every)
+    crossing = keys.among(text, "cross_attention_layers", given, every.count)
     plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text))
     seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), traits={"cross": 1})
     layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))

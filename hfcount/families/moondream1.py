@@ -9,6 +9,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("moondream1",)  # hf_moondream.py of vikhyatk/moondream2
+CLASSES = ("HfMoondream",)
 IGNORED = ("max_context", "max_crops", "overlap_margin", "prefix_attn", "tokenizer")
 
 # config.py of vikhyatk/moondream2, whose config.json gives no sizes.

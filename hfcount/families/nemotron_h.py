@@ -27,13 +27,14 @@ def spec(c: Config) -> Spec:
         "moe": sparse,
     }
     listed = ("layers_block_type", "layer_types")
-    pattern = c.str("hybrid_override_pattern", default="ME*-")
-    given = keys.kinds(c, *listed) if any(map(c.given, listed)) else keys.spelled(pattern)
+    pattern = keys.spelled(c, "hybrid_override_pattern", "ME*-")
+    key = next(filter(c.given, listed), "hybrid_override_pattern")
+    given = keys.kinds(c, *listed) if key in listed else pattern
     c.int("num_hidden_layers", default=None)  # in configs, without effect: there are as many layers as kinds
-    layers = keys.by_kind(c, made, given, count=len(given))
+    layers = keys.by_kind(c, made, given, key, len(given))
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     drafts = keys.kinds(c, "mtp_layers_block_type")
-    drafts = drafts or keys.spelled(c.str("mtp_hybrid_override_pattern", default="*E"))
+    drafts = drafts or keys.spelled(c, "mtp_hybrid_override_pattern", "*E")
     mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
     return whole.but(tied=False)  # the head is its own, whatever the config says

@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("nemotron-nas", "deci")  # modeling_decilm.py of nvidia/Llama-3_3-Nemotron-Super-49B-v1
+CLASSES = ("DeciLMForCausalLM",)
 
 
 def spec(c: Config) -> Spec:

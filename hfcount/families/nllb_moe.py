@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
         one, step = given[0].layer, c.int(f"{side}_sparse_step", default=4, minimum=0, maximum=MAX_LAYERS)
         count = keys.layer_count(c, f"{side}_layers")
         moe = MoE(experts=experts, active=min(2, experts), width=one.dense.width, bias=True)
-        sparse = Indices.of(range(step - 1, count, step) if step else ())
+        sparse = Indices.span(step - 1, count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
         return tuple(keys.split(c, (rest, lambda: one), (sparse, lambda: one.but(ffn=moe))))
 

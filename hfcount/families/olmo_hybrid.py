@@ -29,8 +29,8 @@ def spec(c: Config) -> Spec:
         value_dim=c.int("linear_value_head_dim", default=2 * key_dim),
         kernel=c.int("linear_conv_kernel_dim", default=4),
     )
-    fourth = Indices.of(range(min(3, count - 1), count, 4))
-    mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth)
+    fourth = Indices.span(min(3, count - 1), count, 4)
+    mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth, "full_attention")
     layers = keys.crossed(mixers, keys.alike(Layer(ffn=keys.dense(c)), count))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 

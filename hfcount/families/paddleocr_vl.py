@@ -19,7 +19,8 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
     traits = {"spatial_merge_size": keys.sized("m", merge)}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config"), default=True))
 
 
 def blueprint(s: Spec) -> Block:

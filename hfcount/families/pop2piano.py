@@ -22,11 +22,11 @@ def spec(c: Config) -> Spec:
         def kind(table: int) -> Layer:
             return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
 
-        first, later = Indices.below(min(1, count)), Indices.of(range(1, count))
+        first, later = Indices.below(min(1, count)), Indices.span(1, count)
         return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
-    return keys.decoder_spec(
+    whole = keys.decoder_spec(
         c,
         layers(decoding),
         layer_count=decoding,
@@ -37,6 +37,7 @@ def spec(c: Config) -> Spec:
         traits={"gated": gated, "composer_vocab_size": keys.sized("|V_c|", c.int("composer_vocab_size"))},
         uncounted=keys.ACROSS,
     )
+    return whole.but(tied=True)  # its class ties whatever the config says: a false is how outputs are scaled
 
 
 def blueprint(s: Spec) -> Block:

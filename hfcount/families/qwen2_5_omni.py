@@ -11,6 +11,7 @@ from hfcount.tree.nodes import Block, Node, block
 
 # transformers 5.23: modeling_qwen2_5_omni.py, modeling_qwen3_omni_moe.py
 MODEL_TYPES = ("qwen2_5_omni", "qwen3_omni_moe")
+CLASSES = ("Qwen2_5OmniModel",)
 SPELLINGS = {
     r"^thinker\.(audio_tower\.|visual\.)": r"thinker.model.\1",
     r"^thinker\.model\.(?!language_model\.|visual\.|audio_tower\.)": "thinker.model.language_model.",
@@ -28,7 +29,8 @@ def spec(c: Config) -> Spec:
             if second
             else families.part(c, "code2wav_config", "qwen3_omni_moe_code2wav")
         )
-    whole = keys.around(c, thinker, parts, key="thinker_config", heads=("ForConditionalGeneration",))
+    heads = keys.named(("ForConditionalGeneration",), OmniModel="conditional_generation")  # as it was released
+    whole = keys.around(c, thinker, parts, key="thinker_config", heads=heads)
     return whole.but(tied=thinker.tied)
 
 

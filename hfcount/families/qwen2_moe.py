@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     def near() -> Indices:
         """Every second layer before max_window_layers, unlike in Qwen2."""
         stop = c.int("max_window_layers", default=28, minimum=0, maximum=MAX_LAYERS)
-        return Indices.of(range(0, min(stop, keys.layer_count(c)), 2))
+        return Indices.span(0, min(stop, keys.layer_count(c)), 2)
 
     windows = keys.sliding(c, near, default=4096) if c.bool("use_sliding_window", default=False) else ()
     return keys.decoder_spec(c, keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.gated_moe(c)), windows=windows)

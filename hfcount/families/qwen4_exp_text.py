@@ -21,8 +21,8 @@ _INDEXED = "its indexers also keep keys of their own, and attention reads only t
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
-    listed = ["full_attention" if kind == "indexed_attention" else kind for kind in keys.kinds(c)]
-    mixers = keys.mixed(c, full, keys.delta_net(c), listed, keys.every_nth(c, "full_attention_interval", default=4))
+    fourth = keys.every_nth(c, "full_attention_interval", default=4)
+    mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
     routed = keys.alike(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
     traits = {
         "hc_count": keys.sized("m", c.int("hc_count")),

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     hidden, count = c.int("hidden_size"), keys.layer_count(c)
     mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
     one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
-    first, rest = Indices.below(1), Indices.of(range(1, count))
+    first, rest = Indices.below(1), Indices.span(1, count)
     layers = keys.split(c, (first, lambda: one.but(traits={"first": 1})), (rest, lambda: one))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 

@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec:
             min(count, c.int(f"num_{end}_full_attention_layers", minimum=0, maximum=MAX_LAYERS))
             for end in ("first", "last")
         )
-        middle = Indices.of(range(first, max(first, count - last)))
+        middle = Indices.span(first, max(first, count - last))
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
         layers = keys.split(c, ends, (middle, lambda: layer(few)))

@@ -28,12 +28,12 @@ def spec(c: Config) -> Spec:
 
     def layers(side: str, count: int) -> tuple[Layers, ...]:
         some = c.int(f"num_sparse_{side}_layers", default=3, minimum=0, maximum=MAX_LAYERS)
-        usual = int(count) // int(some) if some else int(count)
+        usual = count // some if some else count
         step = c.int(f"{side}_sparse_step", default=usual, minimum=0, maximum=MAX_LAYERS)
-        sparse = Indices.of(range(min(1, int(step) - 1), count, step) if step else ())
+        sparse = Indices.span(min(1, step - 1), count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
         found = []
-        for first, table in ((Indices.below(min(1, count)), buckets), (Indices.of(range(1, count)), 0)):
+        for first, table in ((Indices.below(min(1, count)), buckets), (Indices.span(1, count), 0)):
             for places, ffn in ((rest, Dense(width=width)), (sparse, moe)):
                 layer = Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
                 found.append(Layers(indices=intersection(first, places), layer=layer))

@@ -11,10 +11,13 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5", "mt5", "umt5")  # transformers 5.23: modeling_t5.py, modeling_mt5.py, modeling_umt5.py
+CLASSES = ("T5WithLMHeadModel",)
 SPELLINGS = {r"^transformer\.": ""}  # the base model's name, which only some of its classes have
 
 _CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
-_HEADS = keys.named(("ForConditionalGeneration", *_CLASSES), EncoderModel="encoder")
+_HEADS = keys.named(
+    ("ForConditionalGeneration", *_CLASSES), EncoderModel="encoder", WithLMHeadModel="conditional_generation"
+)
 _ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
@@ -61,4 +64,6 @@ def blueprint(s: Spec) -> Block:
         return block(transformer=Block(body), classifier=classifier(s))
     if s.head == "question_answering":
         return Block({**body, "qa_outputs": classifier(s)})
-    return Block({**body, "lm_head": lm_head(s, "shared.weight")} if s.head == "conditional_generation" else body)
+    return Block(
+        {**body, "lm_head": lm_head(s, "shared.weight", anyway=True)} if s.head == "conditional_generation" else body
+    )

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, lm_head, rms_norm, stack, swiglu
 from hfcount.parts.classic import classifier, headed
 from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.nodes import Block, Tensor, Tied, block
+from hfcount.tree.nodes import Block, Node, Tensor, Tied, block
 
 MODEL_TYPES = ("t5gemma2",)  # transformers 5.23: modeling_t5gemma2.py
 IGNORED = ("mm_tokens_per_image", "_sliding_window_pattern")
@@ -44,7 +44,7 @@ def blueprint(s: Spec) -> Block:
         norms = {f"{place}_layernorm": norm for place in places}
         return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width), **norms)
 
-    def side(layers: tuple[Layers, ...], table: Block | Tied) -> Block:
+    def side(layers: tuple[Layers, ...], table: Node) -> Block:
         return block(embed_tokens=table, layers=stack(layers, layer), norm=norm)
 
     # One token, the end of an image, has a vector of its own.
@@ -57,7 +57,9 @@ def blueprint(s: Spec) -> Block:
         vision_tower=families.tower(s, "vision"),
         multi_modal_projector=Block(projector.children, "projector", repeats=0),
     )
-    decoder = side(s.layers, Tied(source, (s.vocab, d)) if s.tied else table)
+    end = source.removesuffix("weight") + "eoi_embedding"
+    shared = (Tied(source, (s.vocab, d)), Tied(end, (d,), name="eoi_embedding"))
+    decoder = side(s.layers, shared if s.tied else table)
     body = block(encoder=encoder, decoder=decoder)
     labels = block(score=block(out_proj=classifier(s)))
     words = block(lm_head=block(out_proj=lm_head(s, source)))

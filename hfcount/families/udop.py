@@ -84,4 +84,4 @@ def blueprint(s: Spec) -> Block:
     )
     if s.head != "conditional_generation":
         return body
-    return Block({**body.children, "lm_head": lm_head(s, "shared.weight")})
+    return Block({**body.children, "lm_head": lm_head(s, "shared.weight", anyway=True)})

@@ -18,8 +18,7 @@ def spec(c: Config) -> Spec:
         "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
     }
     heads = ("ForConditionalGeneration", "Model")
-    tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

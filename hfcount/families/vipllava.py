@@ -16,8 +16,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     read = c.ints("vision_feature_layer", "vision_feature_layers", default=[-2, -5, -8, -11, 6], alone=True)
     heads, traits = ("ForConditionalGeneration", "Model"), {"vision_feature_layer": len(read)}
-    tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads, traits=traits)
 
 
 def blueprint(s: Spec) -> Block:

@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec:
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.sized("b", c.int("num_buckets", default=320)) if relative else 0
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, traits={"buckets": buckets})
-    one, later = Indices.below(1), Indices.of(range(1, count))
+    one, later = Indices.below(1), Indices.span(1, count)
     layers = keys.split(c, (one, lambda: first), (later, lambda: first.but(traits={"buckets": 0})))
     traits |= {"relative": relative, "adapter_attn_dim": keys.sized("d_n", narrow) if narrow else 0}
     layered = layers if relative else keys.alike(first, count)

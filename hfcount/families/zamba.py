@@ -35,11 +35,12 @@ def spec(c: Config) -> Spec:
 
 def _attending(c: Config) -> tuple[Indices, Indices]:
     """The first layer with attention, and the others: the third, and one of each period from the fourth on."""
-    if given := keys.hybrids(c):
+    given = keys.hybrids(c)
+    if given is not None:
         return Indices.of(given[:1]), Indices.of(given[1:])
     count, period = keys.layer_count(c), c.int("attn_layer_period", maximum=MAX_LAYERS)
     start = 3 + c.int("attn_layer_offset", minimum=0, maximum=period - 1)
-    return Indices.of(range(2, max(2, min(3, count)))), Indices.of(range(start, max(start, count), period))
+    return Indices.span(2, max(2, min(3, count))), Indices.span(start, max(start, count), period)
 
 
 def blueprint(s: Spec) -> Block:

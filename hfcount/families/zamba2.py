@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     kernel, groups = c.int("mamba_d_conv"), c.int("mamba_ngroups")
     ssm = SSM(inner=inner, state=c.int("mamba_d_state"), kernel=kernel, heads=heads, groups=groups, bias=bias)
     ffn = Dense(width=c.int("intermediate_size", default=4 * hidden), bias=bias)
-    given = keys.hybrids(c)
+    given = keys.hybrids(c) or []
     blocks = min(c.int("num_mem_blocks"), len(given))
     one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own

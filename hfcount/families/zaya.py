@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
     mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))
-    rest = (Indices.of(range(1, count)), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 1}))
+    rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 1}))
     traits = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
     windows = keys.sliding(c, kind="hybrid_sliding")
     return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, traits=traits, windows=windows)

@@ -2,11 +2,22 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.folder import read_folder
-from hfcount.fetcher.interface import Documents, Request, is_commit, label
+from hfcount.fetcher.folder import FolderShards, read_folder
+from hfcount.fetcher.interface import (
+    CONFIG,
+    INDEX,
+    TOKENS,
+    Documents,
+    Request,
+    companions,
+    is_commit,
+    label,
+    top_level,
+)
 from hfcount.text import printable
 
 
@@ -27,33 +38,67 @@ def read(request: Request) -> Documents:
 
     constants = settings()
     request.check_subfolder()
-    if (kept := _kept(request)) is not None:
-        return kept
-    if not re.fullmatch(r"(?!.*(--|\.\.))[\w.-]+(/[\w.-]+)?", request.model) or len(request.model) > 96:
-        raise FetchError("BadName", not_a_repo_id(request.model))
     revision = request.revision or "main"
+    sound = re.fullmatch(r"(?!.*(--|\.\.))[\w.-]+(/[\w.-]+)?", request.model) and len(request.model) <= 96
     repo = Path(constants.HF_HUB_CACHE) / constants.REPO_ID_SEPARATOR.join(("models", *request.model.split("/")))
-    commit = revision if is_commit(revision) else _commit_of(repo / "refs", revision)
+    commit = revision if is_commit(revision) else _commit_of(repo / "refs", revision) if sound else ""
     snapshot = repo / "snapshots" / commit
-    if not is_commit(commit) or not os.path.isdir(snapshot):
+    folder = snapshot / (request.subfolder or "")
+    there = bool(sound) and is_commit(commit) and os.path.isdir(snapshot)
+    if (kept := _kept(request, commit if there else "", repo / "refs" / revision, folder)) is not None:
+        return kept
+    if not sound:
+        raise FetchError("BadName", not_a_repo_id(request.model))
+    if not there:
         raise FetchError(
             "NotCached",
             f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
             " Run once without --offline (and without HF_HUB_OFFLINE).",
         )
-    folder = snapshot / request.subfolder if request.subfolder else snapshot
     return read_folder(folder, request.path, "cache", commit, label(request.path, commit))
 
 
-def _kept(request: Request) -> Documents | None:
-    """What earlier runs have read of the Hub, headers included."""
+def _kept(request: Request, cached: str, ref: Path, folder: Path) -> Documents | None:
+    """What earlier runs have read of the Hub, headers included; None where the standard cache has more or a newer one.
+
+    Args:
+        cached: the commit in the standard cache; ref: the file that names it; folder: what is there of it.
+    """
     from hfcount.fetcher import endpoint, evidence
 
     if not request.cache or not endpoint.is_repo_id(request.model):
         return None
     url, revision = endpoint.endpoint().url, request.revision or ""
     commit = revision if is_commit(revision) else evidence.commit_of(request, url)
-    return evidence.load(request, url, commit) if commit and is_commit(commit) else None
+    kept = evidence.load(request, url, commit) if commit and is_commit(commit) else None
+    if kept is None or commit is None or (cached not in ("", commit) and _is_newer(ref, request, url)):
+        return None
+    sizes, found = kept.sizes or {}, dict(kept.documents)
+    if any(name in sizes and name not in found and name not in TOKENS for name in (CONFIG, INDEX, *companions(sizes))):
+        return None
+    config, index = found.pop(CONFIG, None), found.pop(INDEX, None)
+    if config is None:
+        return None
+    shards = kept.shards(_whole(folder, sizes) if cached == commit else None)
+    names = top_level(sizes)
+    return Documents(request.path, "cache", commit, config, index, shards, names, sizes=kept.sizes, companions=found)
+
+
+def _is_newer(ref: Path, request: Request, url: str) -> bool:
+    """Whether the standard cache learnt later than any run which commit a branch is at."""
+    from hfcount.fetcher import evidence
+
+    try:
+        return ref.stat().st_mtime_ns > evidence.ref_of(request, url).stat().st_mtime_ns
+    except OSError:
+        return False
+
+
+def _whole(folder: Path, sizes: Mapping[str, int | None]) -> FolderShards | None:
+    """The weight files in the standard cache, if all that are listed are there."""
+    names = [name for name in top_level(sizes) if name.endswith(".safetensors")]
+    shards = FolderShards(folder, names, True, names)
+    return shards if names and shards.sizes(names) == {name: sizes[name] for name in names} else None
 
 
 def not_a_repo_id(model: str) -> str:

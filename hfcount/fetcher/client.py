@@ -1,7 +1,6 @@
 """One HTTP session for all that a run reads from a Hub: bounded in time and bytes, and no token for another host."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
 from math import inf
@@ -14,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
-from hfcount.fetcher.bodies import claimed_length, content_range, too_long, unpacker
+from hfcount.fetcher.bodies import claimed_length, content_range, spend, too_long, unpacker
 from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
 from hfcount.fetcher.meter import Meter
@@ -29,7 +28,6 @@ _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
 _SKIPPED = 1 << 20  # bytes that are read in vain
 _COMMIT = "X-Repo-Commit"
-_SPENT = 1 << 14  # the longest body that is read so that its connection serves the next request, too
 
 
 class Answer(NamedTuple):
@@ -37,6 +35,11 @@ class Answer(NamedTuple):
 
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def commit(self) -> str:
+        """Of the repo, where the endpoint names it."""
+        return self.headers.get(_COMMIT, "")
 
 
 class Denied(Exception):
@@ -170,7 +173,7 @@ class Client:
                 response.headers[_COMMIT] = commit
             if status == 200 or (status == 206 and headers):
                 return response
-            self._spend(response)
+            spend(response, self.deadline)
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 target = joined(current, location := response.headers["Location"])
                 if target is None:
@@ -189,21 +192,6 @@ class Client:
                 code = response.headers.get("X-Error-Code", "")
                 raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
-
-    def _spend(self, response: requests.Response) -> None:
-        """Lets go of an answer whose body says nothing: its connection is kept where the body is short.
-
-        The Hub redirects every weight file to another host, with a body of a kilobyte. A connection that is closed
-        there costs each file a new one.
-        """
-        length, left = claimed_length(response), _SPENT
-        with suppress(HTTPError, OSError):
-            while left > 0 and (response.raw.chunked if length is None else length <= _SPENT):
-                self.deadline.check()
-                left -= len(piece := response.raw.read1(left, decode_content=False))
-                if not piece:
-                    break
-        response.close()
 
     def _metered(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request, counted where the endpoint's quota is shared."""

@@ -9,7 +9,9 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 from zlib import crc32
 
@@ -21,15 +23,14 @@ from hfcount.fetcher.interface import (
     CONFIG,
     HEADERS,
     INDEX,
+    TOKENS,
     Documents,
     Request,
     Shards,
-    SourceName,
-    companions,
     label,
-    top_level,
 )
-from hfcount.formats.recording import read_recording, recording
+from hfcount.formats.json import Document
+from hfcount.formats.recording import read_recording, recorded_shard, recording
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.text import printable
@@ -40,39 +41,82 @@ MOST = 1 << 30
 """Bytes that are kept in all; beyond, what was used longest ago goes."""
 
 
-def load(request: Request, endpoint: str, commit: str, otherwise: Shards | None = None) -> Documents | None:
-    """What is kept of a commit; None where nothing is, or nothing whole.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What runs have read of a commit.
 
     Args:
-        otherwise: reads the headers that no run has read yet; None where nothing is to be asked.
+        documents: by name.
+        files: headers that were read, by file, as a recording has them.
+        sizes: bytes of all files by name; None where they were never listed.
+        samples: pieces of the weight files.
+        whole: whether nothing was left out that a fresh listing contradicts.
     """
-    try:
+
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    files: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, int | None] | None = None
+    samples: Samples = field(default_factory=dict)
+    whole: bool = True
+
+    def shards(self, otherwise: Shards | None = None, more: bool = False) -> RecordedShards:
+        """Reads the headers that were read before, and others by `otherwise`; `more`: there is more to keep."""
+        shards = RecordedShards(self.files, self.sizes, otherwise, self.samples)
+        shards.kept, shards.asked = frozenset(self.files), more
+        return shards
+
+    def under(self, listed: Mapping[str, int | None]) -> "Kept":
+        """What a fresh listing of the commit does not contradict, with the sizes that it gives."""
+        sizes = {name: None if name in TOKENS else len(one.raw) for name, one in self.documents.items()}
+        documents = {name: one for name, one in self.documents.items() if _alike(listed, name, sizes[name])}
+        files = {name: one for name, one in self.files.items() if _alike(listed, name, one.get("bytes"))}
+        samples = {piece: said for piece, said in self.samples.items() if piece.file in files}
+        counts = len(documents), len(files), listed
+        return Kept(documents, files, listed, samples, counts == (len(self.documents), len(self.files), self.sizes))
+
+
+def _alike(listed: Mapping[str, int | None], name: str, size: int | None) -> bool:
+    """Whether a file is listed, and not with another size."""
+    return name in listed and (size is None or listed[name] in (None, size))
+
+
+def load(request: Request, endpoint: str, commit: str) -> Kept | None:
+    """What is kept of a commit; None where nothing is, or nothing whole."""
+    kept = None
+    with suppress(OSError, ValueError):  # there may be no place for a cache
         place = _repo(request, endpoint) / commit
-        named, folder = label(request.path, commit), place / (request.subfolder or "")
+        kept = _read(place / (request.subfolder or ""), label(request.path, commit), commit)
+        os.utime(place)  # so that it counts as used
+    return kept
+
+
+def _read(folder: Path, named: str, commit: str) -> Kept | None:
+    try:
         found = {name: files.read(folder / name, f"{named} {name}") for name in _KEPT}
         sums = files.read(folder / _SUMS)
         if sums is None or sums.raw != _sums({name: one.raw for name, one in found.items() if one}):
             return None
-        config, index, headers = (found.pop(name) for name in (CONFIG, INDEX, HEADERS))
+        headers = found.pop(HEADERS)
         kept = read_recording(headers) if headers else None
-        os.utime(place)  # so that it counts as used
     except (FetchError, DocumentError, OSError, ValueError):
         return None
-    if config is None or kept is None or kept.revision != commit:
+    if kept is None or kept.revision != commit:
         return None
-    shards = RecordedShards(kept.files or {}, kept.sizes, otherwise, kept.samples)
-    source: SourceName = "cache" if otherwise is None else "hub"
-    others = {name: one for name, one in found.items() if one}
-    if any(name not in others for name in companions(kept.sizes or {})):
-        return None
-    names = top_level(kept.sizes or ())
-    return Documents(request.path, source, commit, config, index, shards, names, sizes=kept.sizes, companions=others)
+    documents = {name: one for name, one in found.items() if one}
+    return Kept(documents, kept.files or {}, kept.sizes, kept.samples)
+
+
+def knows(request: Request, endpoint: str) -> bool:
+    """Whether anything is kept of a repo."""
+    with suppress(OSError, ValueError):
+        return _repo(request, endpoint).is_dir()
+    return False
 
 
 def commit_of(request: Request, endpoint: str) -> str | None:
     """The commit that a branch or tag was at when it was last asked for."""
     try:
-        return _ref(request, endpoint).read_text(encoding="ascii").strip()
+        return ref_of(request, endpoint).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return None
 
@@ -80,27 +124,40 @@ def commit_of(request: Request, endpoint: str) -> str | None:
 def keep(
     request: Request, endpoint: str, documents: Documents, shards: Mapping[str, Shard] | None, samples: Samples
 ) -> None:
-    """Keeps what a run has read. A cache that cannot be written is none, and no error."""
+    """Keeps what a run has read, beside what others have. A cache that cannot be written is none, and no error."""
     commit = documents.revision
     if commit is None:
         return
     with suppress(OSError, ValueError):
-        ref, folder = _ref(request, endpoint), _repo(request, endpoint) / commit / (request.subfolder or "")
+        ref, folder = ref_of(request, endpoint), _repo(request, endpoint) / commit / (request.subfolder or "")
         if commit != request.revision and commit_of(request, endpoint) != commit:
             ref.parent.mkdir(parents=True, exist_ok=True)
             files.write(ref, commit.encode())
+        elif commit != request.revision:
+            os.utime(ref)  # it still is at that commit
         reader = documents.shards
         if isinstance(reader, RecordedShards) and not reader.asked:
             return  # all of it was here before
         known = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
-        read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
-        whole = {name: one.raw for name in _KEPT if (one := read.get(name))}
-        whole[HEADERS] = recording(commit, shards, (), documents.sizes, samples)
-        for name, raw in (*whole.items(), (_SUMS, _sums(whole))):  # last, so that what is half written is not believed
+        before = (_read(folder, "", commit) if known else None) or Kept()
+        for name, raw in _merged(documents, before, shards or {}, samples).items():
             files.write(folder / name, raw)
         if not known:
             _forget_the_oldest(_root())
+
+
+def _merged(documents: Documents, before: Kept, shards: Mapping[str, Shard], samples: Samples) -> Mapping[str, bytes]:
+    """All files to keep: what was read of a commit stays, unless its listing now says otherwise."""
+    sizes = before.sizes if documents.sizes is None else documents.sizes
+    before = before if sizes is None else before.under(sizes)
+    read = {CONFIG: documents.config, INDEX: documents.index, **documents.companions}
+    whole = {name: one.raw for name in _KEPT if (one := read.get(name) or before.documents.get(name))}
+    others = {name: recorded_shard(name, one) for name, one in before.files.items() if name not in shards}
+    whole[HEADERS] = recording(
+        documents.revision, {**others, **shards} or None, (), sizes, {**before.samples, **samples}
+    )
+    return whole | {_SUMS: _sums(whole)}  # last, so that what is half written is not believed
 
 
 def _sums(documents: Mapping[str, bytes]) -> bytes:
@@ -133,12 +190,15 @@ def _root() -> Path:
 
 
 def _repo(request: Request, endpoint: str) -> Path:
+    """The folder of a repo. Each server has its own: https and http may be two, and so may ports."""
     parts = urlsplit(endpoint)
-    place = f"{parts.hostname}-{parts.port}" if parts.port else str(parts.hostname)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else str(parts.hostname)
+    place = ("" if parts.scheme == "https" else f"{parts.scheme}:") + host + (f":{parts.port}" if parts.port else "")
     return _root() / quote(place + parts.path, safe="") / request.model.replace("/", "--")
 
 
-def _ref(request: Request, endpoint: str) -> Path:
+def ref_of(request: Request, endpoint: str) -> Path:
+    """The file that says which commit a branch or tag was at."""
     return _repo(request, endpoint) / "refs" / quote(request.revision or "main", safe="")
 
 

@@ -83,8 +83,10 @@ def all_fixtures(root: Path) -> list[str]:
 class RecordedShards:
     """Weight files whose headers an earlier run wrote down; `otherwise` reads those of the others, where they are.
 
-    `asked` says whether it has.
+    `asked` says whether it has. Without a listing it also says what there is.
     """
+
+    kept: Collection[str] = ()
 
     def __init__(
         self,
@@ -94,12 +96,16 @@ class RecordedShards:
         samples: Samples = MappingProxyType({}),
     ) -> None:
         self._recorded, self._otherwise, self._samples = recorded, otherwise, samples
-        self.asked, self.local, self.whole = False, otherwise is None, True
+        self.asked, self.local, self.whole = False, otherwise is None or otherwise.local, True
+        self._listed = sizes is not None or otherwise is None
         self._sizes = {name: one.get("bytes") for name, one in recorded.items()} if sizes is None else sizes
-        self.names: Collection[str] | None = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
+        own = [name for name in top_level(self._sizes) if name.endswith(".safetensors")]
+        self.names: Collection[str] | None = own if otherwise is None or self._listed else otherwise.names
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that were there."""
+        if self._otherwise is not None and not self._listed:
+            return self._otherwise.sizes(wanted)
         return {name: self._sizes[name] for name in wanted if name in self._sizes}
 
     def close(self) -> None:

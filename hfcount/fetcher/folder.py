@@ -12,7 +12,6 @@ from hfcount.fetcher.interface import (
     ADAPTER,
     CONFIG,
     INDEX,
-    MODULES,
     SINGLE,
     TOKENS,
     Documents,
@@ -28,6 +27,7 @@ from hfcount.formats.samples import Piece, Samples, digest
 from hfcount.text import printable
 
 _WEIGHTS = (".safetensors", ".bin")
+_LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
 def takes(request: Request) -> bool:
@@ -115,7 +115,7 @@ def read_folder(
         config,
         index,
         FolderShards(folder, weights, whole, entries),
-        names,
+        names if whole else list(sizes),
         sizes=sizes if whole else None,
         companions={name: one for name, one in others.items() if one} | tokens.read(folder, sizes, label),
     )
@@ -125,6 +125,7 @@ class FolderShards:
     """Weight files of a folder; `whole` says whether that has all there are, `entries` is all that is in it."""
 
     local = True
+    kept: Collection[str] = ()
 
     def __init__(
         self, folder: Path, names: Collection[str], whole: bool = False, entries: Collection[str] = ()
@@ -184,15 +185,22 @@ class FolderShards:
 
 
 def _listed(folder: Path) -> dict[str, int | None]:
-    """Bytes of the files of a folder, by name; with those of its folders where modules.json names some."""
+    """Bytes of the files of a folder and, of some, of the folders in it, by their paths."""
     found = _files(folder)
-    if MODULES in found:
-        with os.scandir(folder) as entries:
-            below = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
-        for name in below:
-            with suppress(OSError):
-                found |= {f"{name}/{inner}": size for inner, size in _files(folder / name).items()}
+    left, looked = [""], 0
+    while left and looked < _LOOKED and len(found) < _LISTED:
+        place, looked = left.pop(0), looked + 1
+        with suppress(OSError), os.scandir(folder / place) as entries:
+            inner = sorted(f"{place}{one.name}/" for one in entries if one.name[0] != "." and _is_folder(one))
+            left += inner if place.count("/") < _DEEP else []
+            for one in inner[: _LOOKED - looked]:
+                with suppress(OSError):
+                    found |= {f"{one}{name}": size for name, size in _files(folder / one).items()}
     return found
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_dir(follow_symlinks=False)
 
 
 def _files(folder: Path) -> dict[str, int | None]:

@@ -1,38 +1,41 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, tokens
-from hfcount.fetcher.addresses import joined, origin
 from hfcount.fetcher.cache import not_a_repo_id
 from hfcount.fetcher.client import Answer, Client, Denied, Empty
-from hfcount.fetcher.hub_shards import HubShards
+from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
+from hfcount.fetcher.hub_refusals import refusal
+from hfcount.fetcher.hub_shards import HubShards, begun
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
     CONFIG,
     INDEX,
+    MODULES,
     SHORT,
     TOKENIZER,
     TOKENS,
     Documents,
     Request,
+    Shards,
     companions,
     label,
     top_level,
 )
-from hfcount.fetcher.listing import COMMIT, Listing, next_page, read_model, read_tree
+from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.ranges import Headers
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
 from hfcount.text import printable
-
-_LISTED, _PAGES = 32_000_000, 100  # bytes of a listing, and its pages, that are read: those of 100,000 files
 
 
 def takes(request: Request) -> bool:
@@ -77,67 +80,77 @@ class _Repo:
         self.path, self.asked, self.request = request.path, request.revision or "main", request
         self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
+        self.treed = False
+        self.early: Future[Answer | Denied | None] | None = None
+        self.begun: Headers | None = None
 
     def documents(self) -> Documents:
-        """What was kept of the commit, or else what is read now."""
-        with ThreadPoolExecutor(3) as pool:
+        """What was kept of the commit, and the rest as it is read now."""
+        with ThreadPoolExecutor(1) as pool:
             try:
-                return self._documents(pool)
+                if self._unknown:  # so that its config is needed whatever the listing says
+                    self.early = pool.submit(self._ahead)
+                return self._documents()
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the others
+                if self.begun is not None:
+                    self.begun.end()
                 raise
-
-    def _documents(self, pool: ThreadPoolExecutor) -> Documents:
-        asked = pool.submit(self._early) if self._unknown else None
-        listing, config = self.listing(), None
-        if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
-            config, listing = self._config_unlisted(asked.result() if asked else None), self._tree()
-        self.sizes = None if listing is None else listing.sizes
-        shards = HubShards(self.client, self.url, self.refused, self.sizes)
-        if config is None and self.request.cache and self.commit:
-            kept = evidence.load(self.request, self.place.url, self.commit, shards)
-            if kept is not None:
-                return kept
-        if self.sizes is not None and CONFIG not in self.sizes:
-            raise self._no_config()
-        wanted = self.sizes is None or INDEX in self.sizes
-        indexed = pool.submit(self._document, INDEX) if wanted else None
-        if (self.request.headers or not wanted) and not self.request.meter:
-            shards.begin()
-        others = {name: pool.submit(self._companion, name) for name in companions(self.sizes or {})}
-        if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
-            _ = [reading.result() for reading in (indexed, *others.values()) if reading]
-        config = config or self._of_the_commit(asked.result() if asked else None) or self._document(CONFIG)
-        index = indexed.result() if indexed else None
-        beside = {name: one for name, read in others.items() if (one := read.result())}
-        if config is None or (index is None and self.sizes is not None and wanted):
-            name = INDEX if config else CONFIG
-            raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
-        names = top_level(self.sizes or ())
-        return Documents(
-            self.path, "hub", self.commit, config, index, shards, names, sizes=self.sizes, companions=beside
-        )
 
     @property
     def _unknown(self) -> bool:
-        """Whether nothing is known of the repo, so that its config will be needed whatever the listing says."""
-        if self.request.meter or self.request.files is not None:
+        """Whether nothing is known of the repo, and nobody counts who asks for what."""
+        if self.request.meter is not None or self.request.files is not None:
             return False
-        return not self.request.cache or evidence.commit_of(self.request, self.place.url) is None
+        return not self.request.cache or not evidence.knows(self.request, self.place.url)
 
-    def _early(self) -> Answer | None:
-        """config.json as the branch has it, asked for while the listing is; None where that does not work out."""
-        with suppress(FetchError, Denied):
-            return self.client.document(self.named(CONFIG), self.url(CONFIG, self.asked), CAPS[CONFIG])
-        return None
+    def _documents(self) -> Documents:
+        listing, config = self.listing(), None
+        if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
+            config, listing = self._config_unlisted(), self._tree()
+        self.sizes = None if listing is None else listing.sizes
+        kept = evidence.load(self.request, self.place.url, self.commit) if self.request.cache and self.commit else None
+        if kept is not None:
+            kept = kept if self.sizes is None else kept.under(self.sizes)
+            self.sizes = kept.sizes
+        if self.sizes is not None and CONFIG not in self.sizes:
+            raise self._no_config()
+        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
+        wanted += companions(self.sizes or {})
+        found = dict(kept.documents) if kept else {}
+        found |= {CONFIG: config} if config else {}
+        missing = [name for name in wanted if name not in found]
+        found |= self._read(missing, ahead=kept is None)
+        for name in (CONFIG, INDEX):
+            if name not in found and (name == CONFIG or (self.sizes is not None and name in wanted)):
+                raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
+        if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
+            self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
+        shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
+        if kept is not None:
+            shards = kept.shards(shards, more=bool(missing) or not kept.whole)
+        first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
+        return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
 
-    def _of_the_commit(self, early: Answer | None) -> Document | None:
-        """The same if it is of the commit that was listed, and as long as listed."""
-        if early is None or early.headers.get("X-Repo-Commit") != self.commit:
-            return None
-        if (self.sizes or {}).get(CONFIG) not in (None, len(early.body)):
-            return None
-        return Document(f"{self.label} {CONFIG}", early.body)
+    def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
+        """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.
+
+        Args:
+            ahead: whether headers that will be read in any case may be asked for besides.
+        """
+        with ThreadPoolExecutor(2) as pool:
+            others = {name: pool.submit(self._companion, name) for name in names if name != CONFIG}
+            try:
+                if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
+                    _ = [reading.result() for reading in others.values()]
+                found = {CONFIG: self._document(CONFIG)} if CONFIG in names else {}
+                if ahead and self.request.meter is None:  # and this repo may be read
+                    self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
+                found |= {name: reading.result() for name, reading in others.items()}
+            except BaseException:
+                self.client.deadline.stop()  # nobody waits for the other one
+                raise
+        return {name: one for name, one in found.items() if one}
 
     def url(self, name: str, revision: str | None = None) -> str:
         """Where a file is, at the commit once that is known, or at another revision."""
@@ -158,14 +171,13 @@ class _Repo:
         if self.commit is not None and self.request.files is not None:
             return Listing(self.commit, self.request.files)
         url = self.place.api(self.model, "revision", self.asked) + "?blobs=true"
-        what = f"the listing of {self.label}"
         try:
-            first, rest = self._pages(what, url)
+            first, *rest = pages(self._for_listing, url)
         except Denied as denied:
             said = denied.code == "RevisionNotFound" or (sure and denied.code == "RepoNotFound")
             if denied.status in (404, 405, 410, 501) and not said:
                 return None  # a mirror without this address, or no such repo, which the files' addresses tell apart
-            raise self.refused(denied, what) from None
+            raise self.refused(denied, self._for_listing.what) from None
         try:
             commit, sizes = read_model(first)
             for page in rest:
@@ -178,45 +190,37 @@ class _Repo:
         return Listing(commit, sizes).below(self.subfolder)
 
     def _tree(self) -> Listing | None:
-        """The same in its other form, at the commit that is known."""
-        if self.commit is None:
-            return None
+        """The same in its other form, at the commit that is known; with config.json, which is known to be there."""
+        self.treed = True
+        sizes = tree(self._for_listing, self.commit, self.subfolder) if self.commit else None
+        listing = Listing(self.commit or "", sizes or {}).below(self.subfolder)
+        return listing if CONFIG in listing.sizes else None
+
+    @property
+    def _for_listing(self) -> Asked:
+        return Asked(self.client, self.place, self.model, f"the listing of {self.label}")
+
+    def _with_modules(self, modules: Document | None) -> Mapping[str, int | None] | None:
+        """The listing with what modules.json names, where it may be of the files at the top alone."""
+        if modules is None or self.sizes is None or self.commit is None or self.request.files is not None:
+            return self.sizes
+        if not self.treed and any("/" in name for name in self.sizes):
+            return self.sizes
+        asked = self._for_listing
+        return with_modules(asked, self.commit, self.subfolder, modules, self.sizes, self._has)
+
+    def _has(self, name: str) -> bool:
         try:
-            first, rest = self._pages(
-                f"the listing of {self.label}", self.place.api(self.model, "tree", self.commit) + "?recursive=true"
-            )
-            sizes = read_tree(first)
-            for page in rest:
-                sizes |= read_tree(page)
-        except (Denied, DocumentError):
-            return None
-        return Listing(self.commit, sizes).below(self.subfolder)
+            self.client.range(self.named(name), self.url(name), 0, 1)
+        except Denied as denied:
+            return denied.status != 404
+        except (Empty, FetchError):
+            pass  # there is something, which cannot be read
+        return True
 
-    def _pages(self, what: str, url: str) -> tuple[Document, list[Document]]:
-        pages: list[Document] = []
-        following: str | None = url
-        while following is not None:
-            if len(pages) == _PAGES:
-                raise FetchError("HubError", f"{what} has more than {_PAGES} pages, which no model has.")
-            answer = self.client.document(what, following, _LISTED - sum(len(page.raw) for page in pages))
-            pages.append(Document(what, answer.body))
-            link = next_page(answer.headers.get("Link", ""))
-            following = self._same_host(what, url, link) if link else None
-        return pages[0], pages[1:]
-
-    @staticmethod
-    def _same_host(what: str, url: str, link: str) -> str:
-        """Where the next page is; never at another host, which would be given the token."""
-        following = joined(url, link)
-        if following and origin(following) == origin(url):
-            return following
-        raise FetchError("HubError", f"{what} goes on at another host. Check HF_ENDPOINT.")
-
-    def _config_unlisted(self, early: Answer | None) -> Document:
+    def _config_unlisted(self) -> Document:
         """config.json where nothing is listed; its answer names the commit."""
-        if early is not None:
-            self._learn(early.headers.get("X-Repo-Commit", ""))
-        config = self._of_the_commit(early) or self._document(CONFIG)
+        config = self._document(CONFIG)
         if config is None:
             raise self._no_config()
         if self.commit is None:
@@ -232,14 +236,12 @@ class _Repo:
         what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS.get(name, CAPS[CONFIG])
         if size is not None and size > cap:
             raise FetchError("UnreadableFile", f"{what} has {size:,} bytes; at most {cap:,} are read.")
-        try:
-            answer = self.client.document(what, self.url(name), cap)
-        except Denied as denied:
-            self._learn(denied.commit)
-            if denied.status == 404 and denied.code in ("", "EntryNotFound"):
+        answer = (self._answered(size) if name == CONFIG else None) or self._ask(what, self.url(name), cap)
+        self._learn(answer.commit)
+        if isinstance(answer, Denied):
+            if answer.status == 404 and answer.code in ("", "EntryNotFound"):
                 return None
-            raise self.refused(denied, what) from None
-        self._learn(answer.headers.get("X-Repo-Commit", ""))
+            raise self.refused(answer, what) from None
         if size is not None and size != len(answer.body):
             raise FetchError(
                 "HubError",
@@ -247,6 +249,26 @@ class _Repo:
                 " again.",
             )
         return Document(f"{self.label} {name}", answer.body)
+
+    def _ask(self, what: str, url: str, cap: int) -> Answer | Denied:
+        try:
+            return self.client.document(what, url, cap)
+        except Denied as denied:
+            return denied
+
+    def _ahead(self) -> Answer | Denied | None:
+        """config.json as the branch has it, asked for while the listing is; None where that does not work out."""
+        with suppress(FetchError):
+            return self._ask(self.named(CONFIG), self.url(CONFIG, self.asked), CAPS[CONFIG])
+        return None
+
+    def _answered(self, size: int | None) -> Answer | Denied | None:
+        """The same, once, if it is of the commit that is known, if any is, and as long as listed."""
+        early, self.early = self.early, None
+        answer = early.result() if early is not None else None
+        if answer is None or self.commit not in (None, answer.commit):
+            return None
+        return answer if isinstance(answer, Denied) or size in (None, len(answer.body)) else None
 
     def _companion(self, name: str) -> Document | None:
         """A further document; of a tokenizer what its beginning says of added tokens, if it can be had."""
@@ -269,29 +291,4 @@ class _Repo:
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""
-        code, where, page = denied.code, self.place.shown, f"{self.place.shown}/{printable(self.model)}"
-        if code == "GatedRepo":
-            said = f"{self.label} is gated. Accept its terms on {page}, then `hf auth login` or set HF_TOKEN."
-            if denied.signed:
-                said = (
-                    f"{self.label} is gated, and the account of the token that was sent has no access. Accept its terms"
-                    f" on {page} with that account, or send another token."
-                )
-            return FetchError("GatedRepo", said)
-        if code == "RevisionNotFound":
-            return FetchError(
-                "NoSuchRevision",
-                f"{printable(self.model)} has no revision {printable(self.asked)}. Give a branch, a tag or a full"
-                " commit.",
-            )
-        hidden = denied.status == 401 and not code and not denied.said.startswith("Invalid credentials")
-        if denied.own and (code == "RepoNotFound" or hidden):
-            hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
-            return FetchError(
-                "NoSuchRepo",
-                f"no repo {printable(self.model)} on {where}, or it is private: check the name, or {hint}. Nor is"
-                " there a local folder of that name.",
-            )
-        if denied.said == "Access to this resource is disabled.":
-            return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
-        return denied.error(what)
+        return refusal(denied, what, self.model, self.asked, self.label, self.place.shown)

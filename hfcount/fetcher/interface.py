@@ -45,6 +45,15 @@ TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 
 
+Early = Literal["all", "unindexed"]
+"""Headers that a run reads whatever it finds: all of them, or those of a checkpoint without an index."""
+
+
+def early(depth: str) -> Early | None:
+    """What a run that is to look so far reads in any case."""
+    return {"headers": "all", "auto": "unindexed"}.get(depth)  # type: ignore[return-value]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Which checkpoint, and where to look for it.
@@ -60,7 +69,7 @@ class Request:
         files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
             the commit, and nothing is listed.
         meter: counts the requests to the Hub, where many runs share a quota.
-        headers: whether the headers will be read whatever the index says, so that they may be asked for early.
+        headers: which headers will be read in any case, so that they may be asked for early.
     """
 
     model: str
@@ -72,7 +81,7 @@ class Request:
     cache: bool = True
     files: Mapping[str, int | None] | None = field(default=None, hash=False)
     meter: "Meter | None" = field(default=None, compare=False)
-    headers: bool = False
+    headers: Early | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
@@ -85,10 +94,7 @@ class Request:
 
     def check_subfolder(self) -> None:
         """Raises FetchError (BadName) for a subfolder that could leave its repo: URLs hold it as it is written."""
-        if self.subfolder is not None and (
-            any(segment in ("", ".", "..") for segment in self.subfolder.split("/"))
-            or re.search(r"[\\%\0:]", self.subfolder)
-        ):
+        if self.subfolder is not None and not is_inside(self.subfolder):
             raise FetchError(
                 "BadName", f"{printable(self.subfolder)} is not a folder inside a repo. Leave out `..` and `/`."
             )
@@ -102,12 +108,14 @@ class Shards(Protocol):
     """Reads the headers of a checkpoint's weight files.
 
     `local` says that reading sends no request, so that a run may as well look; `names` are the files that are there,
-    None where a request would be needed to list them; `whole` says that a file which is not found here is nowhere.
+    None where a request would be needed to list them; `whole` says that a file which is not found here is nowhere;
+    `kept` are the files whose headers earlier runs have read of the same commit.
     """
 
     local: bool
     names: Collection[str] | None
     whole: bool
+    kept: Collection[str]
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that are there, None for an unknown size; None where no file is known."""
@@ -179,6 +187,11 @@ def label(model: str, revision: str | None) -> str:
 def is_commit(revision: str) -> bool:
     """Whether a revision is a full commit."""
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+
+
+def is_inside(folder: str) -> bool:
+    """Whether a folder is one inside of a repo, however it is written into an address."""
+    return {"", ".", ".."}.isdisjoint(folder.split("/")) and not re.search(r"[\\%\0:]", folder)
 
 
 def top_level(names: Iterable[str]) -> list[str]:

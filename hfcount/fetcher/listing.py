@@ -47,8 +47,8 @@ def read_model(document: Document) -> tuple[str | None, dict[str, int | None]]:
     return commit if sound else None, _files(document, siblings, "rfilename")
 
 
-def read_tree(document: Document) -> dict[str, int | None]:
-    """The files of one page of `/api/models/{repo}/tree/{revision}`.
+def read_tree(document: Document) -> tuple[dict[str, int | None], list[str]]:
+    """The files of one page of `/api/models/{repo}/tree/{revision}`, and the folders.
 
     Raises:
         DocumentError: it is not such a page.
@@ -56,8 +56,9 @@ def read_tree(document: Document) -> dict[str, int | None]:
     value = parse_value(document)
     if not isinstance(value, list):
         raise DocumentError(f"{document.where} is not a list of files.")
+    folders = [one for one in value if isinstance(one, dict) and one.get("type", "file") == "directory"]
     entries = [one for one in value if not isinstance(one, dict) or one.get("type", "file") == "file"]
-    return _files(document, entries, "path")
+    return _files(document, entries, "path"), list(_files(document, folders, "path"))
 
 
 def next_page(link: str) -> str | None:

@@ -1,7 +1,7 @@
 """Tensors that are not saved yet, as the documents of a checkpoint that holds them in one file."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG, SINGLE, Documents, Progress
@@ -11,9 +11,19 @@ from hfcount.formats.samples import Piece, Samples
 from hfcount.storage.dtypes import stored_as
 from hfcount.text import printable, typed
 
+Alike = Callable[[Any, Any], bool | None]
+"""Whether two tensors of one shape hold the same values; None where nobody knows."""
 
-def documents(config: Mapping[str, Any], tensors: Mapping[str, Any]) -> Documents:
+
+def documents(
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+    title: str = "tensors in memory",
+    alike: Alike = lambda one, other: None,
+) -> Documents:
     """The documents of a config and of tensors: by name (shape in elements, dtype), or what has these attributes.
+
+    `alike` compares two of the tensors, which is asked of those that are said to be copies.
 
     Raises:
         TypeError: the config is no mapping with str keys, or a tensor has no shape or dtype.
@@ -24,16 +34,17 @@ def documents(config: Mapping[str, Any], tensors: Mapping[str, Any]) -> Document
     if not isinstance(tensors, Mapping):
         raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
     document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
-    return Documents("tensors in memory", "memory", None, document, None, _Tensors(_shard(tensors)))
+    return Documents(title, "memory", None, document, None, _Tensors(_shard(tensors), tensors, alike))
 
 
 class _Tensors:
     """One file that is nowhere."""
 
     local, whole = True, True
+    kept: Collection[str] = ()
 
-    def __init__(self, shard: Shard) -> None:
-        self._shard = shard
+    def __init__(self, shard: Shard, tensors: Mapping[str, Any], alike: Alike) -> None:
+        self._shard, self._tensors, self._alike = shard, tensors, alike
         self.names: Collection[str] | None = (shard.name,)
 
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
@@ -44,7 +55,23 @@ class _Tensors:
         return {name: self._shard for name in wanted if name == self._shard.name}
 
     def sample(self, wanted: Collection[Piece]) -> Samples:
-        return {}  # the data stays where it is
+        """What stands for each piece: the data stays where it is, and tensors are compared as a whole."""
+        places = {piece: self._holding(piece) for piece in wanted}
+        names = list(dict.fromkeys(name for name, _ in places.values()))
+        first: dict[str, str] = {}
+        for place, name in enumerate(names):
+            same = {other: self._alike(self._tensors[other], self._tensors[name]) for other in names[:place]}
+            if None in same.values():
+                return {}
+            first[name] = next((first[other] for other, so in same.items() if so), name)
+        return {piece: f"{first[name]} {offset}" for piece, (name, offset) in places.items()}
+
+    def _holding(self, piece: Piece) -> tuple[str, int]:
+        """The tensor that has a piece, and where in it that begins."""
+        header = self._shard.header
+        assert header is not None
+        start = piece.begin - LENGTH_BYTES - header.length
+        return next((name, start - one.begin) for name, one in header.tensors.items() if one.begin <= start < one.end)
 
     def close(self) -> None:
         pass

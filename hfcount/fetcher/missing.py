@@ -129,7 +129,8 @@ def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> s
     return f"the headers of {many} of {where} are not recorded ({named(unread)}). Record them with --depth headers."
 
 
-def named(files: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = f" and {len(files) - 3:,} more" if len(files) > 3 else ""
+def named(files: Sequence[str], count: int | None = None) -> str:
+    """The first names of a list, and how many more there are; `count` if the list has not all."""
+    many = len(files) if count is None else count
+    more = f" and {many - 3:,} more" if many > 3 else ""
     return ", ".join(printable(name, 100) for name in files[:3]) + more

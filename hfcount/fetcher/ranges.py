@@ -16,8 +16,7 @@ PREFETCH = 65_536
 """Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
 half of it."""
 
-
-_SHORTEST, _LIKELY = 8_192, 262_144
+_SHORTEST, _LONG = 8_192, 262_144  # bytes of it where the index says how long headers are
 
 
 def likely_length(index: int | None, shards: int) -> int:
@@ -32,11 +31,11 @@ def likely_length(index: int | None, shards: int) -> int:
     """
     if index is None or not shards:
         return PREFETCH
-    return max(_SHORTEST, min(_LIKELY, 2 * index // shards))
+    return max(_SHORTEST, min(_LONG, 2 * index // shards))
 
 
 LONGEST, _ALL = 25_000_000, 100_000_000
-"""Bytes of one header, and of all that need a second request: the Hub itself reads none that is longer."""
+"""Bytes of one header, and of all that are longer than PREFETCH: the Hub itself reads none that is longer."""
 
 
 def read_headers(
@@ -154,7 +153,8 @@ def _first_bytes(
     try:
         first, size = client.range(what, url, 0, likely)
         if len(first) < (end := header_end(first, size)):
-            room.take(what, end)
+            if end > PREFETCH:
+                room.take(what, end)
             first += client.range(what, url, len(first), end)[0]
     except Empty:
         return 0, b""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -94,23 +94,35 @@ def _entries(text: str, place: int) -> Iterator[Any]:
 
 def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
     """Added tokens: the file, what the token is, and its id; nothing of a file of another form."""
-    for name, document in documents.items():
+    for name in (name for name in TOKENS if name in documents):
         try:
-            content = parse_object(document)
+            content = parse_object(documents[name])
         except DocumentError:
             continue
-        key = _KEYS.get(name)
-        for token, number in _tokens(content if key is None else content.get(key)):
+        for token, number in _TOKENS[name](content):
             if isinstance(token, str) and type(number) is int:
                 yield name, token, number
 
 
-def _tokens(value: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(value, list):  # tokenizer.json
-        yield from ((one.get("content"), one.get("id")) for one in value if isinstance(one, dict))
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            if not isinstance(one, dict):  # added_tokens.json
-                yield key, one
-            elif key.isdecimal() and len(key) < 19:  # tokenizer_config.json
-                yield one.get("content"), int(key)
+def _listed(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Of tokenizer.json: {"added_tokens": [{"id", "content"}]}."""
+    value = content.get("added_tokens")
+    for one in value if isinstance(value, list) else ():
+        if isinstance(one, dict):
+            yield one.get("content"), one.get("id")
+
+
+def _by_id(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Of tokenizer_config.json: {"added_tokens_decoder": {id: {"content"}}}."""
+    value = content.get("added_tokens_decoder")
+    for key, one in value.items() if isinstance(value, dict) else ():
+        if isinstance(one, dict) and key.isdecimal() and len(key) < 19:
+            yield one.get("content"), int(key)
+
+
+_TOKENS: Mapping[str, Callable[[Mapping[str, Any]], Iterable[tuple[Any, Any]]]] = {
+    "added_tokens.json": lambda content: content.items(),
+    "tokenizer_config.json": _by_id,
+    TOKENIZER: _listed,
+}
+"""Tokens with their ids, by the file that has them; no other file has any."""

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from hfcount.fetcher.beside import kind
 from hfcount.fetcher.interface import SHORT, SINGLE, TOKENIZER, TOKENS, Documents
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
@@ -17,7 +18,7 @@ _APART = (
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
 )
-_RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")
+_RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides those of a kind of their own
 _PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
 
 
@@ -53,6 +54,12 @@ class Weights:
         if not self.whole or self.sizes is None:
             return []
         return sorted(name for name in self.named if name not in self.sizes)
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of all files of the model, headers included; None if they are not known."""
+        sizes = [(self.sizes or {}).get(name) for name in self.named]
+        return None if None in sizes else sum(size or 0 for size in sizes)
 
     @property
     def there(self) -> list[str]:
@@ -93,7 +100,7 @@ def recorded_sizes(documents: Documents, weights: Weights) -> Mapping[str, int |
     known = weights.sizes or {}
     if documents.source == "folder":
         listed = (documents.sizes or {}).items()
-        return {name: size for name, size in listed if name.endswith(_RECORDED)} | dict(known)
+        return {name: size for name, size in listed if name.endswith(_RECORDED) or kind(name)} | dict(known)
     if documents.source == "cache" and not weights.whole:
         return {name: known.get(name) for name in sorted({*weights.named, *known})}
     return documents.sizes
@@ -136,5 +143,6 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
 
 
 def set_apart(name: str) -> str | None:
+    """Why no loader takes a file by itself for a part of the model, by its name; None where one may."""
     stem = name.removesuffix(".safetensors")
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from hfcount.errors import DocumentError
@@ -74,6 +75,26 @@ def parse_value(document: Document, many: int = MANY, endless: bool = False) -> 
     except ValueError:  # Python reads no number of more than 4,300 digits
         raise DocumentError(f"{where} has a number of more than 4,300 digits.") from None
     return value
+
+
+def may_be_endless(document: Document) -> bool:
+    """Whether a document may hold NaN or Infinity, which are no numbers of JSON, though Python writes them."""
+    return b"Infinity" in document.raw or b"NaN" in document.raw
+
+
+def found_endless(value: Any, path: str = "") -> tuple[str, str] | None:
+    """The first number of what was read that JSON does not have: where it is, and as it is written; None if none is."""
+    if isinstance(value, float):
+        return None if isfinite(value) else (path, shown(value))
+    named = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (found_endless(one, _place(path, key)) for key, one in named)
+    return next(filter(None, inner), None)
+
+
+def _place(path: str, key: str | int) -> str:
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key
 
 
 def _has_more(raw: bytes, many: int) -> bool:

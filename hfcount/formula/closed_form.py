@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hfcount.formula.gathering import Counts, Share, Split, numbered, which
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
-from hfcount.tree.dims import has_key, polynomial
+from hfcount.tree.dims import polynomial
 from hfcount.tree.leaves import Leaf
 from hfcount.tree.nodes import Component
 from hfcount.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
@@ -61,7 +61,7 @@ class Formula:
             atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
             for name, one in _inside(spec)
             for part in one.layers
-            if not has_key(part.indices.count)
+            if not part.indices.worked
             for atom in atoms(polynomial(part.indices.count))
         }
         self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hfcount.spec import Layers
-from hfcount.tree.dims import has_key, origin, polynomial
+from hfcount.tree.dims import Dim, has_key, origin, polynomial, unnamed
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Component
 from hfcount.tree.polynomials import Atom, Monomial, Polynomial, add, atoms, divide
@@ -45,15 +45,26 @@ class Counts:
         return self._symbols[places]
 
     def _source(self, places: frozenset[int]) -> str:
-        if places != self._every:
-            return which(numbered(self._of(places)), self._count(places))
-        return origin(self._depth) if has_key(self._depth) else "all layers"
+        if places == self._every and has_key(self._depth):
+            return origin(self._depth)
+        parts, others = self._of(places), self._of(self._every - places)
+        if all(part.worked for part in parts):
+            return origin(_total(parts))
+        if has_key(self._depth) and all(part.worked for part in others):
+            return origin(unnamed(self._depth) - _total(others))
+        return "all layers" if places == self._every else which(numbered(parts), self._count(places))
 
     def _of(self, places: frozenset[int]) -> list[Indices]:
         return [self.layers[place].indices for place in sorted(places)]
 
     def _count(self, places: frozenset[int]) -> int:
         return sum(int(part.count) for part in self._of(places))
+
+
+def _total(parts: Sequence[Indices]) -> int:
+    """How many layers these are, by the keys that the number of each is from."""
+    total = sum((unnamed(part.count) for part in parts), start=Dim.of(0, {}))
+    return total if atoms(polynomial(total)) else int(total)
 
 
 class Split:

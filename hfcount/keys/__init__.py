@@ -16,26 +16,28 @@ from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
-    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
+    alike, among, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
     listing, mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
 from hfcount.keys.layout import on_page
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
-    sequence_to_sequence, tied_anywhere,
+    sequence_to_sequence,
 )
 from hfcount.keys.modernbert import modernbert
 from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
+from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
     squares, stages, tower, waveform,
 )
 from hfcount.keys.vocoders import hifigan
 from hfcount.keys.windows import (
+    check_even,
     all_but_every_nth, alternating, but_every_nth_from_end, extent, later, other_than, patterned, seeing_both_ways,
     sliding,
     sliding_everywhere, sliding_later, within,

@@ -12,7 +12,7 @@ def hashed(c: Config, ffn: MoE) -> list[Layers]:
     count = layer_count(c, "num_hidden_layers")
     kinds = c.strs("mlp_layer_types")[:count]
     first = min(c.int("num_hash_layers", default=3, minimum=0, maximum=MAX_LAYERS), count)
-    parts = [Indices.below(first), Indices.of(range(first, count))]
+    parts = [Indices.below(first), Indices.span(first, count)]
     if kinds:
         parts = listing(c, "mlp_layer_types", kinds, "hash_moe", "moe")
     return [
@@ -31,7 +31,7 @@ def compressing(c: Config, mixer: GQA) -> list[Layers]:
     elif ratios := c.ints("compress_ratios")[:count]:
         parts = listing(c, "compress_ratios", ratios, 0, 4, 128)
     else:
-        late = Indices.of(range(3, count, 2))
+        late = Indices.span(3, count, 2)
         parts = [Indices.below(0), late, Indices.below(count).difference(late)]
     return [
         Layers(indices=part, layer=Layer(mixer=mixer, traits={"rate": rate, "overlap": overlap}))

@@ -1,7 +1,7 @@
 """Kimi's delta attention beside latent attention."""
 
 from hfcount.keys.attention import indexed
-from hfcount.keys.layers import crossed, indexing, mixed
+from hfcount.keys.layers import crossed, indexing, kinds, mixed
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.spec import MLA, DeltaNet, Layer, Layers
@@ -28,9 +28,9 @@ def delta_and_latent(c: Config) -> list[Layers]:
         bias=c.bool("attention_bias", default=False),
     )
     first, later = indexed(c, latent)
-    kinds = [kind.replace("indexed", "full") for kind in c.strs("layer_types")]
-    attending = Indices.of(range(3, max(3, count), 4))
-    mixers = mixed(c, latent, linear, kinds, attending)
+    listed = kinds(c, "layer_types")
+    attending = Indices.span(3, max(3, count), 4)
+    mixers = mixed(c, latent, linear, listed, attending, "full_attention")
     some = indexing(c)
     rest = Indices.below(count).difference(*some)
     owned = [Layers(indices=part, layer=Layer(traits={"indexes": part is not rest})) for part in (*some, rest)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hfcount.keys.attention import indexed, mla
-from hfcount.keys.layers import by_kind, split
+from hfcount.keys.layers import by_kind, kinds, split
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import overrides
@@ -20,23 +20,23 @@ def dots_mixers(c: Config) -> list[Layers]:
     Without layer_types windows are in all but the first two layers and the second of each four. Source: transformers
     5.23, configuration_dots3_note.py, Dots3NoteTextConfig.
     """
-    usual, count, given = mla(c), layer_count(c), c.strs("layer_types")
+    usual, count, given = mla(c), layer_count(c), kinds(c, "layer_types")
     selects = c.bool("use_dsa", default=not c.given("per_layer_config"))
     far = indexed(c, usual)[0]
     near = Layer(mixer=usual, traits={"near": 1})
     full, chosen = Layer(mixer=usual, traits={"near": 0}), Layer(mixer=far, traits={"near": 0})
     forced = c.given("use_dsa") or not c.given("per_layer_config")
-    kinds: dict[str, Layer | Callable[[], Layer]] = {
+    known: dict[str, Layer | Callable[[], Layer]] = {
         "sliding_attention": near,
         "full_attention": chosen if forced and selects else full,
         "indexed_attention": full if forced and not selects else chosen,
     }
     if given:
-        placed = by_kind(c, kinds, given)
+        placed = by_kind(c, known, given, otherwise="full_attention")
     else:
         every = Indices.below(count)
         some = Indices.of(n for n in range(min(2, count))) if c.bool("use_sliding_window", default=True) else every
-        later = Indices.of(range(5, count, 4)) if some is not every and count > 5 else Indices.below(0)
+        later = Indices.span(5, count, 4) if some is not every and count > 5 else Indices.below(0)
         wide = full if forced and not selects else chosen
         rest = every.difference(some, later)
         placed = split(c, (some, lambda: wide), (later, lambda: wide), (rest, lambda: near))

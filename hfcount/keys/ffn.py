@@ -107,7 +107,7 @@ def sparse_steps(
     step = c.int("decoder_sparse_step", default=1, minimum=1, maximum=MAX_LAYERS)
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
-    stepped = Indices.of(range(step - 1, int(every.count), step))
+    stepped = Indices.span(step - 1, every.count, step)
     spared = Indices.of(number for number in only_dense if number in stepped)
     routed = stepped.difference(spared)
     kinds: list[tuple[Indices, MoE | Dense]] = [

@@ -20,9 +20,9 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
     count, given = layer_count(c), c.strs("layer_types")
     if given:
         known = {"full_attention": Layer(), "sliding_attention": Layer(traits={"sliding": 1})}
-        placed = by_kind(c, known, [*given[:-1], "full_attention"])
+        placed = by_kind(c, known, [*given[:-1], "full_attention"], otherwise="full_attention")
         return [(part.indices, bool(part.layer.traits)) for part in placed]
-    full = Indices.of(range(period - 1, count, period))
+    full = Indices.span(period - 1, count, period)
     last = Indices.of(() if count - 1 in full else (count - 1,))
     return [(Indices.below(count).difference(full, last), True), (full, False), (last, False)]
 
@@ -73,7 +73,7 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
         ffn: the feed-forward network of the layers that reuse them, if it differs.
     """
     count, shared = layer_count(c), c.int("num_kv_shared_layers", default=default, minimum=0)
-    sharing = Indices.of(range(count - min(count, shared), count))
+    sharing = Indices.span(count - min(count, shared), count)
     result = []
     for part in layers:
         one, late = part.layer, intersection(part.indices, sharing)

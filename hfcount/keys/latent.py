@@ -14,7 +14,7 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
     """
     count, every = layer_count(c), Indices.below(layer_count(c))
     period = c.int("no_rope_layer_interval", default=4, minimum=1, maximum=MAX_LAYERS)
-    plain = [Indices.of(range(period - 1, count, period))]
+    plain = [Indices.span(period - 1, count, period)]
     if given := c.ints("no_rope_layers"):
         plain = listing(c, "no_rope_layers", [int(bool(one)) for one in given], 0, 1)[:1]
     sources = c.ints("kv_source_layers")

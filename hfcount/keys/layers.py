@@ -1,6 +1,7 @@
 """Layers by kind: which layers have which parts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from hfcount.errors import ConfigError
@@ -8,6 +9,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Layer, Layers, Mixer
 from hfcount.text import printable
+from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices, intersection
 
 T = TypeVar("T")
@@ -30,7 +32,7 @@ def dense_and_sparse(
     )
     if not given:
         first = min(number, count)
-        return Indices.below(first), Indices.of(range(first, count))
+        return Indices.below(first), Indices.span(first, count)
     dense, sparse = listing(c, listed or "", given, "dense", "sparse")
     return dense, sparse
 
@@ -42,23 +44,38 @@ def dense_and_stepped(c: Config) -> tuple[Indices, Indices]:
     if step == 1 or not isinstance(rest.base, range):
         return first, rest
     every = Indices.below(layer_count(c))
-    some = intersection(Indices.of(range(0, int(every.count), step)), rest)
+    some = intersection(Indices.span(0, every.count, step), rest)
     return every.difference(some), some
 
 
-def listing(c: Config, key: str, given: Sequence[T], *kinds: T) -> list[Indices]:
-    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer."""
+def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | None = None) -> list[Indices]:
+    """The layers of each of `kinds`; `given` is the config's list under `key`, with one entry per layer.
+
+    Any other entry counts as the kind `otherwise`; with None there may be none.
+    """
     count = layer_count(c, "num_hidden_layers")
     if len(given) != count:
         said = f"{key} has {len(given):,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
+    if otherwise is not None:
+        given = [kind if kind in kinds else otherwise for kind in given]
     for kind in set(given) - set(kinds):
         known = ", ".join(map(str, kinds))
         raise c.error(f"{key} names {printable(str(kind), 40)}, and {c.family} knows {known}.", key, observed=str(kind))
     places: dict[T, list[int]] = {kind: [] for kind in kinds}
     for place, own in enumerate(given):
         places[own].append(place)
-    return [Indices.of(places[kind]) for kind in kinds]
+    return [_entries(c, key, places[kind]) for kind in kinds]
+
+
+def _entries(c: Config, key: str, places: list[int]) -> Indices:
+    """Layers that a list of the config, or a text with a letter each, has the same entry for; the count says which."""
+    found, given, source = Indices.of(places), c.value(key), c.source(key)
+    if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
+        kind = given[places[0]]
+        if places == [place for place, own in enumerate(given) if own == kind]:
+            return replace(found, count=Dim.named("", len(places), f"{kind} in {source}"))
+    return found
 
 
 def alike(layer: Layer, count: int) -> list[Layers]:
@@ -72,6 +89,7 @@ def by_kind(
     given: Sequence[str],
     key: str = "layer_types",
     count: int | None = None,
+    otherwise: str | None = None,
 ) -> list[Layers]:
     """Layers by kind, from a list with the kind of each.
 
@@ -80,6 +98,7 @@ def by_kind(
         given: the list, from the config's `key` or the architecture's default.
         key: the key of the list, for messages.
         count: the number of layers, by default num_hidden_layers.
+        otherwise: the kind that a layer of any other is taken for; None if there may be no other.
     """
     count = layer_count(c) if count is None else count
     if len(given) != count:
@@ -87,13 +106,13 @@ def by_kind(
         raise c.error(said, key, "Correct one.", expected=int(count), observed=len(given))
     places: dict[str, list[int]] = {}
     for place, kind in enumerate(given):
-        places.setdefault(kind, []).append(place)
+        places.setdefault(kind if kind in kinds else otherwise or kind, []).append(place)
     for kind in places:
         if kind not in kinds:
             known = ", ".join(kinds)
             raise c.error(f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind)
     made = {kind: one if isinstance(one, Layer) else one() for kind, one in kinds.items() if kind in places}
-    return [Layers(indices=Indices.of(numbers), layer=made[kind]) for kind, numbers in places.items()]
+    return [Layers(indices=_entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
 def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
@@ -107,7 +126,12 @@ def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> 
     return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
 
-_LATER_NAMES = {"attention": "full_attention", "mamba": "linear_attention"}
+_LATER_NAMES = {
+    "attention": "full_attention",
+    "deepseek_sparse_attention": "indexed_attention",
+    "mamba": "linear_attention",
+    "qwen_sparse_attention": "indexed_attention",
+}
 
 
 def kinds(c: Config, *names: str) -> list[str]:
@@ -124,13 +148,24 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     if first >= period:
         said = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
         raise c.error(said, offset or key, observed=int(first))
-    return Indices.of(range(first, count, period))
+    return Indices.span(first, count, period)
 
 
-def mixed(c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices) -> list[Layers]:
-    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`."""
+def mixed(
+    c: Config,
+    full: Mixer,
+    other: Mixer,
+    given: Sequence[str],
+    places: Indices,
+    otherwise: str | None = None,
+) -> list[Layers]:
+    """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
+
+    `otherwise` is the kind that a layer of any other is taken for; with None there may be no other.
+    """
     if given:
-        return by_kind(c, {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}, given)
+        known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
+        return by_kind(c, known, given, otherwise=otherwise)
     rest = Indices.below(layer_count(c)).difference(places)
     return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
@@ -151,9 +186,12 @@ def _merged(one: Layer, other: Layer) -> Layer:
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
-    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`."""
+    """Layers of two kinds, by layer_types; if that is absent, the first kind is at `places`.
+
+    A layer of another kind is taken for one of the first.
+    """
     if given := c.strs("layer_types"):
-        return by_kind(c, kinds, given)
+        return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
     (first, second), at = kinds.values(), places()
     return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
@@ -173,19 +211,32 @@ def indexing(c: Config) -> list[Indices]:
         return listing(c, "index_topk_pattern", pattern, "full", "shared")[:1]
     step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
-    return [Indices.below(min(start, count)), Indices.of(range(start, count, step))]
+    return [Indices.below(min(start, count)), Indices.span(start, count, step)]
 
 
 def numbered(c: Config, key: str) -> Indices:
     """The layers whose numbers the config lists under `key`; numbers beyond the last layer are ignored."""
-    return intersection(Indices.of(c.ints(key)), Indices.below(layer_count(c)))
+    given, count = c.ints(key), layer_count(c)
+    return among(c, key, given, count)
+
+
+def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
+    """The layers, of so many, whose numbers `given` has; the count says that they are the entries of `key`."""
+    found = intersection(Indices.of(given), Indices.below(count))
+    if c.given(key) and c.source(key) == c.path(key) and found.count == len(given):
+        return replace(found, count=Dim.named("", len(given), f"entries of {c.path(key)}"))
+    return found
 
 
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
 
 
-def spelled(pattern: str) -> list[str]:
-    """Kinds of layers from Nemotron-H's pattern, which has one letter per layer."""
+def spelled(c: Config, key: str, default: str) -> list[str]:
+    """Kinds of layers from a pattern of Nemotron-H, which has one letter per layer.
+
+    It is a text, or as mlx-lm writes it a list of letters; transformers reads both alike.
+    """
+    pattern = c.strs(key) if isinstance(c.value(key), list) else c.str(key, default=default)
     return [_LETTERS.get(letter, letter) for letter in pattern]
 
 
@@ -199,17 +250,17 @@ def repeated(
             raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
         ends = {"first": int(place == 0), "last": int(place == len(given) - 1)}
         one = kinds[kind]()
-        indices = Indices.of(range(place, len(given) * times, len(given)))
+        indices = Indices(range(place, len(given) * times, len(given)), times)
         found.append(Layers(indices=indices, layer=one.but(traits={**one.traits, **ends})))
     return tuple(found)
 
 
-def hybrids(c: Config) -> list[int]:
-    """The numbers of the layers that layers_block_type calls hybrid."""
+def hybrids(c: Config) -> list[int] | None:
+    """The numbers of the layers that layers_block_type calls hybrid, all others being Mamba; None if it is absent."""
+    if c.length("layers_block_type") is None:
+        return None
     given = kinds(c, "layers_block_type")
-    known = {"linear_attention": Layer(), "hybrid": Layer(traits={"hybrid": 1})}
-    parts = by_kind(c, known, given, "layers_block_type") if given else []
-    return [number for part in parts if part.layer.traits for number in part.indices]
+    return list(listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0])
 
 
 def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:

@@ -31,7 +31,9 @@ def minimax_layers(c: Config) -> list[Layers]:
     some = alike(Layer(mixer=mixer), count)
     if kinds or flags:
         given = kinds or [("full_attention", "minimax_m3_sparse")[flag > 0] for flag in flags]
-        some = by_kind(c, {"full_attention": some[0].layer, "minimax_m3_sparse": sparse}, given)
+        some = by_kind(
+            c, {"full_attention": some[0].layer, "minimax_m3_sparse": sparse}, given, otherwise="full_attention"
+        )
     if networks or steps:
         given = networks or [("dense", "sparse")[step > 0] for step in steps]
         return crossed(some, by_kind(c, {"dense": dense, "sparse": experts}, given, "mlp_layer_types"))

@@ -9,6 +9,7 @@ from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.ffn import dense
 from hfcount.keys.layers import alike
 from hfcount.keys.sizes import layer_count
+from hfcount.keys.ties import head_tied
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Head, Layer, Layers, Patches, Spec, Window
 from hfcount.text import printable
@@ -111,7 +112,7 @@ def decoder_spec(
         head=head,
         heads=tuple(dict.fromkeys(known.values())),
         labels=labels(whole, default_labels) if labelled else 2,
-        tied=_tied(whole, c, tied),
+        tied=head_tied(whole, c, tied),
         **more,
     )
 
@@ -120,18 +121,6 @@ def named(heads: Heads = (), **own: Head) -> dict[str, Head]:
     """Maps class-name endings to heads; `own` adds this architecture's own endings."""
     given = heads if isinstance(heads, Mapping) else {ending: HEADS[ending] for ending in heads}
     return {**given, **own}
-
-
-def _tied(whole: Config, c: Config, default: bool) -> bool:
-    outer = whole.bool("tie_word_embeddings", default=None)
-    # What the nested class declares does not count: the whole model's does, which is `default`.
-    inner = c.bool("tie_word_embeddings", default=None) if c.has("tie_word_embeddings") else None
-    return next((value for value in (outer, inner) if value is not None), default)
-
-
-def tied_anywhere(whole: Config, part: Config) -> bool:
-    """True if either config ties the head; a false in the outer one does not cancel a true in the inner."""
-    return any(config.bool("tie_word_embeddings", default=False) for config in (whole, part))
 
 
 def head_of(c: Config, heads: Mapping[str, Head]) -> tuple[str, Head]:

@@ -22,7 +22,7 @@ def modernbert(c: Config) -> tuple[Sequence[Layers], dict[str, bool]]:
     def layer(normed: bool) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, traits={"attn_norm": normed})
 
-    later = Indices.of(range(1, count))
+    later = Indices.span(1, count)
     switches = {name: c.bool(name, default=False) for name in ("norm_bias", "classifier_bias")}
     traits = {**switches, "decoder_bias": c.bool("decoder_bias", default=True)}
     return split(c, (first, lambda: layer(False)), (later, lambda: layer(True))), traits

@@ -22,7 +22,7 @@ def step_layers(c: Config) -> tuple[list[Layers], list[Layers]]:
     """
     count = layer_count(c, "num_hidden_layers")
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
-    late = Indices.of(range(count, count + more))
+    late = Indices.span(count, count + more)
     placed = crossed(_mixers(c, count, late), _networks(c, count, late))
     marked = [part.but(layer=part.layer.but(traits={"mtp": 1})) for part in _among(placed, late)]
     return _among(placed, Indices.below(count)), marked
@@ -97,7 +97,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
     if placed:
         return placed
     every, named = Indices.below(count + int(late.count)), _enumerated(c)
-    some = Indices.of(range(3, max(3, count))) if named is None else intersection(Indices.of(named), every)
+    some = Indices.span(3, max(3, count)) if named is None else intersection(Indices.of(named), every)
     return split(c, (some, sparse), (every.difference(some), dense))
 
 

@@ -7,7 +7,7 @@ from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.overrides import overrides
 from hfcount.spec import Spec, Window
-from hfcount.text import printable
+from hfcount.text import printable, shown
 from hfcount.tree.indices import Indices, intersection
 
 
@@ -15,6 +15,21 @@ def extent(c: Config, key: str, *, default: int | None = None) -> int | None:
     """The length of a window in tokens, `default` if the key is absent; null, 0 and -1 mean no window (None)."""
     size = None if c.is_null(key) else c.int(key, default=default, minimum=-1, maximum=MAX_LAYERS)
     return size if size is not None and size > 0 else None
+
+
+def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
+    """Refuses windows around each token that no model is built with: odd, not above 0, or not one for each layer.
+
+    Source: transformers 5.23, modeling_longformer.py and modeling_led.py, which take one number or a list.
+    """
+    windows = c.ints(key, alone=True, default=())
+    if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
+        said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
+        raise c.error(said, key, "Give each layer its window, or one number for all.", expected=int(layers))
+    for one in windows:
+        if one <= 0 or one % 2:
+            said = f"{key} has {shown(int(one))}, and must have even numbers above 0."
+            raise c.error(said, key, "Correct it.", observed=int(one))
 
 
 def sliding(
@@ -64,7 +79,7 @@ def within(layers: Indices, size: int) -> tuple[Window, ...]:
 def later(c: Config, *, first: int) -> Indices:
     """The layers from max_window_layers (by default `first`) on."""
     start = c.int("max_window_layers", default=first, minimum=0, maximum=MAX_LAYERS)
-    return Indices.of(range(start, max(start, layer_count(c))))
+    return Indices.span(start, max(start, layer_count(c)))
 
 
 def all_but_every_nth(
@@ -130,7 +145,7 @@ def alternating(c: Config) -> tuple[Window, ...]:
     Source: transformers 5.23, configuration_neomme.py, NeoMMEConfig.
     """
     count, given = layer_count(c), c.strs("layer_types")
-    full = Indices.of(range(5, count, 6))
+    full = Indices.span(5, count, 6)
     local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
     if given:
         local = listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
+from hfcount.errors import ConfigError
+from hfcount.mapper.readers import Rotary, Tied, rotary, ties
+from hfcount.mapper.reference import version
+from hfcount.mapper.refusals import Refusal, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
-from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked
+from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
+from hfcount.mapper.values import ABSENT
 from hfcount.storage.dtypes import MODELS
-from hfcount.text import shown
+from hfcount.text import printable, shown
 from hfcount.tree.dims import Dim, scaled
 
 T = TypeVar("T")
@@ -185,6 +190,27 @@ class Config(Tracked):
     def token_ids(self) -> tuple[TokenId, ...]:
         """The token ids that it names, here and in nested configs."""
         return tuple(token_ids(self._values, self.kind, self._path))
+
+    def ties_otherwise(self, tied: Bool) -> tuple[Tied, ...]:
+        """The readers that do not tie the head where the reference does, or the other way round."""
+        return ties(self._values, self.kind, tied)
+
+    @property
+    def rotary_otherwise(self) -> tuple[Rotary, ...]:
+        """The settings of rotary positions that readers take differently, here and in nested configs."""
+        return tuple(rotary(self._values, self.kind))
+
+    @property
+    def refused(self) -> tuple[ConfigError, ...]:
+        """What transformers refuses in it, here and in nested configs."""
+        return tuple(map(self._refused, refusals(self._values, self.kind, self._path)))
+
+    def _refused(self, one: Refusal) -> ConfigError:
+        found = "absent" if one.value is ABSENT else shown(one.value)
+        said = f"{printable(one.key)} is {found}, and must be {one.needed}: transformers {version()} refuses others."
+        fix = f"Write {one.instead}." if one.instead else None
+        seen = found if one.value is ABSENT else plain(one.value)
+        return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=one.needed, observed=seen)
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

@@ -72,6 +72,26 @@ def declared(kind: str) -> Declared:
     return Declared(found.get("keys", {}), found.get("names", {}), parts)
 
 
+def declares(kind: str, name: str) -> bool:
+    """Whether the class of a model_type, or of that name, declares or saves a key of this name."""
+    known = declared(kind)
+    if known is _NOTHING:
+        return False
+    return name in known.keys or name in known.names or name in known.parts or name in _further(kind)
+
+
+@lru_cache(64)
+def _further(kind: str) -> frozenset[str]:
+    """What a class declares beside the keys that its absent ones are read by."""
+    found = json.loads(_names())
+    return frozenset(f"{found['*']} {found.get(kind, '')}".split())
+
+
+@cache
+def _names() -> str:
+    return (Path(__file__).parent / "declared.json").read_text()
+
+
 def knows(model_type: str) -> bool:
     """Whether transformers has this model_type."""
     return f"\n{json.dumps(model_type)}: " in _text()

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.reference import Declared, declared
+from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.mapper.shapeless import may_bear
 from hfcount.text import shown
 
@@ -104,6 +104,10 @@ class Tracked:
         other._sources = {name: source or f"{self._path}{where}.{name}" for name in own}
         return other
 
+    def again(self, own: Mapping[str, Any]) -> Self:
+        """The same config, read anew with `own` in place of its values."""
+        return type(self)({**self._values, **own}, self.where, chosen=self._chosen)
+
     @property
     def parts(self) -> Collection["Config"]:
         """The nested configs that were read."""
@@ -122,12 +126,17 @@ class Tracked:
     def unread(self, ignored: Collection[str] = ()) -> list[str]:
         """Keys that may affect shapes, by `may_bear`, and that nobody has read.
 
-        `ignored` adds to the config's own `ignored`, also for its parts.
+        What the type's own class declares is left out unless it is an object: every config of the type has it, and the
+        family is known to do without. `ignored` adds to the config's own `ignored`, also for its parts.
         """
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}
-        own = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
+        unread = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
+        own = [name for name in unread if isinstance(self._values[name], dict) or not self._declares(name)]
         return own + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]
+
+    def _declares(self, name: str) -> bool:
+        return isinstance(self.kind, str) and declares(self.kind, name)
 
     @property
     def problems(self) -> tuple[ConfigError, ...]:
@@ -153,7 +162,7 @@ class Tracked:
     ) -> ConfigError:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
         code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
-        return self.error(said, name, code=code, expected=needed, observed=_plain(value))
+        return self.error(said, name, code=code, expected=needed, observed=plain(value))
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
@@ -193,7 +202,7 @@ class Tracked:
                 return other, name  # the caller then checks its type
             if other != value:
                 said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
-                raise self.error(said, name, "Remove the wrong one.", expected=_plain(value), observed=_plain(other))
+                raise self.error(said, name, "Remove the wrong one.", expected=plain(value), observed=plain(other))
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:
@@ -214,7 +223,7 @@ class Tracked:
         return None if default is UNSAID else default, None
 
 
-def _plain(value: Any) -> int | float | str:
+def plain(value: Any) -> int | float | str:
     """A foreign value for a report: strings and numbers of usual size as they are, all else described."""
     if isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) < 10**30):
         return value

@@ -30,7 +30,24 @@ def module_of(leaf: Leaf) -> Segments | None:
     return None
 
 
-def groups(leaf: Leaf, scheme: Scheme) -> list[Group]:
+class Around(NamedTuple):
+    """Blocks by what stands in them beside matrices: torch's MultiheadAttention, and modules with tensors of their own.
+
+    Only the first calls a matrix `in_proj_weight`; a linear map has nothing but a weight and a bias.
+    """
+
+    attention: frozenset[Segments] = frozenset()
+    others: frozenset[Segments] = frozenset()
+
+    @classmethod
+    def of(cls, leaves: Iterable[Leaf]) -> "Around":
+        """The blocks that these leaves stand in."""
+        ends = [(leaf.segments[:-1], leaf.segments[-1]) for leaf in leaves]
+        attention = frozenset(block for block, end in ends if end == "in_proj_weight")
+        return cls(attention, frozenset(block for block, end in ends if end not in ("weight", "bias")))
+
+
+def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
     """The modules of a leaf, by how the scheme's settings say that they are stored; none if it is no matrix."""
     name = module_of(leaf)
     if name is None:
@@ -38,9 +55,10 @@ def groups(leaf: Leaf, scheme: Scheme) -> list[Group]:
     flat = len(leaf.shape) == 2 or leaf.linear
     linear, prediction = leaf.linear or bool(leaf.to), leaf.part == "prediction"
     outputs, inputs = map(int, leaf.shape[-2:])
+    inner, plain = leaf.segments[:-2] in around.attention, leaf.segments[:-1] not in around.others
 
     def decide(name: str) -> Choice:
-        return scheme.choose(Module(name, leaf.component, linear, prediction, inputs, outputs))
+        return scheme.chosen(Module(name, leaf.component, linear, prediction, inputs, outputs, inner, plain))
 
     if not flat and not is_stack(leaf):
         return []
@@ -83,8 +101,11 @@ def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True
     name = module_of(leaf) or ()
     outputs, inputs = matrix(leaf, turned)
     lead = tuple(leaf.shape[:-2])
-    # A scalar of a stack is one for all of it.
-    parts = [part._replace(shape=(*lead, *part.shape) if part.shape else ()) for part in layout.parts(outputs, inputs)]
+    # A scalar of a stack is mostly one for all of it.
+    parts = [
+        part._replace(shape=(*lead, *part.shape) if part.shape or part.each else ())
+        for part in layout.parts(outputs, inputs)
+    ]
     if layout.bias and not biased:
         parts.append(layout.bias._replace(shape=(*lead, outputs)))
     return [(part, _tensor(leaf, name, part)) for part in parts]
@@ -114,13 +135,13 @@ class Planned(NamedTuple):
 def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
     """How the scheme's settings say that these leaves are stored."""
     own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
-    turned, biased = transposed(own), with_bias(own)
+    turned, biased, around = transposed(own), with_bias(own), Around.of(own)
     for leaf in own:
-        block, found = leaf.segments[:-1], groups(leaf, scheme)
+        block, found = leaf.segments[:-1], groups(leaf, scheme, around)
         if not found:
             yield Planned(leaf, None, [])
         for part, choice in found:
-            layout = choice.layout
+            layout = choice.layout or choice.likely
             yield Planned(part, choice, packed(part, layout, block in turned, block in biased) if layout else [])
 
 

@@ -36,7 +36,7 @@ def _split(
     word = texts[-1] if texts else ""
     rest, own = segments[place + 1 :], segments[:place]
     known = _within(one, numbers(word))
-    usual = next((number for number in one if number not in known), None) if len(known) < one.count else None
+    usual = next((number for number in one if number not in known), None)
     results: dict[tuple[tuple[Segments, Answer], ...], list[int]] = {}
     for number in sorted(known):
         results.setdefault(_split(rest, f"{start}.{number}", decide, numbers), []).append(number)

@@ -13,7 +13,7 @@ _FUSED = {"gate_up_proj": ("gate_proj", "up_proj"), "gate_up_proj_bias": ("gate_
 
 def is_stack(leaf: Leaf) -> bool:
     """Whether a leaf is a stack of experts' matrices: (experts, rows, columns)."""
-    return leaf.component == "experts" and len(leaf.shape) == _MATRICES and not leaf.linear
+    return leaf.component == "experts" and len(leaf.shape) == _MATRICES and not leaf.linear and leaf.dtypes is None
 
 
 def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from hfcount.packing.expected import Group, biases_apart, groups, module_of, packed, part_of, with_bias
+from hfcount.packing.expected import Around, Group, biases_apart, groups, module_of, packed, part_of, with_bias
 from hfcount.packing.split import Segments, regroup
 from hfcount.packing.stacks import transposed
 from hfcount.packing.suffixes import OWN, Collected
@@ -91,14 +91,15 @@ def survey(
         dtype_of, shape_of: the dtype and the shape of a tensor, by its own name; None if no headers were read.
     """
     result, leaves = Survey(), [leaf for leaf, _ in listed]
-    turned, biased = transposed(leaves), with_bias(leaves)
+    turned, biased, around = transposed(leaves), with_bias(leaves), Around.of(leaves)
     layouts = tuple(scheme.layouts)
     seen: list[tuple[Leaf, Segments, _Seen, frozenset[str]]] = []
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        for part, one in _parts(leaf, count, scheme, collected, spelling, dtype_of, shape_of):
+        chosen = groups(leaf, scheme, around) or [Group(leaf, DENSE)]
+        for part, one in _parts(leaf, count, chosen, scheme, collected, spelling, dtype_of, shape_of):
             if one.bits < 0:
                 result.listed.append((part, 0))
             else:
@@ -192,6 +193,7 @@ def _dtypes(layout: Layout) -> tuple[str, ...]:
 def _parts(
     leaf: Leaf,
     count: int,
+    chosen: Sequence[Group],
     scheme: Scheme,
     collected: Collected,
     spelling: Mapping[str, str],
@@ -199,7 +201,6 @@ def _parts(
     shape_of: Callable[[str], tuple[int, ...] | None] | None,
 ) -> Iterator[tuple[Leaf, _Seen]]:
     """The modules of a leaf, by how they are stored and how they should be."""
-    chosen = groups(leaf, scheme) or [Group(leaf, DENSE)]
     names, beside, dense = leaf.names(), collected.beside, collected.dense
     stored = [spelling.get(name, name) for name in names] if spelling else names
     whole = count == leaf.count
@@ -211,7 +212,8 @@ def _parts(
         ends = set().union(*(collected.suffixes.of(bit) for bit in {*bits} if bit > 0))
     if alike and not casts and not ends:
         for part, choice in chosen:
-            yield part, _Seen(bits[0], choice, False)
+            silent = dtype_of is None and bits[0] == 0 and choice.layout is not None and not _needed(choice.layout)
+            yield part, _Seen(bits[0], choice, silent)  # of what stands alone, names do not tell whether it is packed
         return
     by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
     own_dtypes = {dtype for one in scheme.layouts for dtype in _dtypes(one)} - FLOATING

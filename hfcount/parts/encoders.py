@@ -89,7 +89,7 @@ def decoder_over(s: Spec, table: str, width: int | None = None) -> Block:
     Tensors: bias (|V|); decoder, tied to `table`, or else (|V|, d) and its own bias. `width` replaces d.
     """
     d = width or s.hidden
-    tied = (Tied(table, (s.vocab, d)), block(bias=obsolete(s.vocab)))
+    tied = (Tied(table, (s.vocab, d)), block(bias=obsolete(s.vocab, twin=True)))
     return block("lm_head", bias=Tensor((s.vocab,)), decoder=tied if s.tied else Linear(d, s.vocab, True))
 
 

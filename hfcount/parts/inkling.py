@@ -3,6 +3,8 @@
 Source: transformers 5.23, conversion_mapping.py.
 """
 
+from dataclasses import replace
+
 from hfcount.parts.ffn import correction_bias, stacked
 from hfcount.parts.layers import altered
 from hfcount.parts.mixers import conv1d
@@ -103,5 +105,5 @@ def earlier(s: Spec) -> tuple[Node, ...]:
     for part in s.layers:
         later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
         shape = (3, s.hidden) if part.layer.traits["full"] else (s.hidden,)
-        found.append(Repeat(later.shifted(-1), Tensor(shape)))
+        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
     return tuple(found)

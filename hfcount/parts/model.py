@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from hfcount.parts.norms import rms_norm
-from hfcount.spec import Layer, Layers, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
+from hfcount.spec import GQA, MLA, Layer, Layers, Spec
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block, obsolete
 
 
 def embedding(rows: int, width: int) -> Block:
@@ -26,7 +26,17 @@ def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> 
         embed_tokens=embedding(s.vocab, s.hidden),
         layers=(*stack(s.layers, layer), *stack(s.stack("mtp"), layer)),
         norm=norm or rms_norm(s.hidden),
+        rotary_emb=_rotary(s),
     )
+
+
+def _rotary(s: Spec) -> Block | None:
+    """The frequencies that some writers store once for all layers, and loaders skip."""
+    for part in s.layers:
+        if isinstance(part.layer.mixer, GQA | MLA):
+            own = part.layer.mixer
+            return block(inv_freq=obsolete((own.head_dim if isinstance(own, GQA) else own.rope_dim) // 2))
+    return None
 
 
 def decoder(
@@ -73,9 +83,12 @@ def with_head(
     return Block({**children, "lm_head": lm_head(s, f"{prefix}.{table}.weight", bias)})
 
 
-def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None) -> Node:
-    """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d."""
+def lm_head(s: Spec, tied_to: str, bias: bool = False, width: int | None = None, anyway: bool = False) -> Node:
+    """The head over the vocabulary: tied to the tensor `tied_to`, or else (|V|, d); `width` replaces d.
+
+    With `anyway` the reference ties it whatever the config says, unless it is stored.
+    """
     inputs = width or s.hidden
     if not s.tied:
-        return Linear(inputs, s.vocab, bias, component="lm_head")
+        return Linear(inputs, s.vocab, bias, "lm_head", "dispensable" if anyway else "required")
     return Tied(tied_to, (s.vocab, inputs), "lm_head", bias)

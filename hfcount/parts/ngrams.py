@@ -33,8 +33,12 @@ def ngram_layer(d: int, one: Layer, streams: int) -> Block:
     rows, width, heads, inputs = of["ple_rows"], of["ple_width"], of["ple_heads"], of["ple_embed_dim"]
     each = round_up(rows, of["split_ngram_parts"]) // of["split_ngram_parts"]
     last = (int(rows) - 1) // int(each)
-    shards = {f"shard_{number}": block(weight=Tensor((each, width))) for number in range(last)}
-    shards[f"shard_{last}"] = block(weight=Tensor((rows - last * each, width)))
+    ends = [each] * last + [rows - last * each]
+    # A token reads a row of each head's table, wherever that is: counted once, in the first shard.
+    shards = {
+        f"shard_{number}": block(weight=Tensor((end, width), active=(0, 1) if number else (heads, end)))
+        for number, end in enumerate(ends)
+    }
     tables = block(
         "embedding",
         layer_multipliers=buffer(of["ngram_size"], whole=True),
@@ -43,7 +47,6 @@ def ngram_layer(d: int, one: Layer, streams: int) -> Block:
         ngram_embedding=Block(shards),
     )
     return block(
-        "other",
         ple_embedding=tables,
         key_proj=Linear(inputs, wide),
         value_proj=Linear(inputs, d),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
@@ -15,7 +16,17 @@ from hfcount.verifier.findings import DIFFERING
 
 _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
-_LOST = " If what the config describes besides was lost, restore it instead."
+_HEAD = "The head stays lost, and the embedding is used in its place. If you have the head, restore it instead."
+_LEFT = (
+    "transformers 5 loads both as they are, and others the embedding alone. If the head is left over, save again"
+    " without it instead."
+)
+_LOADS = "It loads as it is, and loaders then take another dtype, which may need twice the memory."
+_AHEAD = "The layers that predict further tokens stay lost; the base model has them."
+_ENTRIES = (
+    "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."
+)
+_LOADING = {"HF207", "HF213", "HF302"}  # what transformers loads as it is
 _TYPE = "model_type"  # whose class computes otherwise, which no shape can prove
 
 
@@ -40,7 +51,7 @@ def unannounced(state: State) -> Iterator[Proposal]:
     """Layers that predict further tokens and that are not stored, no longer announced."""
     for finding in state.about("HF207"):
         if finding.key:
-            yield from _set(state, finding.codes, {finding.key: 0}, " If they were lost, restore them instead.")
+            yield from _set(state, finding.codes, {finding.key: 0}, _AHEAD)
 
 
 def sized(state: State) -> Iterator[Proposal]:
@@ -50,15 +61,17 @@ def sized(state: State) -> Iterator[Proposal]:
     for finding in state.findings:
         keys = [steps(key)[-1] for key in finding.changes]
         less = finding.codes == {"HF201"}
-        if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.lost):
-            yield from _set(state, finding.codes, finding.changes, _LOST if less else "")
+        if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.gone):
+            yield from (replace(one, keys=(*finding.changes,)) for one in _set(state, finding.codes, finding.changes))
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
     """Values that somebody has chosen, where those of the config do not fit what is stored."""
-    codes = state.codes & {*DIFFERING, "HF103"}
-    if chosen and codes and BLINDING.isdisjoint(state.codes):
-        yield from _set(state, codes, chosen)
+    if not chosen or not BLINDING.isdisjoint(state.codes):
+        return
+    wrong = state.codes & {*DIFFERING, "HF103"}
+    for codes in [wrong] if wrong else [frozenset({code}) for code in sorted(state.codes & _LOADING)]:
+        yield from (replace(one, chosen=True) for one in _set(state, codes, chosen))
 
 
 def counted(state: State) -> Iterator[Proposal]:
@@ -74,11 +87,11 @@ def counted(state: State) -> Iterator[Proposal]:
         before = (finding.key or "")[: -len(str(path[-1]))]
         for key, value in around.items():
             if type(value) is int and value == count:
-                yield from _set(state, finding.codes, {f"{before}{key}": len(entries)})
+                yield from _set(state, finding.codes, {f"{before}{key}": len(entries)}, _ENTRIES)
         alike = all(entry == entries[0] for entry in entries)
         if count < len(entries) or alike:
             fitted = entries[:count] + entries[:1] * (count - len(entries))
-            yield from _set(state, finding.codes, {f"{before}{path[-1]}": fitted})
+            yield from _set(state, finding.codes, {f"{before}{path[-1]}": fitted}, _ENTRIES)
 
 
 def tied(state: State) -> Iterator[Proposal]:
@@ -88,9 +101,9 @@ def tied(state: State) -> Iterator[Proposal]:
     for finding in state.about("HF201", "HF213"):
         share = finding.rule.code == "HF201"
         # What is stored besides may be the head under another name, and what the index names was saved.
-        if not share or (finding.facts.get("untied") and "HF202" not in state.codes and not state.lost):
+        if not share or (finding.facts.get("untied") and "HF202" not in state.codes and not state.gone):
             for key in _places(state, (_TIE,)) or [_TIE]:
-                yield from _set(state, finding.codes, {key: share}, _LOST if share else "")
+                yield from _set(state, finding.codes, {key: share}, _HEAD if share else _LEFT)
 
 
 def typed(state: State) -> Iterator[Proposal]:
@@ -100,10 +113,11 @@ def typed(state: State) -> Iterator[Proposal]:
         name = next((one for one in dtypes.MODELS if dtypes.code(one) == own), None)
         if name and finding.key in _DTYPES:
             keys = _places(state, _DTYPES) or [_DTYPES[0]]
-            yield from _set(state, finding.codes, dict.fromkeys(keys, name))
+            loads = finding.rule.code == "HF302"
+            yield from _set(state, finding.codes, dict.fromkeys(keys, name), _LOADS if loads else "")
 
 
-def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], more: str = "") -> Iterator[Proposal]:
+def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], doubt: str = "") -> Iterator[Proposal]:
     text, said = state.config, []
     for key, value in changes.items():
         path = [step for step in steps(key) if isinstance(step, str)]
@@ -119,7 +133,7 @@ def _set(state: State, codes: frozenset[str], changes: Mapping[str, Any], more: 
         short = f"a list of {len(value):,}" if isinstance(value, list) else shown(value).replace(",", "")
         said.append(f"{printable(key, 60)} to {short}" + (f" (it is {shown(before)})" if before is not None else ""))
     if said:
-        yield Proposal(codes, f"Set {'; '.join(said)}.{more}", {CONFIG: text.encode()})
+        yield Proposal(codes, f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=doubt)
 
 
 def _places(state: State, names: Sequence[str]) -> list[str]:

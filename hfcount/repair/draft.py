@@ -77,6 +77,7 @@ class _Drafted:
     """Weight files of which some have another header, and some are gone."""
 
     local = True
+    kept: Collection[str] = ()
 
     def __init__(self, shards: Shards, changes: Mapping[str, Change]) -> None:
         self._shards, self.whole = shards, shards.whole

@@ -1,7 +1,7 @@
 """Indexes: written from the headers, corrected in their totals, or removed."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.errors import DocumentError
@@ -10,9 +10,11 @@ from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import numbered
 from hfcount.formats.index import read_index
 from hfcount.formats.json import Document, parse_object
-from hfcount.formats.safetensors import Shard
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.repair.members import step_of, with_value
 from hfcount.repair.state import Proposal, State
+from hfcount.repair.totals import announced, deeper, in_bytes, in_elements
+from hfcount.text import plural, printable
 
 _OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
 _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_parameters"}
@@ -24,12 +26,14 @@ def rewritten(state: State) -> Iterator[Proposal]:
     if not found:
         return
     codes = frozenset(code for one in found for code in one.codes)
-    for files in _sets(state):
+    sets = list(_sets(state))
+    for place, files in enumerate(sets):
+        doubt = _doubt(state, files, sets[place + 1 :] if not _named_files(state) <= files.keys() else ())
         if list(files) == [SINGLE] and state.draft.document(INDEX):
-            yield Proposal(codes, f"Remove {INDEX}: {SINGLE} holds all.", {INDEX: None})
+            yield Proposal(codes, f"Remove {INDEX}: {SINGLE} holds all.", {INDEX: None}, doubt=doubt)
         elif SINGLE not in files and (raw := _written(state, files)):
             what = "Write the index again" if state.draft.document(INDEX) else "Write the index"
-            yield Proposal(codes, f"{what} from {named(sorted(files))}.", {INDEX: raw})
+            yield Proposal(codes, f"{what} from {named(sorted(files))}.", {INDEX: raw}, doubt=doubt)
 
 
 def recounted(state: State) -> Iterator[Proposal]:
@@ -43,7 +47,8 @@ def recounted(state: State) -> Iterator[Proposal]:
             text = with_value(state.index, ("metadata", claim), value)
         except KeyError:
             text = with_value(state.index, ("metadata",), {claim: value})
-        yield Proposal(finding.codes, f"Set metadata.{claim} to {value:,}.", {INDEX: text.encode()})
+        doubt = _announced(state, state.shards)
+        yield Proposal(finding.codes, f"Set metadata.{claim} to {value:,}.", {INDEX: text.encode()}, doubt=doubt)
 
 
 def dispensed(state: State) -> Iterator[Proposal]:
@@ -55,7 +60,60 @@ def dispensed(state: State) -> Iterator[Proposal]:
             raw = _dumped(state, old | {"weight_map": kept})
             gone: dict[str, None] = dict.fromkeys(broken)
             says = f"Remove {named(broken)}, of which nothing is needed, and what the index says of it."
-            yield Proposal(frozenset({"HF003"}), says, {INDEX: raw, **gone})
+            doubt = f"What {named(broken)} held stays lost, and may have been other than its copy."
+            yield Proposal(frozenset({"HF003"}), says, {INDEX: raw, **gone}, doubt=doubt)
+
+
+def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[str, Shard]]) -> str:
+    """What an index of these files would give up, or which others may be meant; empty if it is neither."""
+    found = list[str]()
+    if gone := state.gone:
+        found.append(
+            f"The index names {plural(len(gone), 'tensor')} that no file has, such as {printable(gone[0])}: they stay"
+            " lost. If you have the file, restore it instead."
+        )
+    own = _tensors(files)
+    if any(own.keys() <= _tensors(one).keys() for one in others):
+        found.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
+    return " ".join(filter(None, [*found, _announced(state, files)]))
+
+
+def _announced(state: State, files: Mapping[str, Shard]) -> str:
+    """What the totals of the index say was there besides; empty if nothing."""
+    old = _parsed(state)
+    claims = old.get("metadata") if old else None
+    if not isinstance(claims, dict):
+        return ""
+    tensors, blueprint = _tensors(files), state.run.blueprint
+    size, count = sum(map(in_bytes, tensors.values())), blueprint.total if blueprint else 0
+    said = announced(claims.get("total_size"), tensors, blueprint, in_bytes, size)
+    said = said or announced(claims.get("total_parameters"), tensors, blueprint, in_elements, count)
+    return said or _deeper(state, claims, size)
+
+
+def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
+    """Whether a total is that of more layers, of other sizes than those that are stored; empty if not."""
+    blueprint, (more_bytes, more) = state.run.blueprint, (claims.get("total_size"), claims.get("total_parameters"))
+    if blueprint is None or not blueprint.total or not {more_bytes, more} - {None, size, blueprint.total}:
+        return ""
+    for key, elements in deeper(state.values, blueprint):
+        fits = type(more_bytes) is int and (more_bytes - size) * blueprint.total == elements * size
+        if elements > 0 and (fits or more == blueprint.total + elements):
+            return (
+                f"The totals are those of a config with a larger {printable(key, 60)}, whose layers may have been lost."
+                " If you have more than is here, restore it instead."
+            )
+    return ""
+
+
+def _tensors(files: Mapping[str, Shard]) -> dict[str, Entry]:
+    """What these files hold."""
+    return {name: one for shard in files.values() if shard.header for name, one in shard.header.tensors.items()}
+
+
+def _named_files(state: State) -> set[str]:
+    """The files that the index names; none if it cannot be read."""
+    return {*old["weight_map"].values()} if (old := _parsed(state)) else {""}
 
 
 def _sets(state: State) -> Iterator[Mapping[str, Shard]]:
@@ -85,7 +143,7 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
     old, blueprint = _parsed(state), state.run.blueprint
     metadata: dict[str, Any] = dict(old["metadata"]) if old and isinstance(old.get("metadata"), dict) else {}
     counted = blueprint is not None and not blueprint.asides and not state.run.announced
-    if counted and blueprint and (not old or "total_parameters" in metadata):
+    if counted and blueprint and not old:  # what one that is there says may be true of another config
         metadata["total_parameters"] = blueprint.total
     metadata["total_size"] = sum(header.data for header in headers.values())
     if not old:

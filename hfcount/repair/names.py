@@ -28,18 +28,12 @@ def unwrapped(state: State) -> Iterator[Proposal]:
         yield from _renaming(state, "HF211", {old: new for old, new in rest.items() if old != new})
 
 
-def doubled(state: State) -> Iterator[Proposal]:
-    """Names that begin twice with the base model's prefix, of which only some loaders drop one."""
-    match = _match(state)
-    if match and match.renamed and all(_twice(found, wanted) for found, wanted in match.renamed):
-        yield from _renaming(state, "HF209", dict(match.renamed))
-
-
 def respelled(state: State) -> Iterator[Proposal]:
     """Names that only some loaders convert, whatever they are."""
     match = _match(state)
     if match and match.renamed:
-        yield from _renaming(state, "HF209", dict(match.renamed))
+        doubt = "transformers loads these names as they are; other loaders may not."
+        yield from _renaming(state, "HF209", dict(match.renamed), doubt)
 
 
 def _match(state: State) -> Match | None:
@@ -48,12 +42,7 @@ def _match(state: State) -> Match | None:
     return outcome.packed.match if outcome.packed else outcome.match
 
 
-def _twice(found: str, wanted: str) -> bool:
-    prefix = found[: -len(wanted)]
-    return found == prefix + wanted and wanted.startswith(prefix)
-
-
-def _renaming(state: State, code: str, names: Mapping[str, str]) -> Iterator[Proposal]:
+def _renaming(state: State, code: str, names: Mapping[str, str], doubt: str = "") -> Iterator[Proposal]:
     files = {file: own for file, shard in state.shards.items() if (own := _within(shard, names))}
     changes: dict[str, Change] = {}
     for file, own in files.items():
@@ -65,7 +54,7 @@ def _renaming(state: State, code: str, names: Mapping[str, str]) -> Iterator[Pro
         changes[INDEX] = with_keys(state.index, ("weight_map",), names).encode()
     found, wanted = next(iter(names.items()))
     says = f"Rename {plural(len(names), 'tensor')}, such as {found} to {wanted}: headers alone change."
-    yield Proposal(frozenset({code}), says, changes, files)
+    yield Proposal(frozenset({code}), says, changes, files, doubt=doubt)
 
 
 def _within(shard: Shard, names: Mapping[str, str]) -> dict[str, str]:

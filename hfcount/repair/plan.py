@@ -1,9 +1,10 @@
-"""Which repairs are proven: after them nothing differs that differed, and nothing else does that did not."""
+"""Which repairs are made, and which are only shown: after each, nothing differs that did not before."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hfcount.errors import HfcountError
 from hfcount.fetcher.folder import read_folder
@@ -12,14 +13,15 @@ from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unann
 from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
-from hfcount.repair.names import doubled, respelled, unwrapped
-from hfcount.repair.state import Proposal, State
+from hfcount.repair.names import respelled, unwrapped
+from hfcount.repair.proof import objections
+from hfcount.repair.readers import agreed
+from hfcount.repair.state import TOTALS, Proposal, State
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     dispensed,
     rewritten,
     unwrapped,
-    doubled,
     unpacked,
     excluded,
     counted,
@@ -30,24 +32,33 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
 )
 """What may be done, in the order in which it is tried: which files there are, names, the config, sums."""
 
-ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced)
-"""What is done only where its finding is asked for: nothing is wrong for transformers, or another cure may be meant."""
+ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced, agreed)
+"""What is tried only where it is asked for, and shown otherwise: nothing is wrong for transformers."""
 
 _MOST = 8  # repairs of one folder
 
 
+class Wish(NamedTuple):
+    """What somebody has asked for: codes of findings, all when empty; and values of config keys."""
+
+    only: frozenset[str] = frozenset()
+    chosen: Changes = MappingProxyType({})
+
+
 @dataclass(slots=True)
 class Plan:
-    """The repairs that are proven, in their order.
+    """The repairs that are proven or asked for, in their order.
 
     Args:
         before: the folder as it is.
         after: the folder as it would be.
+        offers: what could be done besides, if it is asked for; the `doubt` of each says why it is not done unasked.
     """
 
     before: State
     after: State
     steps: list[Proposal] = field(default_factory=list)
+    offers: list[Proposal] = field(default_factory=list)
 
 
 def found(folder: Path) -> State:
@@ -56,32 +67,44 @@ def found(folder: Path) -> State:
 
 
 def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({})) -> Plan:
-    """The proven repairs of a folder.
+    """The repairs of a folder that are proven; or those that are asked for.
 
     Args:
-        only: codes of findings to repair; all when empty.
-        chosen: values of config keys to take where several would fit.
+        only: codes of findings to repair, whether or not it is proven how; all that is proven when empty.
+        chosen: values of config keys to take.
 
     Raises:
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
     """
-    first = found(folder)
-    steps, last = _search(first, frozenset(only), chosen, _MOST)
-    return Plan(first, last, steps)
+    first, wish = found(folder), Wish(frozenset(only), chosen)
+    steps, last = _search(first, wish, _MOST)
+    return Plan(first, last, steps, list(_offers(last)))
 
 
-def _search(state: State, only: frozenset[str], chosen: Changes, most: int) -> tuple[list[Proposal], State]:
+def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]:
     """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
-    for proposal in _proposals(state, only, chosen) if most else ():
+    for proposal in _proposals(state, wish) if most else ():
         after = state.with_changes(proposal.changes)
         if not _ends(proposal, after):
             continue
+        doubts, asked = objections(state, proposal, after), bool(wish.only or proposal.chosen)
+        if doubts and not asked:
+            continue
         # What was hidden before may come to light, and be repaired in its turn.
-        rest, last = _search(after, only, chosen, most - 1)
-        if not state.worsens(last):
-            return [proposal, *rest], last
+        rest, last = _search(after, wish, most - 1)
+        if not state.worsens(last, TOTALS if asked else ()):
+            return [replace(proposal, doubt=" ".join(doubts)), *rest], last
     return [], state
+
+
+def _offers(state: State) -> Iterator[Proposal]:
+    """What could be done if it were asked for, with what speaks against it."""
+    for find in (*REPAIRS, *ASKED):
+        for proposal in find(state):
+            after = state.with_changes(proposal.changes)
+            if _ends(proposal, after) and not state.worsens(after, TOTALS):
+                yield replace(proposal, doubt=" ".join(objections(state, proposal, after)))
 
 
 def _ends(proposal: Proposal, after: State) -> bool:
@@ -94,9 +117,9 @@ def _ends(proposal: Proposal, after: State) -> bool:
         return False
 
 
-def _proposals(state: State, only: frozenset[str], chosen: Changes) -> Iterator[Proposal]:
-    yield from asked_for(state, chosen)
-    for find in (*REPAIRS, *(ASKED if only else ())):
+def _proposals(state: State, wish: Wish) -> Iterator[Proposal]:
+    yield from asked_for(state, wish.chosen)
+    for find in (*REPAIRS, *(ASKED if wish.only else ())):
         for proposal in find(state):
-            if not only or not only.isdisjoint(proposal.codes):
+            if not wish.only or not wish.only.isdisjoint(proposal.codes):
                 yield proposal

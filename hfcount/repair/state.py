@@ -1,7 +1,8 @@
 """A draft of a folder with all that hfcount finds in it, and what may be done about that."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,12 @@ from hfcount.verifier.findings import Finding
 BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
 """Findings that leave open what is stored, so that others may come to light after them."""
 
+_ENTRY = re.compile(r'"([^"\\]+)"\s*:\s*"[^"\\]+\.(?:safetensors|bin)"')
+"""One tensor in an index."""
+
+TOTALS = ("HF401", "HF403")
+"""Findings of totals, which may count what was lost, and then come to light where a loss is accepted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -32,12 +39,18 @@ class Proposal:
         says: what it does, in a sentence.
         changes: what becomes of which file.
         names: tensors that get another name, by file.
+        keys: keys of config.json whose new values what is stored has to prove.
+        doubt: why it is not done unasked, in sentences; what it gives up, or what else may be meant.
+        chosen: whether somebody has asked for these very values.
     """
 
     codes: frozenset[str]
     says: str
     changes: Mapping[str, Change]
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    doubt: str = ""
+    chosen: bool = False
 
 
 @dataclass
@@ -79,17 +92,28 @@ class State:
         return documents.shards.read(wanted, unwatched(len(wanted)))
 
     @cached_property
-    def lost(self) -> bool:
-        """Whether the index, as it was read, names tensors that no file has, though they were saved."""
+    def gone(self) -> tuple[str, ...]:
+        """Tensors that the index, as it was read, names and that no file has, though they were saved."""
         if self.draft.changes:
-            return State(Draft(self.draft.folder, self.draft.read)).lost
+            return State(Draft(self.draft.folder, self.draft.read)).gone
+        held = {name for shard in self.shards.values() if shard.header for name in shard.header.tensors}
+        return tuple(name for name in self._announced if name not in held)
+
+    @property
+    def silent(self) -> bool:
+        """Whether there was no index, as the folder was read, whose totals could be read."""
         try:
-            named = read_index(self.draft.read.index).weight_map if self.draft.read.index else {}
+            return not read_index(self.draft.read.index).weight_map if self.draft.read.index else True
         except DocumentError:
-            return False
-        return not named.keys() <= {
-            name for shard in self.shards.values() if shard.header for name in shard.header.tensors
-        }
+            return True
+
+    @property
+    def _announced(self) -> list[str]:
+        """The names in the index, also in one that is cut off."""
+        try:
+            return [*read_index(self.draft.read.index).weight_map] if self.draft.read.index else []
+        except DocumentError:
+            return _ENTRY.findall(self.text(INDEX))
 
     def text(self, name: str) -> str:
         """config.json or the index, as text; empty if it is not there or is no text."""
@@ -131,11 +155,11 @@ class State:
         """The same folder with more changes."""
         return State(self.draft.changed(changes))
 
-    def worsens(self, other: "State") -> bool:
-        """Whether the other state has something against it that this one has not."""
+    def worsens(self, other: "State", apart: Collection[str] = ()) -> bool:
+        """Whether the other state has something against it that this one has not, `apart` from these codes."""
         seen = self.run.blueprint is not None and BLINDING.isdisjoint(self.codes)
         more = other._differing - self._differing
-        return any(seen or severity == "error" for _, severity in more)
+        return any(seen or severity == "error" for code, severity in more if code not in apart)
 
     @property
     def _differing(self) -> Counter[tuple[str, str]]:

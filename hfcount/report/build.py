@@ -5,12 +5,23 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
+from hfcount.fetcher.beside import beside
 from hfcount.fetcher.weights import Weights
 from hfcount.plan import Blueprint, Row
 from hfcount.report.costs import costs
 from hfcount.report.counts import ClosedForm, ComponentCount, FormulaPart, LayerKind, Parameters, TensorRow
 from hfcount.report.inspection import Inspection
-from hfcount.report.model import Allowed, Evidence, Extra, Files, Report, ReportedCheck, ReportedFinding, Verdict
+from hfcount.report.model import (
+    Allowed,
+    Beside,
+    Evidence,
+    Extra,
+    Files,
+    Report,
+    ReportedCheck,
+    ReportedFinding,
+    Verdict,
+)
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
 from hfcount.verifier.findings import Finding
@@ -18,6 +29,9 @@ from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula, Kind
+
+
+_MOST = 100  # files of a kind that are named
 
 
 def compose(run: Inspection) -> Report:
@@ -46,6 +60,7 @@ def compose(run: Inspection) -> Report:
         allowed=tuple(Allowed(code=rule.code, name=rule.name, count=count) for rule, count in waved.items()),
         error=run.unseen,
         evidence=evidence,
+        not_looked_at=_beside(run),
         overrides=dict(run.changes) or None,
         **(_counts(run, blueprint) | _costs(run, blueprint, evidence) if blueprint else {}),
     )
@@ -77,6 +92,19 @@ def _files(run: Inspection, weights: Weights) -> Files:
         sized=run.outcome.sized,
         opened=len(run.headers or ()),
         apart={printable(name): why for name, why in sorted(weights.apart.items())},
+    )
+
+
+def _beside(run: Inspection) -> tuple[Beside, ...]:
+    """What lies beside the model and was not looked at; of a config that was only counted nothing is said."""
+    if run.weights is None:
+        return ()
+    seen = {*(run.headers or ()), *(run.weights.named if run.index else ())}
+    names = {*run.weights.files, *(run.weights.sizes or ()), *run.weights.apart}
+    found = beside(names, seen, run.documents.companions)
+    return tuple(
+        Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:_MOST]))
+        for kind, files in found.items()
     )
 
 

@@ -65,7 +65,8 @@ class ClosedForm(Part):
     `keys` is the origin of each symbol's value: a config key (`text_config.hidden_size`), or arithmetic over keys and
     numbers with ` + `, ` - `, ` · `, ` / ` and parentheses. Rounding: every quotient and the result down. true = 1; an
     object = its number of entries. `KEY, by default` is the default of an absent key, `NUMBER, fixed` a constant of the
-    architecture. `layers 3-60` (`of the encoder`) and `all layers` are numbers of layers.
+    architecture. `KIND in KEY` is how many entries of a list are KIND, `entries of KEY` how many it has. Layers that
+    follow from no such arithmetic are named: `layers 3-60` (`of the encoder`), `all layers`.
     """
 
     parts: tuple[FormulaPart, ...]

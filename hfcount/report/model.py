@@ -47,6 +47,15 @@ class Files(Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside(Part):
+    """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
+
+    kind: str
+    count: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Part):
     """What was published.
 
@@ -134,7 +143,8 @@ class Report(Part):
     """What hfcount says of one checkpoint.
 
     Fields may be added under `schema` 1; none is removed or changes its meaning. `depth` is how far the run looked, and
-    `depth_reason` why it read headers without being asked to. `asides` are the parts of the model that are not
+    `depth_reason` why it read headers without being asked to. `not_looked_at` is what lies beside the model, such as
+    adapters or its other forms, of which the verdict says nothing. `asides` are the parts of the model that are not
     described: the prefix of their names, and why. `allowed` are the errors that --allow let through, which
     are notes among the findings. `overrides` are the config keys that were set to other values. `derived_with` is what
     gave names and shapes of a type that no family describes, such as `transformers 5.23.0`.
@@ -154,6 +164,7 @@ class Report(Part):
     components: tuple[ComponentCount, ...] = ()
     auxiliary: dict[str, int] = field(default_factory=dict)
     evidence: Evidence | None = None
+    not_looked_at: tuple[Beside, ...] = ()
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     allowed: tuple[Allowed, ...] = ()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from hfcount.packing.amounts import amount
+from hfcount.packing.cache import Heads, usual
 from hfcount.packing.expected import expected
 from hfcount.plan import Blueprint
 from hfcount.report.counts import Storage
@@ -81,4 +82,7 @@ def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
         if leaf.written or (predicted and leaf.label in ("auxiliary", "auxiliary buffer"))
     ]
     found = expected(leaves, scheme)
-    return _Stored(found.tensors, found.modules, found.logical)
+    spec, caches = blueprint.spec, list[Leaf]()
+    if scheme.caches_stored and spec.causal:
+        caches = usual(leaves, Heads.of(spec, scheme.caches_heads))
+    return _Stored([*found.tensors, *caches], found.modules, found.logical)

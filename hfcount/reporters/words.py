@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
+from hfcount.fetcher.beside import TRAINING
+from hfcount.fetcher.missing import named
 from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, Verdict
 from hfcount.reporters.amounts import binary
@@ -17,7 +19,8 @@ _COUNTED = "counted from the config alone, as asked"
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
-    return f"{report.verdict}: {_because(report)}{by}"
+    left = ", ".join(one.kind for one in report.not_looked_at if one.kind != TRAINING) if report.ok else ""
+    return f"{report.verdict}: {_because(report)}{by}{f'; not opened: {left}' if left else ''}"
 
 
 def share(part: int, whole: int) -> str:
@@ -126,7 +129,7 @@ def looked(report: Report) -> str:
     """How far the run looked, and what it did not open; empty where it could not look at all."""
     files = report.evidence.files if report.evidence else None
     if files is None:
-        return "config.json alone" if report.family else ""
+        return f"config.json alone{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
     seen = ["names"] if "tensors" in checked else []
     if report.depth == "headers":
@@ -142,8 +145,16 @@ def looked(report: Report) -> str:
         closed = "their headers were not opened (--depth headers reads them)"
         closed = closed if files.found else "none of its files is there"
         said = f"{_listed(seen) or 'the index'}; {unknown if files.found is None else closed}"
-    apart = ", ".join(f"{name} ({why})" for name, why in files.apart.items())
-    return f"{said}; not opened: {apart}" if apart else said
+    return said + _closed(report)
+
+
+def _closed(report: Report) -> str:
+    """`; not opened: a.gguf, b.gguf and 3 more (GGUF)`: what lies beside the model."""
+    known = {name for one in report.not_looked_at for name in one.files}
+    files = report.evidence.files if report.evidence else None
+    said = [f"{named(one.files, one.count)} ({one.kind})" for one in report.not_looked_at]
+    said += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
+    return f"; not opened: {', '.join(said)}" if said else ""
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -163,6 +163,15 @@ def origin(value: int) -> str:
     return value.source if isinstance(value, Dim) else f"{value}, fixed"
 
 
+def unnamed(value: int) -> int:
+    """What a size was computed as, before it was given a symbol without a source of its own."""
+    while isinstance(value, Dim) and isinstance(value._made[0], str) and not value._made[2]:
+        if not isinstance(value._made[1], Dim):
+            return int(value)
+        value = value._made[1]
+    return value
+
+
 def has_key(value: int | None) -> bool:
     """Whether the number comes from a key of the config, or from the default of an absent key."""
     return isinstance(value, Dim) and not value.source.endswith(", fixed")

@@ -2,9 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import gcd
+
+from hfcount.tree.dims import has_key
 
 _LISTED = 100_000  # the numbers of a larger set with gaps are not written one by one
 
@@ -15,18 +17,35 @@ class Indices:
 
     Args:
         base: a range, or a sorted tuple without duplicates.
-        count: the size of the set; a Dim if it has a symbol.
+        count: the size of the set; a Dim if it has a symbol, or follows from keys.
         without: disjoint subsets of `base` that are left out.
+        ends: what `base` is a range of (start, stop, step), with the keys that they are from; None if nobody said.
     """
 
     base: range | tuple[int, ...]
     count: int
     without: tuple["Indices", ...] = ()
+    ends: tuple[int, int, int] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def below(cls, count: int) -> "Indices":
         """0 to count - 1."""
-        return cls(range(count), count)
+        return cls(range(count), count, ends=(0, count, 1))
+
+    @classmethod
+    def span(cls, start: int, stop: int, step: int = 1) -> "Indices":
+        """The numbers of that range; their count is arithmetic over the keys that its ends are from."""
+        base = range(start, stop, step)
+        if not base:
+            return cls(base, 0, ends=(0, 0, 1))
+        # Of the numbers below the end, those below the start are not among these.
+        count = stop - start if step == 1 else (stop - (start - (step - 1))) // step
+        return cls(base, count if count == len(base) else len(base), ends=(start, stop, step))
+
+    @property
+    def worked(self) -> bool:
+        """Whether the count is arithmetic over keys and constants, not counted from a list of a config."""
+        return (self.ends is not None or has_key(self.count)) and all(one.worked for one in self.without)
 
     @classmethod
     def of(cls, numbers: range | Iterable[int]) -> "Indices":
@@ -37,13 +56,17 @@ class Indices:
     def difference(self, *others: "Indices") -> "Indices":
         """This set without `others`, which must be disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
-        return Indices(self.base, int(self.count) - sum(int(other.count) for other in others), self.without + others)
+        worked = self.worked and all(other.worked for other in others)
+        gone = sum(other.count if worked else int(other.count) for other in others)
+        count = self.count - gone if worked else int(self.count) - int(gone)
+        return Indices(self.base, count, self.without + others, self.ends)
 
     def shifted(self, by: int) -> "Indices":
         """Each of these numbers and `by`."""
         base, without = self.base, tuple(one.shifted(by) for one in self.without)
         if isinstance(base, range):
-            return Indices(range(base.start + by, base.stop + by, base.step), self.count, without)
+            ends = self.ends and (self.ends[0] + by, self.ends[1] + by, self.ends[2])
+            return Indices(range(base.start + by, base.stop + by, base.step), self.count, without, ends)
         return Indices(tuple(number + by for number in base), self.count, without)
 
     def __contains__(self, number: int) -> bool:
@@ -82,14 +105,34 @@ def _span(numbers: range) -> str:
 def intersection(left: Indices, right: Indices) -> Indices:
     """The numbers that are in both."""
     if isinstance(left.base, range) and isinstance(right.base, range):
-        result = Indices.of(_meet(left.base, right.base))
+        both = _meet(left.base, right.base)
+        for one, other in ((left, right), (right, left)):
+            if one.base == both and not other.without:
+                return one  # all of which is in the other
+        result = _met(left, right, both)
         for gone in (*left.without, *right.without):
             result = result.difference(intersection(result, gone))
         return result
     listed, other = (left, right) if isinstance(left.base, tuple) else (right, left)
     if isinstance(other.base, tuple) and len(other.base) < len(listed.base):
         listed, other = other, listed
-    return Indices.of(number for number in listed if number in other)
+    result = Indices.of(number for number in listed if number in other)
+    return next((one for one in (left, right) if one.count == result.count), result)
+
+
+def _met(left: Indices, right: Indices, both: range) -> Indices:
+    """The range that two others share, with the keys that its ends are from where both say theirs."""
+    if left.ends is None or right.ends is None:
+        return Indices.of(both)
+    for one in (left, right):
+        if one.ends and one.base == both:
+            return Indices.span(*one.ends)
+    if both.step != max(left.ends[2], right.ends[2]):
+        return Indices.of(both)
+    start, stop = max(left.ends[0], right.ends[0]), min(left.ends[1], right.ends[1])
+    narrow = left if left.ends[2] == both.step else right
+    first = start if both.step == 1 else narrow.ends[0] if narrow.ends else 0
+    return Indices.span(first, stop, both.step) if both.start == first else Indices.of(both)
 
 
 def _meet(left: range, right: range) -> range:

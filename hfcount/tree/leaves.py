@@ -5,7 +5,7 @@ A leaf stands for all tensors that differ only in layer or expert numbers, so an
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from math import prod
@@ -36,6 +36,7 @@ class Leaf:
         whole: whether their elements are whole numbers: a mask or indices.
         dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
         slack: by how many elements the first extent may be smaller.
+        twin: the name of a tensor that it may be stored in place of.
     """
 
     segments: tuple[str | Indices, ...]
@@ -53,6 +54,7 @@ class Leaf:
     whole: bool = False
     dtypes: tuple[str, ...] | None = None
     slack: int = 0
+    twin: str | None = None
 
     @property
     def counted(self) -> bool:
@@ -179,8 +181,10 @@ def _unfold(
     if not isinstance(node, Tied) and node.presence != "required":
         presence, part = node.presence, "model" if node.presence == "obsolete" else part
     if isinstance(node, Tensor):
-        kept = (presence, part)
-        return [Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept, node.whole)]
+        kept = (presence, part, node.whole)
+        one = Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept)
+        further = replace(one, segments=(*segments[:-2], segments[-1])).name if node.twin else None
+        return [replace(one, twin=further) if further else one]
     name, share = (*segments, "weight"), (1, 1) if isinstance(node, Tied) else node.active
     if isinstance(node, Tied):
         outputs, name = next(iter(node.shape), 1), (*segments, node.name)

@@ -40,7 +40,8 @@ Part = Literal["model", "prediction"]
 class Tensor:
     """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
 
-    `whole` says that it holds whole numbers: a mask or indices.
+    `whole` says that it holds whole numbers: a mask or indices. A `twin` is a second name for the tensor of the same
+    name one level further up, which it may be stored in place of.
     """
 
     shape: tuple[int, ...]
@@ -49,6 +50,7 @@ class Tensor:
     component: Component | None = None
     active: tuple[int, int] = (1, 1)
     whole: bool = False
+    twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,9 @@ def buffer(*shape: int, component: Component | None = None, whole: bool = False)
     return Tensor(shape, "buffer", component=component, whole=whole)
 
 
-def obsolete(*shape: int, whole: bool = False) -> Tensor:
+def obsolete(*shape: int, whole: bool = False, twin: bool = False) -> Tensor:
     """A buffer that earlier versions stored and loaders skip; `shape` is in elements, `whole` a mask or indices."""
-    return Tensor(shape, "buffer", "obsolete", whole=whole)
+    return Tensor(shape, "buffer", "obsolete", whole=whole, twin=twin)
 
 
 def block(component: Component | None = None, /, **children: "Node | None") -> Block:

@@ -113,7 +113,7 @@ def render(terms: Polynomial, names: dict[Atom, str] | None = None) -> str:
 def arithmetic(terms: Polynomial) -> str:
     """The polynomial over the keys of a config, as in `Atom.source`; a symbol without a key becomes its number."""
     written = []
-    for monomial, coefficient in terms.items():
+    for monomial, coefficient in sorted(terms.items(), key=lambda term: term[1] < 0):  # nothing begins with a minus
         factors = [f"{atom.value}" if ", " in atom.source else atom.source or atom.symbol for atom in monomial]
         lonely = len(factors) == coefficient == 1
         written.append((factors if lonely else list(map(grouped, factors)), coefficient))

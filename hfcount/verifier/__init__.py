@@ -10,7 +10,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
 from hfcount.storage.schemes import Announcement
-from hfcount.verifier import accepted, checks, headers, presence, ties, token_ids, unlisted
+from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 from hfcount.verifier.header_view import merge
@@ -45,8 +45,10 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (checks.check_names, {"names"}),
     (accepted.check_spellings, {"names"}),
     (accepted.check_layouts, {"names"}),
+    (accepted.check_untied, {"names"}),
     (checks.check_heads, {"names"}),
     (ties.check_copies, {"names"}),
+    (readers.check_readers, set()),
     (checks.check_buffers, {"names"}),
     (checks.check_auxiliary, {"names"}),
     (checks.check_towers, {"names"}),
@@ -59,6 +61,8 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (class_names.check_model_type, set()),
+    (class_names.check_class, set()),
     (checks.check_config, set()),
     (token_ids.check_token_ids, set()),
     (token_ids.check_tokenizer, {"listing"}),

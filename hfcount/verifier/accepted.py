@@ -72,6 +72,29 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
     )
 
 
+def check_untied(c: Comparison, outcome: Outcome) -> None:
+    """HF214: a head that the config says is untied, that is not stored, and that the reference ties all the same."""
+    for leaf, count in c.match.listed:
+        if (
+            leaf.component == "lm_head"
+            and leaf.presence == "dispensable"
+            and not count
+            and leaf.name.endswith("weight")
+        ):
+            outcome.report(
+                "HF214",
+                c.subject,
+                expected=leaf.name,
+                observed=None,
+                key="tie_word_embeddings",
+                file=CONFIG,
+                tensors=[leaf.name],
+                count=1,
+                parameters=leaf.elements,
+                bytes=None,
+            )
+
+
 def check_layouts(c: Comparison, outcome: Outcome) -> None:
     """HF212: layouts that the reference converts when it loads; transposed ones are found with the shapes."""
     swapped = c.match.swapped
@@ -86,6 +109,10 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
             **c.stored(known),
             apart=sum(int(leaf.count) for swap in swapped for leaf in swap.described),
         )
-    for leaf in c.match.stand_ins:
-        facts = c.stored([(leaf, 1)])
-        outcome.report("HF212", c.subject, expected=leaf.to, observed=leaf.name, **facts, alone=leaf.name)
+    if stand_ins := c.match.stand_ins:
+        leaf = stand_ins[0]
+        known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
+        facts, rest = c.stored(known), sum(count for _, count in known) - 1
+        outcome.report(
+            "HF212", c.subject, expected=leaf.to, observed=leaf.first, **facts, alone=leaf.first, rest=rest or None
+        )

@@ -9,7 +9,7 @@ from hfcount.text import plural
 from hfcount.verifier import sizes
 from hfcount.verifier.accepted import adapter_alone
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.findings import Check, Outcome, difference
 from hfcount.verifier.folding import fold
 
 TOTAL_SIZE = "metadata.total_size"
@@ -207,8 +207,8 @@ def _stored_says(c: Comparison, claim: int, outcome: Outcome) -> bool:
 
     Of an index alone, the elements of unexpected tensors are unknown, and so is what it should claim.
     """
-    if outcome.has("HF213"):
-        return claim == c.blueprint.total + sum(leaf.elements for leaf, _ in c.match.extra("tied"))
+    if outcome.has("HF213", "HF112") and (copies := c.match.extra("tied")):
+        return claim == c.blueprint.total + sum(leaf.elements for leaf, _ in copies)
     if not outcome.has("HF201", "HF202", "HF301"):
         return False
     if c.view is None:
@@ -245,6 +245,9 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
         claim, match.weights + match.missing_elements, match.buffers, c.declared, match.flags
     ):
         listed += f", and the {match.missing_elements:,} missing make up the rest"
+    elif claim == c.weights.bytes:
+        listed += ", and the claim is the sum of the file sizes, headers included"
+        report_total_size(claim, expected, outcome, headers=True, files=True)
     elif match.unexpected and claim >= expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
     else:  # either the index or the config is wrong, so there is no fix to suggest
@@ -261,11 +264,6 @@ def report_total_size(claim: int, expected: int, outcome: Outcome, fix: str | No
 def report_no_total_size(claim: int | None, outcome: Outcome) -> None:
     """HF402."""
     outcome.report("HF402", observed=claim, key=TOTAL_SIZE, file=INDEX, zero=claim == 0, absent=claim is None)
-
-
-def difference(number: int, expected: int) -> dict[str, Any]:
-    """The fact `more` or `fewer`: by how much the number differs from the expected one."""
-    return {"more": number - expected} if number > expected else {"fewer": expected - number}
 
 
 def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:

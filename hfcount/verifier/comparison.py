@@ -148,7 +148,12 @@ class Comparison:
 
     def matched(self, listed: Collection[str]) -> Match:
         """How other names match the blueprint's."""
-        return _matched(self.blueprint, self.blueprint.leaves, listed)
+        return matched_with(self.blueprint, self.blueprint.leaves, listed)
+
+    @property
+    def stored_names(self) -> Collection[str]:
+        """The names of the checkpoint, as far as they were read."""
+        return _listed(self.blueprint, self.index, self.view)
 
     def bytes(self, leaf: Leaf, count: int) -> int | None:
         """Bytes of `count` tensors of a leaf; None if their dtype is unknown."""
@@ -189,7 +194,7 @@ def _packed(
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
-        matching = partial(_matched, blueprint, further=EXPERTS)
+        matching = partial(matched_with, blueprint, further=EXPERTS if scheme.own_experts else ())
         packed = look(blueprint, names, view, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)
@@ -203,7 +208,7 @@ def _match(
 ) -> Match:
     if match is None or (index and view and view.omitted):
         files = index.weight_map if index and sized else None
-        match = _matched(blueprint, blueprint.leaves, _listed(blueprint, index, view), files)
+        match = matched_with(blueprint, blueprint.leaves, _listed(blueprint, index, view), files)
     return match
 
 
@@ -216,13 +221,15 @@ def _listed(blueprint: Blueprint, index: Index | None, view: HeaderView | None) 
     return listed
 
 
-def _matched(
+def matched_with(
     blueprint: Blueprint,
     leaves: Collection[Leaf],
     listed: Collection[str],
     files: Mapping[str, str] | None = None,
     further: "Rules" = (),
 ) -> Match:
+    """How names match the leaves of a blueprint, with the spellings that it takes, and `further` ones."""
+
     def spellings() -> "Spellings":
         return (
             replace(blueprint.spellings, rules=(*blueprint.spellings.rules, *further))

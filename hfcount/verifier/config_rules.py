@@ -1,4 +1,4 @@
-"""The rules HF101 to HF106: what config.json says."""
+"""The rules of HF1xx: what config.json says."""
 
 from hfcount.verifier.rule import Rule
 
@@ -15,7 +15,7 @@ CONFIG_RULES = (
         "HF102",
         "unread-key",
         "note",
-        "config.json has a key that may bear on shapes and that the architecture's family did not read.",
+        "config.json has a key that may bear on shapes, which neither the family reads nor the type's class declares.",
         "Mostly a leftover; sometimes a variant that hfcount does not know.",
         "If the key changes the model, the family has to read it.",
         "{subject} does not read {observed:60}. If one of them changes the model, the count is off.",
@@ -58,6 +58,67 @@ CONFIG_RULES = (
         "Write the keys into config.json: another reader, or a later version, may take another default.",
         "config.json lacks keys that {subject} needs; counted with the defaults of transformers {version}:"
         " {observed:60}.",
+        neutral=True,
+    ),
+    Rule(
+        "HF107",
+        "class-of-another-type",
+        "error",
+        "`architectures` names a class of another model_type, with other tensors; with the same ones, it is a note.",
+        "A config edited by hand, or put together of two models'.",
+        "Name the class that the weights are of in architectures, or its model_type.",
+    ),
+    Rule(
+        "HF108",
+        "no-model-type",
+        "error",
+        "config.json has no model_type; a note where the repo's own code reads it all the same.",
+        "A config written by hand, or by another library.",
+        "Add it.",
+    ),
+    Rule(
+        "HF109",
+        "unknown-class",
+        "note",
+        "The config names a class that is not described here, or code of the repo's own that may build another model.",
+        "A model with code of its own under a known model_type, a draft model, or a name with a typing error.",
+        "If the weights are of a known class, name that in architectures.",
+        proof="lost",
+    ),
+    Rule(
+        "HF110",
+        "value-refused",
+        "error",
+        "transformers refuses a value of config.json: another type, out of range, or a word that it does not know.",
+        "A config edited by hand, or written by a tool or a version that did not check it.",
+        "Write a value that the key may have.",
+    ),
+    Rule(
+        "HF111",
+        "number-not-json",
+        "note",
+        "config.json holds NaN or Infinity, which are no numbers of JSON.",
+        "Python writes them so; transformers before 5 wrote a config with them as they were.",
+        'Write {"__float__": "Infinity"} in its place, as transformers 5 does.',
+        "{key:60} is {observed}: Python reads that, and strict readers of JSON refuse the whole file.",
+        neutral=True,
+    ),
+    Rule(
+        "HF112",
+        "readers-disagree",
+        "note",
+        "Versions of transformers, or vLLM, take a key of config.json differently, and build another model.",
+        "Tools and hands write a key at one level, and transformers 5 looks for some at another.",
+        "Write it so that all of them take the same: hfcount fix --only HF112.",
+    ),
+    Rule(
+        "HF113",
+        "rotary-settings-moved",
+        "note",
+        "transformers before 5 does not find settings of rotary positions where config.json has them.",
+        "transformers 5 writes rope_parameters, where version 4 looks for rope_theta and rope_scaling, or has another"
+        " default where all are absent.",
+        "Write them in both spellings: hfcount fix --only HF113.",
         neutral=True,
     ),
 )

@@ -31,13 +31,14 @@ FILE_RULES = (
         "HF004",
         "truncated-shard",
         "error",
-        "A shard's size is not 8 + header + data.",
+        "A shard's size is not 8 + header + data; a note where another dtype would explain it.",
         "An interrupted upload or download.",
         "Upload or download it again.",
         "{file} has {observed:,} bytes and [should have {expected:,} (8 + {header:,} of header + {data:,} of"
         " data)][needs {expected:,} or more for the {listed:tensor} that the index puts there]: [{more:,} too"
         " many][{fewer:,} are missing][, and {past:tensor} {past:lies|lie} past the end: {tensors}][pointer?. A Git"
-        " LFS pointer is as small].",
+        " LFS pointer is as small][. That is {narrower} of their data: they may be stored in another dtype than the"
+        " index counts with].",
     ),
     Rule(
         "HF005",

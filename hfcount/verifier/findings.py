@@ -167,3 +167,8 @@ class Outcome:
             fix = rule.do if rule.says and rule.mends else None
         values = expected, observed, key, file, tuple(tensors), count, parameters, bytes, fix
         self.findings.append(Finding(rule, severity or rule.severity, subject, *values, facts=facts))
+
+
+def difference(number: int, expected: int) -> dict[str, Any]:
+    """The fact `more` or `fewer`: by how much the number differs from the expected one."""
+    return {"more": number - expected} if number > expected else {"fewer": expected - number}

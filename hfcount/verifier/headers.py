@@ -11,9 +11,9 @@ from hfcount.formats.safetensors import Shard
 from hfcount.storage import dtypes
 from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
-from hfcount.verifier.checks import difference, report_no_total_size, report_total_size
+from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.findings import Check, Outcome, difference
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.retyping import Retyped, report_dtypes

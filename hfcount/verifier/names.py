@@ -150,7 +150,11 @@ def _respelled(found: Match, leaves: Collection[Leaf], names: Collection[str], s
     gone = {id(leaf) for swap in taken.swaps for leaf in swap.described}
     stored = [leaf for leaf in leaves if id(leaf) not in gone] + [leaf for swap in taken.swaps for leaf in swap.stored]
     result = _match(stored, dict.fromkeys(taken.names.get(name, name) for name in names))
-    result.renamed = [(name, wanted) for name, wanted in taken.names.items() if name != wanted]
+    before, swapped = {wanted: name for name, wanted in taken.names.items()}, dict(result.renamed)
+    result.renamed = [
+        (name, wanted) for name, wanted in taken.names.items() if name != wanted and wanted not in swapped
+    ]
+    result.renamed += [(before.get(name, name), wanted) for name, wanted in swapped.items()]
     result.swapped = taken.swaps
     return result
 
@@ -249,21 +253,12 @@ def _match(
                 rest.difference_update(leaf.names())
         result.unexpected = [name for name in names if name in rest]
     if result.missing_count:
-        _let_stand_in(result)
+        from hfcount.verifier.standing import let_stand_in  # most checkpoints have all names
+
+        let_stand_in(result, names)
     if any(count > 0 for leaf, count in result.listed if leaf.part == "prediction"):
         _look_at_prediction(result, names)
     return result
-
-
-def _let_stand_in(found: Match) -> None:
-    """A tied name stands in for the embedding that it is tied to: the reference takes whichever is there."""
-    tables = {leaf.name for leaf, _ in found.listed if leaf.component == "embedding"}
-    for leaf, count in found.listed:
-        if count and leaf.to in tables and leaf.to in found.missing:
-            found.missing.remove(leaf.to)
-            found.missing_count -= 1
-            found.missing_elements -= leaf.size
-            found.stand_ins.append(leaf)
 
 
 def _look_at_prediction(found: Match, names: Collection[str]) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hfcount.packing.cache import scales
+from hfcount.packing.cache import Heads, scales, usual
 from hfcount.packing.expected import biases_apart, planned
+from hfcount.packing.fused import fused
 from hfcount.packing.mlx import forms, towers_left_out
 from hfcount.packing.reading import PackedReading, keeps
 from hfcount.packing.split import Segments
@@ -22,7 +23,7 @@ from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
-# Tools that split the stacks of experts of transformers 5 name the matrices by what they do in every architecture.
+# AutoRound, which splits the stacks of experts of transformers 5, calls the matrices alike in every architecture.
 _NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
 EXPERTS = tuple(
     (re.compile(rf"(?<=\.experts\.)(\d+)\.{one}\."), rf"\g<1>.{other}.") for one, other in _NUMBERED.items()
@@ -44,6 +45,8 @@ class Packed:
         dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
+        uncached: scales of a cache that some modules have and others lack.
+        fused: scales of all experts of a layer, beside weights of other names.
         left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """
@@ -58,6 +61,8 @@ class Packed:
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
     left: Sequence[Leaf] = ()
+    uncached: Sequence[Leaf] = ()
+    fused: Sequence[Leaf] = ()
     reading: PackedReading | None = None
 
     @property
@@ -86,7 +91,7 @@ class Packed:
     @property
     def complete(self) -> bool:
         """Whether every name is known, and every module has what it needs."""
-        return self.match.complete and not self.lacking
+        return self.match.complete and not self.lacking and not self.uncached
 
 
 def _shapes(layout: Layout, leaf: Leaf) -> bool:
@@ -119,8 +124,9 @@ def look(
     Raises:
         Unmodelled: the scheme's tools name modules of this architecture in their own way.
     """
-    leaves = blueprint.leaves
+    leaves, scheme, fused_scales = fused(blueprint.leaves, listed, scheme)
     if agreeing := _as_said(leaves, listed, view, scheme, announced, matching):
+        agreeing.fused = fused_scales
         return agreeing
     finder = Finder(leaves)
     last = {str(leaf.segments[-1]) for leaf in leaves}
@@ -143,9 +149,13 @@ def look(
 
     of = (dtype_of, shape_of) if view else (None, None)
     found = survey(match.listed, scheme, collected, spelling, *of)
-    cache, unknown = scales(collected.cache, leaves)
-    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling), *unknown]
-    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache)]
+    heads = Heads.of(blueprint.spec, scheme.caches_heads)
+    cache = scales(collected.cache, leaves, heads)
+    if scheme.caches_stored and blueprint.spec.causal and not collected.cache:
+        cache = cache._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
+    strange = _strange(found, collected, spelling)
+    unexpected = [*_unexpected(match, collected, blueprint.asides), *strange, *cache.unknown]
+    stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
     return Packed(
         announced,
         scheme,
@@ -155,8 +165,10 @@ def look(
         found.modules,
         found.lacking,
         found.biases,
-        cache,
+        cache.found,
         left,
+        uncached=cache.lacking,
+        fused=[leaf for leaf in fused_scales if leaf.first in listed] if fused_scales else (),
     )
 
 
@@ -169,11 +181,11 @@ def _as_said(
     matching: Matching,
 ) -> Packed | None:
     """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
-    if scheme.renames:  # its names are not the blueprint's
+    if scheme.renames or scheme.caches_stored:  # there are more names than the blueprint's, or others
         return None
     plan = list(planned(leaves, scheme))
     tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
-    if any(leaf.presence == "required" and leaf.first not in listed for leaf in tensors):
+    if any(leaf.presence == "required" and leaf.count and leaf.first not in listed for leaf in tensors):
         return None
     match = matching(tensors, listed)
     if not match.complete or match.spelling:
@@ -229,7 +241,7 @@ def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, view:
 
 def _is_at(view: HeaderView, leaf: Leaf) -> bool:
     """Whether the first tensor of a leaf has its shape in the headers, or is not there."""
-    entry = view.entries.get(leaf.first)
+    entry = view.entries.get(leaf.first) if leaf.count else None
     return entry is None or entry.shape == tuple(map(int, leaf.shape))
 
 

@@ -16,6 +16,8 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
 
 _POINTER = 200  # bytes: a Git LFS pointer has some 130
+_PICKLED, _ENTRY = 4_096, 512  # bytes of a .bin file beside its data, and of those for each tensor, at the most
+_CLEAR = 16  # times as much data as other bytes, by which the size of a file speaks of its data
 
 
 def check_absent(c: Comparison, outcome: Outcome) -> None:
@@ -97,7 +99,7 @@ def check_sizes(c: Comparison, outcome: Outcome) -> None:
     there = sum(weights.sizes[file] or 0 for file in weights.there)
     if there < sum(needs[file].data if index.pickled else needs[file].least for file in weights.there):
         for file, least in short.items():
-            _report_short(file, weights.sizes[file] or 0, least, needs[file].tensors, outcome)
+            _report_short(file, weights.sizes[file] or 0, least, needs[file], index.pickled, outcome)
 
 
 def _doubt(file: str, size: int | None, need: Extent) -> str:
@@ -107,19 +109,32 @@ def _doubt(file: str, size: int | None, need: Extent) -> str:
     return f"{printable(file, 100)} has {size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
 
 
-def _report_short(file: str, size: int, least: int, tensors: int, outcome: Outcome) -> None:
+def _report_short(file: str, size: int, least: int, need: Extent, pickled: bool, outcome: Outcome) -> None:
+    width = _narrower(size, need, pickled)
     outcome.report(
         "HF004",
+        severity="note" if width else None,
         expected=least,
         observed=size,
         file=file,
-        count=tensors,
+        count=need.tensors,
         parameters=None,
         bytes=least - size,
-        listed=tensors,
+        fix="Save it in the dtype of the others, or upload it again if it was cut off." if width else "",
+        listed=need.tensors,
         fewer=least - size,
         pointer=size < _POINTER,
+        narrower=width,
     )
+
+
+def _narrower(size: int, need: Extent, pickled: bool) -> str | None:
+    """The share of the bytes of its data that a file has, where another dtype would explain it."""
+    spare = _PICKLED + need.tensors * _ENTRY if pickled else need.greatest - need.data
+    if need.data < _CLEAR * spare:
+        return None  # nothing tells one from the other
+    shares = ((share, need.data // share) for share in (2, 4))
+    return next((f"1/{share}" for share, data in shares if data <= size <= data + spare), None)
 
 
 def check_parts(c: Comparison, outcome: Outcome) -> None:

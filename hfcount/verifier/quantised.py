@@ -10,16 +10,15 @@ from hfcount.packing.expected import unnumbered
 from hfcount.packing.split import Segments
 from hfcount.packing.survey import FLOATING, Found
 from hfcount.storage.dtypes import width
-from hfcount.storage.schemes.layout import Layout, Part, Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.storage.schemes.layout import Layout, Part
 from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
-from hfcount.verifier.checks import TOTAL_SIZE, difference, report_no_total_size
+from hfcount.verifier import packed_findings as told
+from hfcount.verifier.checks import TOTAL_SIZE, report_no_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome
+from hfcount.verifier.findings import Check, Outcome, difference
 from hfcount.verifier.folding import fold
-from hfcount.verifier.packed import Packed
 
 _CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
 _LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
@@ -27,14 +26,15 @@ _ZEROS = "the tools of this scheme write a bias for every module, and where the 
 
 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
-    """HF502, HF503, HF504: how each module is stored, against what the settings say."""
+    """HF502 to HF506: how each module is stored, against what the settings say."""
     packed = c.packing
-    _report_contradiction(c, packed, outcome)
+    told.report_contradiction(c, packed, outcome)
+    told.report_numbers(packed, outcome)
     known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
     if packed.announced and packed.modules and known and not packed.packed and any(True for _ in packed.scheme.layouts):
         wanted = [found for found in packed.modules if found.choice.layout]
         if some := wanted or [found for found in packed.modules if found.leaf.linear]:
-            _report_stale(packed, some, outcome)
+            told.report_stale(packed, some, outcome)
     else:
         groups: dict[tuple[Layout | None, Layout | None, str], list[Found]] = {}
         predicted = [found for found in packed.modules if found.leaf.part == "prediction"]
@@ -42,19 +42,24 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
         for found in packed.modules:
             choice = odd.get(id(found), found.choice)
             same = choice.layout.alike(found.layout) if choice.layout else found.layout is None
-            fine = same or choice.either or (choice.strictly and choice.strictly.alike(found.layout))
+            shown = choice.shown and found.layout is None
+            fine = same or choice.either or shown or (choice.strictly and choice.strictly.alike(found.layout))
             if not fine or (same and choice.noted):
                 why = _LATER if later and found.leaf.part == "prediction" else choice.why
                 key = choice.layout, found.layout, why
                 groups.setdefault(key, []).append(found)
         for (said, own, why), some in groups.items():
-            _report_modules(c, packed, said, own, why, some, outcome)
+            told.report_modules(c, packed, said, own, why, some, outcome)
     if packed.lacking:
-        _report_lacking(packed, outcome)
+        told.report_lacking(packed, outcome)
+    if packed.uncached:
+        told.report_uncached(packed, outcome)
+    if packed.fused:
+        outcome.report("HF506", **told.sums(packed.fused))
     for leaves, why in ((packed.biases, _ZEROS), (packed.cache, _CACHE)):
         if leaves and not (why == _CACHE and packed.scheme.caches):
-            facts = _sums(leaves)
-            outcome.report("HF502", severity="note", fix=None, **facts, **_where(packed), extra=True, why=why)
+            facts = told.sums(leaves)
+            outcome.report("HF502", severity="note", fix=None, **facts, **told.where(packed), extra=True, why=why)
 
 
 def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
@@ -72,7 +77,7 @@ def _odd(modules: Sequence[Found]) -> dict[int, Choice]:
 
 
 def _open(choice: Choice) -> bool:
-    return choice.either or bool(choice.why and choice.layout)
+    return (choice.either or bool(choice.why and choice.layout)) and not choice.shown
 
 
 def check_size(c: Comparison, outcome: Outcome) -> None:
@@ -189,99 +194,6 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
             dtypes=", ".join(found),
             packing=" or ".join(dtypes),
         )
-
-
-def _report_modules(
-    c: Comparison,
-    packed: Packed,
-    said: Layout | None,
-    own: Layout | None,
-    why: str,
-    some: Sequence[Found],
-    outcome: Outcome,
-) -> None:
-    facts: dict[str, Any] = {"wanted": said.label if said else None, "own": own.label if own else None}
-    kind = "unlisted" if said == own else "dense" if own is None else "other" if said else "packed"
-    unseen = kind == "dense" and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
-    facts |= {kind: True, "error": not why, "why": why or None, "unseen": unseen and not why}
-    outcome.report(
-        "HF502",
-        severity="note" if why else "error",
-        expected=facts["wanted"],
-        observed=facts["own"],
-        fix=None if why else "",
-        **_sums([found.leaf for found in some]),
-        **_where(packed),
-        **facts,
-    )
-
-
-def _report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
-    """Nothing is packed of all that should be."""
-    outcome.report(
-        "HF504",
-        fix=f"Remove {packed.announced.key or packed.announced.file} if the weights were converted back."
-        if packed.announced
-        else "",
-        expected=packed.name,
-        **_sums([found.leaf for found in wanted]),
-        **_where(packed),
-        nothing=True,
-        scheme=packed.name,
-    )
-
-
-def _report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
-    """Two files that announce different ways of packing."""
-    own = next(iter(packed.scheme.layouts), None)
-    for other in c.announced[1:]:
-        try:
-            second = next(iter(read(other, c.blueprint.spec.dtype).layouts), None)
-        except Unmodelled:
-            continue
-        if own and second and (type(own), own.label) != (type(second), second.label):
-            outcome.report(
-                "HF504",
-                expected=own.label,
-                observed=second.label,
-                **_where(packed),
-                contradiction=True,
-                other=other.file,
-                first=own.label,
-                second=second.label,
-            )
-
-
-def _report_lacking(packed: Packed, outcome: Outcome) -> None:
-    """Packed modules without what they need."""
-    some = [found for found in packed.packed if found.lacking]
-    labels = dict.fromkeys(found.layout.label for found in some if found.layout)
-    outcome.report(
-        "HF503",
-        **_sums(packed.lacking),
-        modules=sum(int(found.leaf.count) for found in some),
-        layout=", ".join(labels),
-    )
-
-
-def _sums(leaves: Iterable[Leaf]) -> dict[str, Any]:
-    """The arguments of `report` for all tensors of some leaves."""
-    some = list(leaves)
-    names = [leaf.name for leaf in some] if len(some) > 100 else fold(name for leaf in some for name in leaf.names())
-    return {
-        "tensors": names,
-        "count": sum(int(leaf.count) for leaf in some),
-        "parameters": sum(leaf.elements for leaf in some),
-        "bytes": None,
-    }
-
-
-def _where(packed: Packed) -> dict[str, Any]:
-    """The settings' place, for a finding and its message."""
-    if packed.announced is None:
-        return {"source": "the config"}
-    key, file = packed.announced.key, packed.announced.file
-    return {"key": key or None, "file": file, "source": key or file}
 
 
 def _times(leaf: Leaf, count: int) -> Leaf:

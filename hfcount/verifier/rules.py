@@ -152,8 +152,8 @@ RULES = {
             " versions, vLLM and others may know one alone.][{turned:tensor} of {parameters:element} {turned:has|have}"
             " the last two dimensions swapped, such as {tensors:such}: {observed:shape} for {expected:shape}."
             " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
-            " which the config ties to it. transformers 5 takes whichever is there; earlier versions, vLLM and others"
-            " may look for {expected} alone.]",
+            " which the config ties to it. transformers 5 takes whichever is there; earlier"
+            " versions, vLLM and others may look for {expected} alone.][ {rest:more tensor} {rest:is|are} stored so.]",
         ),
         Rule(
             "HF213",
@@ -165,6 +165,18 @@ RULES = {
             "{observed:120} is stored beside {expected}, which the config ties it to, and they differ:"
             " {parameters:element} in all. transformers 5 then loads both; earlier versions, vLLM and others drop the"
             " one that is tied, and compute something else.",
+        ),
+        Rule(
+            "HF214",
+            "untied-head-absent",
+            "note",
+            "The config says that the head is not tied, none is stored, and transformers ties it all the same.",
+            "A T5 whose head was tied in training, or whose own head was lost: the names tell no difference.",
+            "If the head was tied, set tie_word_embeddings to true; else restore it.",
+            "{subject} has no {expected}, and tie_word_embeddings is false: a head of its own, of {parameters:element},"
+            " is counted. transformers 5 ties it to the embedding whatever the config says; earlier versions fill it"
+            " with noise.",
+            proof="lost",
         ),
         Rule(
             "HF301",

@@ -32,7 +32,7 @@ def respell(
         names: all names of the checkpoint.
     """
     lacking = [leaf for leaf, count in listed if count < leaf.count]
-    swaps = list(spellings.swaps(leaf for leaf, count in listed if not count))
+    swaps = list(spellings.swaps(leaf for leaf, count in listed if not count and leaf.count))
     known = {}
     for leaf in [*lacking, *(leaf for swap in swaps for leaf in swap.stored)]:
         one, old = renamed(leaf, spellings.common)

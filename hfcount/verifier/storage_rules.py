@@ -1,4 +1,4 @@
-"""The rules HF501 to HF504: how packed weights are stored."""
+"""The rules HF501 to HF506: how packed weights are stored."""
 
 from hfcount.verifier.rule import Rule
 
@@ -36,8 +36,10 @@ STORAGE_RULES = (
         "A packed tensor has no scale, zero point or index beside it that its scheme needs.",
         "A conversion, a merge or a filter of names that kept the weights and dropped what belongs to them.",
         "Restore them from the checkpoint that they were made from: without them the weights mean nothing.",
-        "{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
-        " {modules:it|them}: {tensors}. A loader that goes on takes 1 for it, or what was in memory.",
+        "[layout?{modules:module} {modules:is|are} packed ({layout}) and {modules:lacks|lack} what belongs to"
+        " {modules:it|them}: {tensors}][cached?{count:scale} of the 8-bit cache of keys and values {count:is|are}"
+        " missing][others?, and other layers have theirs][cached?: {tensors}]. A loader that goes on takes 1 for"
+        " [layout?it][cached?{count:it|them}], or what was in memory.",
     ),
     Rule(
         "HF504",
@@ -50,5 +52,27 @@ STORAGE_RULES = (
         " with no scale beside any: {tensors}][packed?nothing announces a quantisation, and the weights are"
         " quantised with {scheme}: loaders do not know such tensors][contradiction?{source} and {other} contradict"
         " each other: {first}, and {second}].",
+    ),
+    Rule(
+        "HF505",
+        "quantization-settings-contradict",
+        "error",
+        "A number of the quantisation's settings is ruled out by a name beside it.",
+        "An edit by hand, or settings that were put together from those of two checkpoints.",
+        "Set the number to what the name means if the weights were packed so.",
+        "{source}{place} is {found}, and {by} means {wanted}. Some loaders go by the name and others by the"
+        " number, and these refuse the weights or misread them.",
+    ),
+    Rule(
+        "HF506",
+        "expert-scales-fused",
+        "note",
+        "The scales of a layer's experts are one tensor, and no tensor of weights has its name.",
+        "transformers 5 splits the weights of experts when it saves a mixture in FP8, and leaves their scales as they"
+        " are in memory.",
+        "Split the scales, one for each weight, for other loaders.",
+        "{count:tensor} {count:has|have} the scales of all experts of a layer, and the weights that they belong to have"
+        " other names: {tensors}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a"
+        " scale beside each weight.",
     ),
 )

@@ -6,6 +6,7 @@ from typing import Literal
 from hfcount.fetcher.interface import CONFIG
 from hfcount.formats.safetensors import Entry, Shard
 from hfcount.formats.samples import Piece
+from hfcount.mapper.readers import own_head
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -30,6 +31,8 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
             outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
         groups.setdefault(_state(c, pairs), []).append((leaf, count))
     for state, found in groups.items():
+        if state == "differing" and own_head(c.blueprint.ties_otherwise):
+            continue  # every reader uses it: check_readers says how
         first = found[0][0]
         outcome.report(
             "HF213" if state == "differing" else "HF203",
@@ -41,6 +44,13 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
             alike=state == "alike",
             unknown=state == "unknown",
         )
+
+
+def alike(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> State:
+    """Whether a stored head is the same as the embedding."""
+    pairs = [pair for name in c.match.names(head) for pair in _pieces(c, name, table)]
+    outcome.pieces += [piece for pair in pairs for piece in pair if piece not in (*c.samples, *outcome.pieces)]
+    return _state(c, pairs)
 
 
 def _state(c: Comparison, pairs: list[tuple[Piece, Piece]]) -> State:

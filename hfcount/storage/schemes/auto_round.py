@@ -50,7 +50,9 @@ def read(settings: Settings) -> Scheme:
     if whole is None:
         raise Unmodelled("bits 16")
     only = Matcher(blocks, "transformers") if blocks else None
-    return Blocks("auto-round", whole, only, None, overrides, writer="auto-round")
+    scheme = Blocks("auto-round", whole, only, None, overrides, writer="auto-round")
+    scheme.own_experts = True
+    return scheme
 
 
 def _layout(settings: Settings, own: Settings) -> Layout | None:

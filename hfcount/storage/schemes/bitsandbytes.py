@@ -74,6 +74,12 @@ class EightBits(Layout):
         ]
 
 
+class Exact(InMemory):
+    """A scheme for linear maps of no class of their own."""
+
+    exact = True
+
+
 def read(settings: Settings, dtype: str | None) -> Scheme:
     """The scheme of `quant_method: bitsandbytes`; `dtype` is the model's.
 
@@ -95,4 +101,4 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
     else:
         raise Unmodelled("neither load_in_4bit nor load_in_8bit")
     skipped = texts(settings, "llm_int8_skip_modules")
-    return InMemory("bitsandbytes", layout, Matcher(skipped, "transformers") if skipped else None, *others)
+    return Exact("bitsandbytes", layout, Matcher(skipped, "transformers") if skipped else None, *others)

@@ -7,12 +7,15 @@ from operator import itemgetter
 
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, divided, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
-from hfcount.storage.schemes.scheme import DENSE, ROUTER, Choice, Module, Scheme, excludes, relative, usual
-from hfcount.storage.schemes.settings import Settings, bits, group, pair, table, texts, word
+from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
+from hfcount.storage.schemes.settings import Contradiction, Settings, against, bits, group, pair, table, texts, word
 from hfcount.text import printable
 
 _BYTE = 8
 _CLASS = "Linear"
+_WIDTHS = {"nvfp4-pack-quantized": 4, "mxfp4-pack-quantized": 4, "mxfp8-quantized": 8, "float-quantized": 8}
+"""Bits of a weight, by formats that have no others. Integers of fewer bits than 8 may be stored as 8."""
+
 _NAME_OF_A_CLASS = re.compile("[A-Z][A-Za-z0-9]+")
 _HEAD = "AutoRound leaves the head dense where no list names it, and servers keep every head dense"
 _STACKED = "it was a stack of experts and no linear map to the tool, which left it as it is"
@@ -175,9 +178,7 @@ class Groups(Scheme):
                 return Choice(layout, _STACKED if module.component == "experts" else "")
         if self._every is None:
             return DENSE
-        # Routers were linear maps to this tool, and it packed those that no list named.
-        router = module.component == "router" and not module.linear
-        found = ROUTER._replace(layout=self._every) if router else usual(module, self._every, head=True)
+        found = usual(module, self._every, head=True)  # routers were linear maps to older versions, and packed
         if found.layout and module.component == "lm_head" and not self._head_too:
             return found._replace(why=_HEAD)
         return found._replace(why=_STACKED) if module.component == "experts" else found
@@ -199,6 +200,7 @@ def read(settings: Settings) -> Scheme:
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
     groups = []
+    contradictions: list[Contradiction] = []
     for name in table(settings, "config_groups"):
         one = table(table(settings, "config_groups"), name)
         if weights := table(one, "weights"):
@@ -206,14 +208,21 @@ def read(settings: Settings) -> Scheme:
             classes = [target for target in targets if _NAME_OF_A_CLASS.fullmatch(target) and target != _CLASS]
             if classes:
                 raise Unmodelled(f"targets {printable(classes[0], 40)}")
-            groups.append((targets, _layout(word(one, "format") or form, weights, table(one, "input_activations"))))
+            own = word(one, "format") or form
+            groups.append((targets, _layout(own, weights, table(one, "input_activations"))))
+            if own in _WIDTHS:
+                place = f"config_groups.{printable(name, 40)}.weights."
+                contradictions += against(weights, "num_bits", _WIDTHS[own], f"format {own}", place)
     sparsity = table(settings, "sparsity_config")
     sparse = word(sparsity, "format", default="dense") != "dense"
     if not groups and not sparse and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
     ignored = Matcher(texts(settings, "ignore") or (), "compressed-tensors")
     scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round")
-    scheme.caches = bool(table(settings, "kv_cache_scheme"))
+    scheme.contradictions = contradictions
+    cache = table(settings, "kv_cache_scheme")
+    scheme.caches, scheme.caches_heads = bool(cache), word(cache, "strategy") == "attn_head"
+    scheme.caches_stored = cache.get("dynamic") is False
     if sparse:
         from hfcount.storage.schemes import sparse as halves
 
@@ -223,6 +232,8 @@ def read(settings: Settings) -> Scheme:
 
 def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     kind, width = word(weights, "type", default="int"), bits(weights, "num_bits", default=8)
+    if kind == "float" and form == "float-quantized":
+        width = _BYTE  # whatever number stands there
     if form == "nvfp4-pack-quantized":
         return Nvfp4(bool(inputs), group(weights, "group_size", default=16) or 16)
     if form in ("mxfp4-pack-quantized", "mxfp8-quantized"):

@@ -1,6 +1,7 @@
 """FP8 of transformers, DeepSeek, Qwen and others: a scale for each block of a weight, or one for all of it."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 
 from hfcount.storage.schemes.gptq import Blocks
@@ -10,6 +11,7 @@ from hfcount.storage.schemes.scheme import Choice, Listed, Module, Scheme
 from hfcount.storage.schemes.settings import Settings, pair, table, texts, word
 
 _SERVED = ("F32", "BF16", "F16")
+_FUSED = "_scale_inv"
 _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
 """Modules that published lists name and that do not exist, and the dense ones that are meant."""
 
@@ -62,8 +64,46 @@ class Fp4(Layout):
         return [Part(".weight", (outputs, inputs // 2), ("I8", "U8")), scales]
 
 
+@dataclass(frozen=True, slots=True)
+class Fused(Layout):
+    """Experts of transformers 5, which keeps the scales of a layer's experts in one tensor.
+
+    Args:
+        one: how a matrix is packed by itself.
+        stacked: whether the matrices are in one tensor, too.
+        beside: whether the scales then have the name of the matrices, with an ending.
+    """
+
+    one: Fp8
+    stacked: bool
+    beside: bool = True
+
+    @property
+    def label(self) -> str:
+        return f"{self.one.label}, scales of experts as a stack"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.one.grain
+
+    def parts(self, outputs: int, inputs: int) -> list[Part]:
+        weight = Part("" if self.stacked else ".weight", (outputs, inputs), ("F8_E4M3",))
+        if not self.stacked or not self.beside:
+            return [weight]
+        shape, dtypes = self.scale(outputs, inputs, 1)
+        return [weight, Part(_FUSED, shape, dtypes)]
+
+    def scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The shape and dtypes of the scales of one matrix, which is of at least `fewest` matrices."""
+        rows, columns = self.one.block or (outputs, inputs)
+        return (max(ceil_div(outputs, rows), fewest), ceil_div(inputs, columns)), self.one.dtypes
+
+
 class Finegrained(Listed):
     """FP8 with experts of their own layout, if they have one."""
+
+    fused_suffix = _FUSED
+    exact = True
 
     def __init__(self, layout: Layout, experts: Layout | None, excluded: Matcher | None, *others: Layout) -> None:
         super().__init__("fp8", layout, excluded, *others)
@@ -71,9 +111,23 @@ class Finegrained(Listed):
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return (*super().layouts, *((self._experts, Fp4(".weight_scale_inv")) if self._experts else ()))
+        other = (Fp4(".weight_scale_inv"),) if isinstance(self._experts, Fp4) else ()
+        return (*super().layouts, *((self._experts, *other) if self._experts else ()))
+
+    def fused(self, stacked: bool, beside: bool = True) -> Scheme:
+        found = copy(self)
+        if isinstance(self.layout, Fp8):
+            found._experts = Fused(self.layout, stacked, beside)
+            found.packs_experts = not stacked
+        return found
+
+    def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        assert isinstance(self.layout, Fp8)
+        return Fused(self.layout, False).scale(outputs, inputs, fewest)
 
     def choose(self, module: Module) -> Choice:
+        if module.component == "experts" and isinstance(self._experts, Fused) and self._experts.stacked:
+            module = module._replace(linear=True)
         found = super().choose(module)
         own = self._experts if module.component == "experts" and found.layout else None
         return found._replace(layout=own) if own else found

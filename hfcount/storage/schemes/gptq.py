@@ -50,7 +50,8 @@ class Gptq(Layout):
 
     @property
     def bias(self) -> Part:
-        return Part(".bias", (), _HALVES, False)  # zeros where the architecture has none
+        usual = self.order != "absent" and not self.floor
+        return Part(".bias", (), _HALVES, False, usual=usual)  # zeros where the architecture has none
 
     @property
     def grain(self) -> tuple[int, int]:

@@ -18,6 +18,7 @@ class Part(NamedTuple):
         needed: whether it is always there.
         slack: by how many elements the first extent may be smaller, where the contents decide it.
         usual: whether writers store it where nothing says so, beside all modules or beside none.
+        each: whether a stack has such a scalar for each of its matrices.
     """
 
     suffix: str
@@ -26,6 +27,7 @@ class Part(NamedTuple):
     needed: bool = True
     slack: int = 0
     usual: bool = True
+    each: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape is this part."""

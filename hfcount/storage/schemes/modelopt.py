@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from hfcount.storage.schemes.layout import Layout, Part, Unmodelled, ceil_div, nvfp4_label
 from hfcount.storage.schemes.matcher import Matcher
 from hfcount.storage.schemes.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
-from hfcount.storage.schemes.settings import Settings, group, number, table, texts, word
+from hfcount.storage.schemes.settings import Contradiction, Settings, against, group, number, table, texts, word
+from hfcount.text import printable
 
 _SCALAR = ("F32", "BF16")
+_FOUR = ("nvfp4", "nvfp4_fp4", "nvfp4_awq", "w4a16_nvfp4", "w4a8_nvfp4_fp8", "mxfp4", "w4a16_awq", "int4_awq")
+_EIGHT = ("fp8", "fp8_per_channel_per_token", "fp8_pb_wo", "fp8_pb_real", "mxfp8", "int8_sq", "w8a8_sq_per_channel")
+_WIDTHS = dict.fromkeys((*_FOUR, "w4a8_awq"), 4) | dict.fromkeys((*_EIGHT, "w8a16"), 8)
+"""Bits of a weight, by algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +125,13 @@ class Int4(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Int8(Layout):
-    """Integers of 8 bits: of the weights alone (W8A16), or of inputs, too, by SmoothQuant."""
+    """Integers of 8 bits: of the weights alone (W8A16), or of inputs, too, which SmoothQuant scales before."""
 
     inputs_too: bool = True
     label = "8-bit integers with a scale a row"
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,))]
+        smoothed = [Part(".input_scale", (), _SCALAR), Part(".pre_quant_scale", (inputs,), (), False)]
         weight = [Part(".weight", (outputs, inputs), ("I8",)), Part(".weight_scale", (outputs,), ("F32",))]
         return weight + (smoothed if self.inputs_too else [])
 
@@ -200,6 +205,7 @@ def read(settings: Settings) -> Scheme:
     if sizes:  # loaders build the groups of the config, whatever else it says
         settings = {**settings, "group_size": next(iter(sizes.values()))}
     algorithm = word(settings, "quant_algo")
+    contradictions = _contradictions(settings, algorithm)
     excluded = Matcher(texts(settings, "exclude_modules", "ignore") or (), "shell")
     caches = bool(word(settings, "kv_cache_quant_algo") or table(settings, "kv_cache_scheme"))
     if algorithm == "mixed_precision":
@@ -211,7 +217,24 @@ def read(settings: Settings) -> Scheme:
         if not named:
             raise Unmodelled("MIXED_PRECISION without quantized_layers")
         return ModelOpt(None, [(Matcher(names, "shell"), layout) for layout, names in named.items()], excluded, caches)
-    return ModelOpt(_layout(algorithm, settings), [], excluded, caches)
+    scheme = ModelOpt(_layout(algorithm, settings), [], excluded, caches)
+    scheme.contradictions = contradictions
+    return scheme
+
+
+def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
+    """Numbers that the algorithm rules out."""
+    width, name = _WIDTHS.get(algorithm), f"quant_algo {algorithm.upper()}"
+    small = algorithm in ("mxfp4", "mxfp8")
+    found = against(settings, "group_size", 32, name) if small else []
+    for group_name, one in table(settings, "config_groups").items():
+        weights = table(one, "weights") if isinstance(one, dict) else {}
+        place = f"config_groups.{printable(group_name, 40)}.weights."
+        if width:
+            found += against(weights, "num_bits", width, name, place)
+        if small:
+            found += against(weights, "group_size", 32, name, place)
+    return found
 
 
 def _sizes(settings: Settings) -> dict[str, int]:

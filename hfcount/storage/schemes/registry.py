@@ -16,7 +16,9 @@ def described(announced: Sequence[Announcement], dtype: str | None) -> tuple[Sch
     reasons = []
     for one in announced:
         try:
-            return read(one, dtype), one
+            scheme = read(one, dtype)
+            scheme.text_only = one.key.startswith("text_config.")
+            return scheme, one
         except Unmodelled as said:
             reasons.append(f"{one.name} ({said})" if str(said) else one.name)
     raise Unmodelled(reasons[0])

@@ -1,11 +1,12 @@
 """A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hfcount.storage.schemes.layout import Layout
 from hfcount.storage.schemes.matcher import Hit, Matcher
+from hfcount.storage.schemes.settings import Contradiction
 
 TOWERS = ("vision", "audio", "projector")
 """Components that packers of decoder layers leave alone."""
@@ -24,6 +25,8 @@ class Module(NamedTuple):
         linear: whether it is a linear map; a lookup table and most routers are none.
         prediction: whether it belongs to multi-token-prediction layers.
         inputs, outputs: the length of a row and of a column, in elements.
+        inner: whether it is a part of torch's MultiheadAttention, whose own class of linear maps it is of.
+        plain: whether it has no tensors but a weight and a bias.
     """
 
     name: str
@@ -32,6 +35,8 @@ class Module(NamedTuple):
     prediction: bool = False
     inputs: int = 0
     outputs: int = 0
+    inner: bool = False
+    plain: bool = True
 
 
 class Choice(NamedTuple):
@@ -43,6 +48,8 @@ class Choice(NamedTuple):
         noted: whether the settings, read strictly, say otherwise, which is worth a note.
         either: whether the settings leave open which way it is, so that neither is worth a note.
         strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
+        shown: whether readers pack the module only if its scales are stored, so that dense is as good as packed.
+        likely: how tools of today store the module, where the settings leave it open; None for dense.
     """
 
     layout: Layout | None
@@ -50,6 +57,8 @@ class Choice(NamedTuple):
     noted: bool = False
     either: bool = False
     strictly: Layout | None = None
+    shown: bool = False
+    likely: Layout | None = None
 
 
 DENSE = Choice(None)
@@ -76,24 +85,53 @@ class Scheme(ABC):
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
         caches: whether scales for an 8-bit cache of keys and values are announced.
+        caches_heads: whether each head has one, and not each tensor.
+        caches_stored: whether every block of attention has them stored.
         renames: beginnings of the blueprint's names, and those that the scheme's tools write in their place, in tables
             for kinds of models.
         own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
+        own_experts: whether they name the matrices of experts by what they do, and load them by these names.
         matchers: all patterns that decide which modules are packed.
+        contradictions: numbers of the settings that names in them rule out.
+        text_only: whether the settings are those of the language model within another, whose towers they do not mean.
+        fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
     """
 
     name: str = ""
     packs_experts = True
     caches = False
+    caches_heads = False
+    caches_stored = False
     renames: tuple[Renames, ...] = ()
     text_alone = False
     own_names = False
+    own_experts = False
     matchers: tuple[Matcher, ...] = ()
+    contradictions: Sequence[Contradiction] = ()
+    text_only = False
+    fused_suffix = ""
+
+    def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
+        """The scheme where the scales of a layer's experts are one tensor.
+
+        Args:
+            stacked: whether their weights are, too.
+            beside: whether the scales then have the name of the weights, with an ending.
+        """
+        return self
+
+    def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The shape and dtypes of the scales of one matrix in a stack, which is of at least `fewest` matrices."""
+        raise NotImplementedError  # only schemes whose `fused` returns another have such scales
+
+    def chosen(self, module: Module) -> Choice:
+        """How the module should be stored, by where the settings are and what they say."""
+        return TOWER if self.text_only and module.component in TOWERS else self.choose(module)
 
     @abstractmethod
     def choose(self, module: Module) -> Choice:
-        """How the module should be stored."""
+        """How the module should be stored, by what the settings say."""
 
     @property
     @abstractmethod
@@ -126,17 +164,25 @@ class Listed(Scheme):
             return DENSE
         if module.name.endswith(_KEPT_MODULES):
             return KEPT
+        if module.inner and self.exact:
+            return DENSE
+        if self.excluded is None and module.component == "lm_head" and module.inputs == module.outputs:
+            # Without a list only what makes the logits is left dense, not what stands before it.
+            return Choice(self.layout, either=True)
         found = usual(module, self.layout, head=self.excluded is not None and self.heads, towers=self.towers)
         if self.excluded is None and found.layout and module.component == "projector":
             # Without a list, transformers leaves the last matrix of a model dense, and that may be this one.
             return found._replace(either=True)
         if found.layout and module.component == "experts" and not self.stores_experts:
             # Older versions saw a linear map an expert, newer ones see a stack, which they leave as it is.
-            return found._replace(either=True)
+            return Choice(None, either=True)
         return relative(found) if hit else found
 
     stores_experts = True
     """Whether experts are packed whatever version of the tool wrote them."""
+
+    exact = False
+    """Whether only maps of the class Linear itself are packed, and none of a class derived from it."""
 
     heads = True
     """Whether a head that a given list does not name is packed."""

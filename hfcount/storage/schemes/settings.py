@@ -1,7 +1,7 @@
 """Reading the settings that announce a quantisation, which any hand or tool may have written."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.storage.schemes.layout import Unmodelled
 from hfcount.text import printable
@@ -9,6 +9,21 @@ from hfcount.text import printable
 Settings = Mapping[str, Any]
 
 _MOST = 1 << 20  # no group or block is larger
+
+
+class Contradiction(NamedTuple):
+    """A number that a name beside it rules out.
+
+    Args:
+        key: where it is within the settings.
+        found, wanted: the number, and the one that the name means.
+        name: the key and the value that mean it.
+    """
+
+    key: str
+    found: int
+    wanted: int
+    name: str
 
 
 def number(settings: Settings, *keys: str, default: int | None = None) -> int | None:
@@ -76,3 +91,13 @@ def word(settings: Settings, *keys: str, default: str = "") -> str:
         if isinstance(value, str) and value:
             return value.lower()
     return default
+
+
+def against(settings: Settings, key: str, wanted: int, name: str, place: str = "") -> list[Contradiction]:
+    """The contradiction, if there is one, of the number under a key and a name that means another.
+
+    Args:
+        place: where the settings are, with a dot at its end.
+    """
+    found = settings.get(key)
+    return [Contradiction(place + key, found, wanted, name)] if type(found) is int and found != wanted else []

@@ -73,7 +73,9 @@ class Sparse(Scheme):
         self._targets = Matcher([one for one in targets if one != "Linear"], "compressed-tensors")
         self._ignored = Matcher(ignored, "compressed-tensors")
         self.matchers = (self._targets, self._ignored, *(groups.matchers if groups else ()))
-        self.caches = groups.caches if groups else False
+        if groups:
+            self.caches, self.caches_heads = groups.caches, groups.caches_heads
+            self.caches_stored, self.contradictions = groups.caches_stored, groups.contradictions
 
     @property
     def layouts(self) -> Iterable[Layout]:

@@ -46,12 +46,14 @@ class Case:
         values: the config.
         outcome: what the checks have found.
         again: runs all checks on another blueprint.
+        retyped: whether the config has another model_type than the checkpoint's, whose class would be named with it.
     """
 
     comparison: Comparison
     values: Mapping[str, Any]
     outcome: Outcome
     again: Callable[[Blueprint], Outcome]
+    retyped: bool = False
     _tried: dict[str, tuple[Blueprint, Difference] | None] = field(default_factory=dict)
     _lacked: dict[str, int] = field(default_factory=dict)
 
@@ -136,13 +138,23 @@ class Case:
         if text not in self._tried:
             config = Config(changed(self.values, changes))
             try:
-                blueprint = build(config)
+                blueprint = build(config, whatever_class=self.retyped or "model_type" in changes)
             except (ConfigError, UnknownArchitecture):
                 self._tried[text] = None
             else:
                 self._tried[text] = blueprint, compare(blueprint.leaves, self.stored)
                 self._lacked[text] = sum(self.value(key) is None for key in config.read_keys())
         return self._tried[text]
+
+    def refusal(self, changes: Changes) -> ConfigError | None:
+        """Why a changed config is no valid one; None if it is."""
+        try:
+            build(Config(changed(self.values, changes)))
+        except ConfigError as error:
+            return error
+        except UnknownArchitecture:
+            return None
+        return None
 
     def lacked(self, changes: Changes) -> int:
         """How many of the keys that are read under a changed config, which was tried, the config lacks."""
@@ -159,6 +171,7 @@ class Case:
         assert made is not None
         other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
         other.values, other._tried = changed(self.values, changes), {}
+        other.retyped = self.retyped or "model_type" in changes
         other.stored, other.difference = self.stored, made[1]
         return other
 

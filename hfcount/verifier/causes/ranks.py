@@ -1,21 +1,27 @@
 """Files of one rank of several, each of which holds a part of every weight: ZeRO-3, FSDP, tensor parallelism."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from hfcount.tree.dims import origin
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.causes.case import Case, Cause, sentence
+from hfcount.verifier.causes.stored import Row
+
+_LAYERS = ("attention", "mlp", "experts")  # components whose matrices no rank has whole
 
 
 def partitioned(case: Case) -> Iterator[Cause]:
     """Weights are empty, or flat slices of what they should be."""
     odd = case.difference.misshapen
     flat = [(leaf, row.shape[0]) for leaf, row in odd if row.shape and len(row.shape) == 1]
-    sliced = [(leaf, size) for leaf, size in flat if 0 < size < prod(leaf.shape)]
-    if not odd or len(flat) < len(odd) or any(size > prod(leaf.shape) for leaf, size in flat):
+    if not odd or len(flat) < len(odd):
         return
     if not any(size for _, size in flat):
+        if not _all_elsewhere(case):
+            return
         said = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
         yield Cause(
             {"HF301"},
@@ -23,8 +29,8 @@ def partitioned(case: Case) -> Iterator[Cause]:
             "Gather them with DeepSpeed's zero_to_fp32.py, or set stage3_gather_16bit_weights_on_model_save and save"
             " again.",
         )
-    elif sliced:
-        leaf, size = sliced[0]
+    elif (sliced := [(leaf, size) for leaf, size in flat if 0 < size < prod(leaf.shape)]) and _one_slice_each(case):
+        leaf, size = max(sliced, key=lambda pair: len(pair[0].shape))
         said = (
             f"all that differ are flat or empty, such as {size:,} of the {prod(leaf.shape):,} elements of {leaf.name}"
         )
@@ -35,11 +41,67 @@ def partitioned(case: Case) -> Iterator[Cause]:
         )
 
 
+def _stored(case: Case) -> Iterator[tuple[Leaf, Row]]:
+    """The parameters that are stored, by rows of one shape."""
+    for leaf, rows in case.difference.found:
+        if leaf.kind != "buffer" and leaf.presence != "obsolete":
+            yield from ((leaf, row) for row in rows if row.shape is not None)
+
+
+def _all_elsewhere(case: Case) -> bool:
+    """Whether what is empty is all that ZeRO-3 partitions: the layers' matrices, and what is not smaller than those."""
+    empty = [leaf for leaf, row in _stored(case) if row.shape == (0,)]
+    whole = [leaf for leaf, row in _stored(case) if row.shape != (0,)]
+    if any(len(leaf.shape) > 1 and leaf.indices and leaf.component in _LAYERS for leaf in whole):
+        return False
+    least, most = min(leaf.size for leaf in empty), max((leaf.size for leaf in whole), default=0)
+    return most < least and any(len(leaf.shape) > 1 for leaf in empty)
+
+
+@dataclass
+class _Unit:
+    """What FSDP flattens together: a layer, or all that is outside of them. Numbers of tensors, and of elements."""
+
+    matrices: int = 0
+    whole: int = 0
+    partial: int = 0
+    held: int = 0
+    size: int = 0
+
+
+def _one_slice_each(case: Case) -> bool:
+    """Whether units that differ hold a slice of their flattened weights, and alike ones as much of them."""
+    units: dict[tuple[str, int], _Unit] = {}
+    odd = {_unit(row, number) for _, row in case.difference.misshapen for number in _numbers(row)}
+    for leaf, row in _stored(case):
+        for number in _numbers(row):
+            if (key := _unit(row, number)) in odd:
+                one, many, held = units.setdefault(key, _Unit()), row.count // len(_numbers(row)), prod(row.shape or ())
+                one.matrices += many * (len(leaf.shape) > 1)
+                one.whole += many * (len(leaf.shape) > 1 and len(row.shape or ()) > 1)
+                one.partial += many * (0 < held < leaf.size)
+                one.held += many * held
+                one.size += many * leaf.size
+    if any(one.whole or not one.matrices or one.partial > 2 or one.held >= one.size for one in units.values()):
+        return False  # a slice begins and ends within one tensor each
+    alike = {(key[0], one.size): one.held for key, one in units.items()}
+    return all(alike[key[0], one.size] == one.held for key, one in units.items())
+
+
+def _numbers(row: Row) -> Sequence[int]:
+    return list(row.numbers[0]) if row.numbers else [0]
+
+
+def _unit(row: Row, number: int) -> tuple[str, int]:
+    """The stack of layers and the layer; of what is outside of them neither."""
+    return (row.text[0], number) if row.numbers else ("", 0)
+
+
 def divided(case: Case) -> Iterator[Cause]:
     """Every matrix of the layers is the same fraction of what it should be, along one of its axes."""
     cuts = {id(leaf): _cut(leaf, row.shape or ()) for leaf, row in case.difference.misshapen}
     ranks = {cut[1] for cut in cuts.values() if cut}
-    if None in cuts.values() or len(ranks) != 1:
+    if None in cuts.values() or len(ranks) != 1 or not _everywhere(case):
         return
     axes: dict[str, set[int]] = {}
     for leaf, _ in case.difference.misshapen:
@@ -55,6 +117,18 @@ def divided(case: Case) -> Iterator[Cause]:
             yield Cause({"HF301"}, sentence(f"{said} them"), f"Merge the files of all {many} ranks.")
         else:  # which a rank may hold whole
             yield Cause({"HF301"}, sentence(f"{said} them, unless heads and widths were pruned alike"))
+
+
+def _everywhere(case: Case) -> bool:
+    """Whether what is smaller is so in all layers, and with it every matrix of the feed-forward part there is."""
+    odd = Counter[int]()
+    for leaf, row in case.difference.misshapen:
+        odd[id(leaf)] += row.count
+    feeding = [leaf for leaf, _ in _stored(case) if leaf.component in ("mlp", "experts") and len(leaf.shape) > 1]
+    cut = {leaf.component for leaf, _ in case.difference.misshapen}
+    return all(odd[id(leaf)] == leaf.count for leaf, _ in case.difference.misshapen) and any(
+        all(odd[id(leaf)] for leaf in feeding if leaf.component == component) for component in cut & {"mlp", "experts"}
+    )
 
 
 def _cut(leaf: Leaf, found: tuple[int, ...]) -> tuple[int, int] | None:

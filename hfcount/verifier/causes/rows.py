@@ -119,7 +119,7 @@ def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
     few = sorted(values, key=lambda value: len(values[value]))
     if {sight.leaf.component for sight in chain(*values.values())} == {"embedding", "lm_head"}:
         rows = listed([f"{values[value][0].name} has {plural(value, 'row')}" for value in few])
-        said = f"{key} was read as {read:,}, and {rows}: one was resized without the other"
+        said = f"{key} was read as {read:,}, and {rows}: one was resized or cut without the other"
         return said, f"Give both as many rows, and set {key} to that number."
     found = listed([f"{value:,} in {_names(values[value])}" for value in few])
     return f"{key} was read as {read:,}, and what is stored differs: {found}", None

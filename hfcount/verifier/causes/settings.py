@@ -53,7 +53,8 @@ def resettled(
         others = announcements(changed(values, changes))
         found = again([*others, *(one for one in c.announced if not one.key)]).findings if others else outcome.findings
         # Of what is not described nothing is compared.
-        if not any(one.severity == "error" for one in found if one.rule.code in CODES) and not _has(found, "HF501"):
+        told = (*CODES, "HF505")
+        if not any(one.severity == "error" for one in found if one.rule.code in told) and not _has(found, "HF501"):
             fits.append(changes)
     if fits:
         return _cause(values, wrong, fits, every=most > _ALONE)

@@ -11,6 +11,7 @@ from hfcount.verifier.causes.hints import Hint, agreed, derived, scaled, sights
 from hfcount.verifier.causes.stored import Difference
 
 _TRIES = 60  # configs
+_LISTS = 6  # with an entry for each layer
 _DERIVED = 4  # sizes that are computed from several keys, and that are solved for each of them
 _MODEL = 3  # from so many keys on, the config is that of another model
 _NAMES = "id2label"
@@ -34,20 +35,31 @@ def of_sizes(case: Case) -> Iterator[Cause]:
 
 
 def changes(case: Case, fit: Fit) -> dict[str, Any]:
-    """The config's new values; lists with an entry for each layer are cut, or continued if all entries are alike."""
+    """The config's new values.
+
+    Lists that the family holds to one entry for each of these layers are cut, or continued if all entries are alike.
+    """
     result: dict[str, Any] = {}
     for key, hint in fit.items():
         result[key] = hint.fits
         if isinstance(case.value(key), Mapping):  # of labels, which count by their names
             result[key] = {str(number): f"LABEL_{number}" for number in range(min(hint.fits, _LABELS))}
-        path, dot, _ = key.rpartition(".")
-        around = case.value(path) if path else case.values
-        if hint.noun == "layer" and isinstance(around, Mapping):
-            for name, entries in around.items():
-                if isinstance(entries, list) and len(entries) == hint.read > 1:
-                    alike = all(entry == entries[0] for entry in entries)
-                    more = entries[:1] * (hint.fits - hint.read) if alike else []
-                    result[f"{path}{dot}{name}"] = entries[: hint.fits] + more
+        if hint.noun == "layer":
+            result |= _lists(case, hint, result)
+    return result
+
+
+def _lists(case: Case, hint: Hint, new: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Lists that a config with another number of layers is refused for, each with as many entries."""
+    result: dict[str, list[Any]] = {}
+    for _ in range(_LISTS):
+        problem = case.refusal({**new, **result})
+        name = problem.key if problem else None
+        entries = case.value(name) if name and name not in result else None
+        if name is None or not isinstance(entries, list) or len(entries) != hint.read > 1:
+            return result
+        alike = all(entry == entries[0] for entry in entries)
+        result[name] = entries[: hint.fits] + (entries[:1] * (hint.fits - hint.read) if alike else [])
     return result
 
 
@@ -127,11 +139,9 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
 
 
 def _sole(fits: Sequence[Fit]) -> bool:
-    """Whether the first explains all by itself: alone, or by one key where all others take several."""
-    if any(key.endswith(_NAMES) for fit in fits for key in fit):
-        return False  # nobody knows the names
-    first, *others = map(len, fits)
-    return first < _MODEL and (not others or first == 1 < min(others))
+    """Whether no other values are known that would explain it."""
+    # Nobody knows the names of labels.
+    return len(fits) == 1 and len(fits[0]) < _MODEL and not any(key.endswith(_NAMES) for key in fits[0])
 
 
 def _said(fits: Sequence[Fit]) -> str:

@@ -1,0 +1,67 @@
+"""What lies beside a model and is not looked at: its other forms, parts of a pipeline, what others add to it."""
+
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+
+from hfcount.errors import DocumentError
+from hfcount.fetcher.interface import MODULES
+from hfcount.formats.json import Document
+from hfcount.formats.modules import read_modules
+
+TRAINING = "the state of a training"
+_STEPS, _FOLDERS, _OWN = "sentence-transformers modules", "safetensors of other folders", "the author's own layout"
+
+# Paths, of which the first that fits says the kind.
+_KINDS = tuple(
+    (re.compile(pattern, re.IGNORECASE), kind)
+    for pattern, kind in (
+        (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
+        (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
+        (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", _OWN),
+        (r".*\.(gguf|ggml)", "GGUF"),
+        (r".*\.onnx([._]data)?(_\d+)?", "ONNX"),
+        (r"(.*/)?openvino[\w.-]*\.(bin|xml)", "OpenVINO"),
+        (r".*\.mlpackage/.*|.*\.mlmodelc?(/.*)?", "Core ML"),
+        (r".*(\.(h5|keras|pb|tflite)|(\.ckpt(-\d+)?|/variables)\.(index|meta|data[\w.-]*))", "TensorFlow"),
+        (r".*\.msgpack", "Flax"),
+        (r".*\.(ot|npz|engine|plan|pte|nemo|mar|task|litertlm|distcp|bmodel|rknn|param)", "files of other libraries"),
+        (r".*\.(bin|pt|pth|ckpt|pkl|pickle|th|t7)", "pickled weights"),
+        (r".*/.*\.safetensors", _FOLDERS),
+        (r"(open_clip|diffusion)_[\w.-]*\.safetensors", "another library's layout"),
+        (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
+    )
+)
+
+
+def kind(name: str) -> str | None:
+    """What a file is that no run looks at, by its path; None if it is of no kind that is known."""
+    if name.startswith(".") or "/." in name:
+        return None
+    return next((kind for pattern, kind in _KINDS if pattern.fullmatch(name)), None)
+
+
+def beside(names: Collection[str], seen: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:
+    """The files that were not looked at, by their kind.
+
+    Args:
+        names: paths of all files that are known; seen: those that were looked at.
+        companions: documents beside the config, by name.
+    """
+    steps, found = _steps(companions), dict[str, list[str]]()
+    for name in sorted(set(names).difference(seen)):
+        own = _STEPS if name.partition("/")[0] in steps and "/" in name else kind(name)
+        if own:
+            found.setdefault(own, []).append(name)
+    for place in {name.rpartition("/")[0] for name in found.get(_OWN, ())}:
+        if (params := f"{place}/params.json".lstrip("/")) in names:
+            found[_OWN].append(params)
+    return found
+
+
+def _steps(companions: Mapping[str, Document]) -> set[str]:
+    """The folders of modules that modules.json names."""
+    if MODULES in companions:
+        with suppress(DocumentError):
+            return {one.folder.partition("/")[0] for one in read_modules(companions[MODULES])} - {""}
+    return set()

@@ -1,0 +1,101 @@
+"""A model of transformers that is in memory: its config and its tensors as save_pretrained would write them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.memory import documents
+from hfcount.text import typed
+
+_AROUND = {
+    "OptimizedModule": "_orig_mod",  # torch.compile
+    "DistributedDataParallel": "module",
+    "DataParallel": "module",
+    "DeepSpeedEngine": "module",
+}
+"""Classes that wrap a whole model, and what they call it."""
+
+_TAKEN = "a model of transformers: a torch module with a config that has a model_type"
+_OTHERS = "verify_tensors takes the config and the tensors of any other"
+
+
+def opened(model: Any) -> Documents:
+    """The documents of a model that is in memory, on any device, the meta device included; no data is copied.
+
+    Of tensors that share their memory the first is written, or the one that the others are said to be tied to.
+
+    Raises:
+        TypeError: it is no model of transformers, or what it would save is not what it holds: quantised weights, an
+            adapter, one rank's part.
+    """
+    model = _unwrapped(model)
+    _check(model)
+    config = dict(model.config.to_dict())
+    config["architectures"] = [type(model).__name__.removeprefix("FSDP")]  # what fully_shard puts before the name
+    config["dtype"] = str(model.dtype).removeprefix("torch.")
+    config.pop("torch_dtype", None)
+    tensors = model.state_dict(keep_vars=True)
+    spare = {*_ties(model, tensors), *(getattr(model, "_keys_to_ignore_on_save", None) or ())}
+    kept = {name: one for name, one in tensors.items() if name not in spare}
+    return documents(config, kept, f"{config['architectures'][0]} in memory", _alike)
+
+
+def _unwrapped(model: Any) -> Any:
+    while (inner := _AROUND.get(type(model).__name__)) and hasattr(model, inner):
+        model = getattr(model, inner)
+    return model
+
+
+def _check(model: Any) -> None:
+    """Raises TypeError unless what the model holds is what it would save."""
+    config = getattr(model, "config", None)
+    if not callable(getattr(model, "state_dict", None)):
+        raise TypeError(f"model is {typed(model)}, and must be {_TAKEN}.")
+    name = type(model).__name__
+    if getattr(model, "peft_config", None):
+        raise TypeError(
+            f"model is a {name} with an adapter of PEFT, which is saved beside the model. Pass what"
+            " merge_and_unload() gives, or the model without the adapter."
+        )
+    if not (callable(getattr(config, "to_dict", None)) and getattr(config, "model_type", None)):
+        raise TypeError(f"model is a {name}, which has no such config, and must be {_TAKEN}; {_OTHERS}.")
+    if getattr(model, "hf_quantizer", None) or getattr(model, "is_quantized", False):
+        raise TypeError(
+            f"model is a {name} whose weights are quantised in memory, and they may be saved in another form. Save it,"
+            " and verify the folder."
+        )
+    if any(_in_part(one) for one in model.parameters()):
+        raise TypeError(
+            f"model is a {name} of which this process holds a part (FSDP or ZeRO-3). Verify what is gathered and saved."
+        )
+
+
+def _in_part(parameter: Any) -> bool:
+    """Whether a parameter is one rank's share: of ZeRO-3, or flattened by FSDP."""
+    return hasattr(parameter, "ds_id") or type(parameter).__name__ == "FlatParameter"
+
+
+def _ties(model: Any, tensors: Mapping[str, Any]) -> Iterator[str]:
+    """The names that share their memory with another one, which alone is written."""
+    sources = {*(getattr(model, "all_tied_weights_keys", None) or {}).values()}
+    groups: dict[object, list[str]] = {}
+    for name, one in tensors.items():
+        groups.setdefault(_memory(one), []).append(name)
+    for names in groups.values():
+        kept = next((name for name in names if name in sources), names[0])
+        yield from (name for name in names if name != kept)
+
+
+def _memory(tensor: Any) -> object:
+    """What two tensors have in common that are the same elements of the same memory; else the tensor alone."""
+    pointer: Callable[[], int] | None = getattr(tensor, "data_ptr", None)
+    if pointer is None or getattr(tensor, "is_meta", True) or not tensor.numel():
+        return id(tensor)
+    return pointer(), str(tensor.device), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype)
+
+
+def _alike(one: Any, other: Any) -> bool | None:
+    """Whether two tensors hold the same values; None where that cannot be told, as of those without data."""
+    if getattr(one, "is_meta", True) or getattr(other, "is_meta", True) or one.device != other.device:
+        return None
+    return bool(one.equal(other))

@@ -1,0 +1,59 @@
+"""Which classes transformers has, and of which model_types, as recorded in classes.json by tests/classes.py."""
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+HEAD = re.compile("(?<=.)(For[A-Z].*|(With)?LMHead(Model)?|(Encoder)?Model(LM)?|Encoder)$")
+"""The end of a class's name, which says what is around the model; what is before it is the model's own name."""
+
+
+class Known(NamedTuple):
+    """A class that transformers has: its name there, and the model_types of the configs that it takes."""
+
+    name: str
+    types: tuple[str, ...]
+
+
+@lru_cache(64)
+def known(name: str) -> Known | None:
+    """What transformers has under this name, or under one that differs in case and underscores alone.
+
+    Code that was published before it came into transformers often spells its names otherwise.
+    """
+    if not re.fullmatch(r"\w+", name):
+        return None
+    lines = re.findall(rf'^"([^"]+)": "[^"]*(?<![^" ]){re.escape(name)}(?![^" ])', _text(), re.MULTILINE)
+    if lines:
+        return Known(name, tuple(lines))
+    other = _spelled().get(plain(name), "")
+    return known(other) if other not in ("", name) else None
+
+
+@lru_cache(64)
+def classes(model_type: str) -> tuple[str, ...]:
+    """The classes that take configs of a type; empty for a type that transformers does not have."""
+    found = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
+    return tuple(found[1].split()) if found else ()
+
+
+def plain(name: str) -> str:
+    """A name in lower case and without what parts its words."""
+    return re.sub("[-_.]", "", name).lower()
+
+
+def stem(name: str) -> str:
+    """The plain name of the model that a class is of, such as `minicpm3` of MiniCPM3ForCausalLM."""
+    return plain(HEAD.sub("", name))
+
+
+@cache
+def _spelled() -> dict[str, str]:
+    every = re.findall(r'^"[^"]+": "([^"]*)"', _text(), re.MULTILINE)
+    return {plain(name): name for names in every for name in names.split()}
+
+
+@cache
+def _text() -> str:
+    return (Path(__file__).parent / "classes.json").read_text()

@@ -1,0 +1,187 @@
+"""What transformers refuses of a config: values of the wrong type or out of range, words that it does not know."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hfcount.mapper.fitting import fits, meaning
+from hfcount.mapper.reference import declared
+from hfcount.mapper.rotary import rope
+from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, shared, taken
+from hfcount.storage.schemes import announcements
+
+_FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
+_ATTENTION = ("attn_implementation", "_attn_implementation")
+_POSITIONS, _ROTARY = "position_embedding_type", ("rope", "rotary")
+_LANGUAGE_MODELS = ("decoder", "generator", "text_config")
+_GENERATING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
+
+
+class Refusal(NamedTuple):
+    """One value that transformers refuses: the full path of its key, the value, and what is needed in its place."""
+
+    key: str
+    value: Any
+    needed: str
+
+    @property
+    def instead(self) -> str | None:
+        """The same value as it would be taken, as JSON, where that is plain; None if it is not."""
+        if type(self.value) is int and "decimal point" in self.needed:
+            return f"{self.value}.0"
+        if isinstance(self.value, str) and _NUMBER.fullmatch(self.value) and "number" in self.needed:
+            return self.value
+        if type(self.value) is float and self.value.is_integer() and "whole number" in self.needed:
+            return f"{self.value:.0f}"
+        return None
+
+
+def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[Refusal]:
+    """What transformers refuses in a config and in those nested in it; nothing of a type that it does not have.
+
+    Args:
+        values: the JSON object.
+        kind: the model_type, or name, of its class.
+        path: the keys that lead to this part of the document, such as `text_config.`.
+    """
+    own = taken(kind) if isinstance(kind, str) else None
+    if own is None or (not path and _has_own_code(values)):
+        return
+    for name, value in values.items():
+        needed = _needed(own, name, _number(value))
+        if needed:
+            yield Refusal(f"{path}{name}", value, needed)
+    further = (
+        *_labels(values),
+        *_kinds(own, values),
+        *rope(own, values, _turns(values, kind)),
+        *_quantised(values),
+        *_within_itself(own, values),
+    )
+    for name, value, needed in further:
+        yield Refusal(f"{path}{name}", value, needed)
+    known = declared(kind)
+    for name, inner in values.items():
+        if name in known.parts and isinstance(inner, dict):
+            yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
+
+
+def _has_own_code(values: Mapping[str, Any]) -> bool:
+    """Whether the config is read by the repo's own code, if that is trusted."""
+    named = values.get("auto_map")
+    return isinstance(named, dict) and "AutoConfig" in named
+
+
+def _number(value: Any) -> Any:
+    """A number as transformers writes it where JSON has none, alone or in a list; any other value as it is."""
+    if isinstance(value, list):
+        return [_number(one) for one in value]
+    if isinstance(value, dict) and value.keys() == {"__float__"}:
+        said = value["__float__"]
+        return _FLOATS.get(said, value) if isinstance(said, str) else value
+    return value
+
+
+def _needed(own: Taken, name: str, value: Any) -> str | None:
+    """What a key has to hold in place of this value; None if the class takes it."""
+    said = own.types.get(name) or own.types.get(f"_{name}")
+    if said and not fits(value, said):
+        return meaning(said)
+    if name in own.fixed:
+        return "absent, since the class computes it"
+    if type(value) in (int, float):
+        return _bounded(own, name, value)
+    return _worded(own, name, value) if isinstance(value, str) else None
+
+
+def _bounded(own: Taken, name: str, value: float) -> str | None:
+    if name in own.limits and not _within(value, own.limits[name]):
+        return _bounds(own.limits[name])
+    return "at least 0 and at most 1" if name in own.dropouts and (value < 0 or value > 1) else None
+
+
+def _worded(own: Taken, name: str, value: str) -> str | None:
+    words = "activations" if name in own.activations else "attention" if name in _ATTENTION else None
+    if words is None or value in shared(words) or (words == "attention" and "/" in value):  # a kernel on the Hub
+        return None
+    return f"one of {_listed(shared(words))}"
+
+
+def _within(value: float, limits: Limits) -> bool:
+    least, most, above, below = limits
+    low = least is None or (least < value if above else least <= value)
+    return low and (most is None or (value < most if below else value <= most))
+
+
+def _bounds(limits: Limits) -> str:
+    least, most, above, below = limits
+    low = None if least is None else f"above {least}" if above else f"at least {least}"
+    high = None if most is None else f"below {most}" if below else f"at most {most}"
+    return " and ".join(filter(None, (low, high)))
+
+
+def _labels(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Own code, names of labels by number, and their number, which every class reads alike."""
+    if not isinstance(values.get("auto_map", {}), dict | list | str):
+        yield "auto_map", values["auto_map"], "an object"
+    names, count = values.get("id2label"), values.get("num_labels", 0)
+    if names is not None and not (isinstance(names, dict) and all(map(_is_number, names))):
+        yield "id2label", names, "an object whose keys are whole numbers in quotes"
+    if type(count) not in (int, bool):
+        yield "num_labels", count, "a whole number"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """A quantisation whose method nobody can tell; what other engines know by its keys is theirs to read."""
+    given = values.get("quantization_config")
+    if given is None or "quantization" in values:
+        return
+    if not isinstance(given, dict):
+        yield "quantization_config", given, "an object or null"
+    elif given.get("quant_method") is None and not any(one.method for one in announcements(values)):
+        yield "quantization_config.quant_method", ABSENT, "given: it says how the weights are to be read"
+
+
+def _turns(values: Mapping[str, Any], kind: str) -> bool:
+    """Whether a model has rotary positions: some have them only where a key says so."""
+    usual = declared(kind).default((_POSITIONS,))
+    said = values.get(_POSITIONS) or (usual and usual[1])
+    return usual is None or said in _ROTARY
+
+
+def _within_itself(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """A language model within one that has none: transformers asks it how to generate, and it cannot say."""
+    named = values.get("architectures")
+    if isinstance(named, list) and named and isinstance(named[0], str) and named[0].endswith(_GENERATING):
+        for name in _LANGUAGE_MODELS:
+            given = values.get(name)
+            if given is not None and name not in own.types:
+                yield name, given, "absent: this type has no such part"
+
+
+def _kinds(own: Taken, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Kinds of layers that transformers does not name; and as many as there are layers."""
+    for name in sorted(own.kinds & values.keys()):
+        given, words = values[name], {*shared(name), *shared("renamed")}
+        if given is None or (name in own.types and not fits(given, own.types[name])):
+            continue
+        if not isinstance(given, list) or not all(isinstance(one, str) and one in words for one in given):
+            yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
+
+
+def _odd(given: Any, words: Collection[str]) -> Any:
+    """The first kind in a list that is not known; what is no list as it is."""
+    return next((one for one in given if not isinstance(one, str) or one not in words), given) if given else given
+
+
+def _listed(words: Collection[str]) -> str:
+    return ", ".join(words)

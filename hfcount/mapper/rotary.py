@@ -1,0 +1,84 @@
+"""What transformers refuses of rotary positions: kinds without what they need, and numbers that are none.
+
+transformers 5.23: modeling_rope_utils.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hfcount.mapper.values import ABSENT, Problem, Taken, shared
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "linear": ("factor",),
+    "dynamic": ("factor",),
+    "yarn": ("factor",),
+    "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+}
+_LISTS = ("short_factor", "long_factor")
+_READ = ("rope_theta", "partial_rotary_factor")
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "yarn": ("original_max_position_embeddings", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"),
+    "llama3": ("original_max_position_embeddings",),
+}
+
+
+def rope(own: Taken, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
+    """What is wrong with a config's rotary positions.
+
+    Args:
+        own: what the class takes.
+        values: the config.
+        turns: whether a model of it has rotary positions.
+    """
+    name = "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
+    given = values.get(name)
+    turns = turns and own.rope and bool(own.rotates)
+    if turns and _lacks_theta(given):
+        yield from _numbers(values, "", [one for one in _READ if one in values and one not in own.types])
+    if not given or not (own.rope or name == "rope_scaling"):
+        return
+    if not isinstance(given, dict):
+        if name not in own.types:
+            yield name, given, "an object or null"
+        return
+    nested = [key for key in given if key in shared("layer_types") and given[key] is not None]
+    for place in nested or [""]:
+        path, inner = (f"{name}.{place}", given[place]) if place else (name, given)
+        if isinstance(inner, dict):
+            yield from _checked(own, inner, f"{path}.", turns)
+        else:
+            yield path, inner, "an object or null"
+
+
+def _lacks_theta(given: Any) -> bool:
+    """Whether the base of the frequencies is read from beside the object that it belongs to."""
+    return not given or (isinstance(given, dict) and "rope_theta" not in given)
+
+
+def _checked(own: Taken, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
+    key = "rope_type" if "rope_type" in given else "type"
+    kind = given.get(key, "default")
+    known = (*shared("rope_types"), *sorted(own.rotates - {"default"}))
+    if not isinstance(kind, str) or kind not in known:
+        if turns:
+            yield f"{path}{key}", kind, f"one of {', '.join(known)}"
+        return
+    for name in _NEEDED.get(kind, ()):
+        if name not in given:
+            yield f"{path}{name}", ABSENT, f'given where {key} is "{kind}"'
+    if turns:
+        read = (*_READ, *_NEEDED.get(kind, ()))
+        yield from _numbers(given, path, [one for one in read if one in given])
+        yield from _numbers(given, path, [one for one in _OPTIONAL.get(kind, ()) if given.get(one) is not None])
+
+
+def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[Problem]:
+    """Those of these keys that hold no number, or no list of numbers."""
+    for name in names:
+        value = given[name]
+        if name in _LISTS:
+            if not isinstance(value, list) or any(type(one) not in (int, float) for one in value):
+                yield f"{path}{name}", value, "a list of numbers"
+        elif type(value) not in (int, float):
+            yield f"{path}{name}", value, "a number"

@@ -1,0 +1,57 @@
+"""What is said of a config that no family describes."""
+
+from collections.abc import Collection
+
+from hfcount.mapper.classes import HEAD, known, plain, stem
+from hfcount.mapper.reader import Config
+from hfcount.mapper.reference import knows, version
+from hfcount.text import printable
+
+_NEAR = 0.8  # of two names: one letter of five, or two of ten
+
+
+def unknown_type(model_type: str, types: Collection[str]) -> str:
+    """What is said of a type that is none of `types`, which are described."""
+    from difflib import get_close_matches
+
+    said = f"no family describes model_type {printable(model_type, 60)}."
+    if own := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
+        return f"{said} That is the name of a class, whose model_type is {own}."
+    # A type that is several times as long as any other is near to none.
+    near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
+    said += f" Nearest known: {', '.join(near)}." if near else " `hfcount --families` lists the known."
+    by = f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
+    return f"{said}{by if knows(model_type) else ''}"
+
+
+def own_code(c: Config) -> str:
+    """That the repo brings the code of its model, as the end of a message; "" if its config does not say so."""
+    coded = c.value("auto_map")
+    models = [one for name, one in coded.items() if name.startswith("AutoModel")] if isinstance(coded, dict) else []
+    return f" It is code that the repo brings: auto_map names {printable(str(models[0]))}." if models else ""
+
+
+def untyped(c: Config) -> str:
+    """What is said of a config without a model_type, and without a class that tells it."""
+    other, named = c.value("_class_name"), c.value("architectures")
+    if isinstance(other, str):
+        return (
+            f"this is the config of {printable(other, 60)}, a class of diffusers, and only models of transformers'"
+            " kind are described. A pipeline's text encoders have a config.json of their own in their folders."
+        )
+    classes = (
+        f", and no family is known for {printable(str(named[0]), 60)}" if isinstance(named, list) and named else ""
+    )
+    return (
+        f"no model_type{classes or ', and no architectures that name a known one'}, so there is no telling what it"
+        " describes. `hfcount --families` lists the known."
+    )
+
+
+def type_of_class(name: str, types: Collection[str]) -> str:
+    """The model_type, of `types`, that a class is named after, or else one that it is of; empty if there is none."""
+    own = stem(name)
+    if named := next((one for one in sorted(types) if plain(one) == own), ""):
+        return named
+    found = known(name)
+    return next((one for one in found.types if one in types), "") if found else ""

@@ -1,0 +1,147 @@
+"""Why a repair is not made unasked: what it would give up, what else would fit, what contradicts it."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from hfcount.fetcher.interface import CONFIG, INDEX
+from hfcount.plan import Blueprint
+from hfcount.repair.state import Proposal, State
+from hfcount.text import plural, printable
+from hfcount.tree.dims import Dim
+from hfcount.tree.leaves import Leaf
+from hfcount.verifier.causes.stored import Row, Stored, Text, compare, text_of
+from hfcount.verifier.causes.wholes import wholes
+from hfcount.verifier.folding import fold
+
+_NAMED = 3  # rows of tensors that are listed
+_MOST = 20_000  # tensors that a config no longer describes: of more only the number is said
+_DEFAULT = ", by default"
+_WITNESSES = ("HF104", "HF105", "HF401", "HF403")
+"""Findings of what was announced elsewhere: ids of tokens, and totals."""
+
+
+def objections(before: State, step: Proposal, after: State) -> list[str]:
+    """What speaks against a repair that nobody has asked for, in sentences; nothing if it is proven.
+
+    It is proven where nobody can load the checkpoint as it is, no other config fits what is stored, nothing that is
+    stored or announced is given up, and no error is left that the same files could explain otherwise.
+    """
+    found = [step.doubt] if step.doubt else []
+    if CONFIG not in step.changes:
+        return found
+    found += _given_up(before.run.blueprint, after.run.blueprint)
+    found += [] if found or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
+    found += _beside(after) if step.keys else ()
+    return [*found, *_witnesses(after)]
+
+
+def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
+    """What the config described and would no longer describe, whole or in part."""
+    if before is None or after is None:
+        return
+    found = compare(after.leaves, _described(before))
+    if found.unexpected:
+        few = found.counts[1] <= _MOST
+        places = [(text, numbers) for how, text, numbers in found.places() if how == "unexpected"] if few else []
+        rows = wholes(places, Stored(_by_text(after.leaves))).rows() if few else []
+        said = _named(rows) if few else plural(found.counts[1], "tensor")
+        yield f"What config.json describes beyond that stays lost: {said}. If you have it, restore it instead."
+    smaller = [
+        (leaf, row)
+        for leaf, row in found.misshapen
+        if row.shape is None or len(row.shape) != len(leaf.shape) or any(map(int.__gt__, row.shape, leaf.shape))
+    ]
+    if smaller:
+        leaf, row = smaller[0]
+        sizes = " to ".join("×".join(str(int(size)) for size in shape) for shape in (row.shape or (), leaf.shape))
+        many = sum(one.count for _, one in smaller)
+        yield (
+            f"{plural(many, 'tensor')} would be smaller than config.json says, such as {printable(row.name)}"
+            f" ({sizes}): if rows, columns or the files of other ranks were lost, they stay lost. Restore them instead"
+            " if you have them."
+        )
+
+
+def _described(blueprint: Blueprint) -> Stored:
+    """A blueprint's tensors as if they were stored."""
+    return Stored(_by_text(leaf for leaf in blueprint.leaves if leaf.presence != "obsolete"))
+
+
+def _by_text(leaves: Iterable[Leaf]) -> dict[Text, list[Row]]:
+    rows: dict[Text, list[Row]] = {}
+    for leaf in leaves:
+        rows.setdefault(text_of(leaf), []).append(Row(text_of(leaf), tuple(leaf.indices), leaf.shape))
+    return rows
+
+
+def _named(rows: Collection[str]) -> str:
+    """The first of many rows."""
+    first = [printable(row) for row in rows][:_NAMED]
+    more = len(rows) - len(first)
+    return ", ".join(first) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _loading(step: Proposal) -> Iterator[str]:
+    """Whether loaders take the checkpoint as it is; only another shape stops them."""
+    if "HF301" not in step.codes:
+        yield (
+            "transformers loads it as it is, and drops what config.json does not describe. If that is left over, save"
+            " again without it instead."
+        )
+
+
+def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str]:
+    """Keys of which no size that is stored gives the value by itself."""
+    open_ = sorted(set(keys) - pinned(blueprint)) if blueprint else sorted(keys)
+    if open_:
+        said = ", ".join(printable(key, 60) for key in open_)
+        yield f"No stored size gives {said} by itself: other values may fit, alone or with other keys."
+
+
+def pinned(blueprint: Blueprint) -> set[str]:
+    """Keys of the config whose value follows from the shapes alone: no other value gives these sizes.
+
+    A size that one key gives settles that key, and a size of several keys the last of them that is open.
+    """
+    sizes: dict[tuple[str, int], Dim] = {}
+    for leaf in blueprint.leaves:
+        if leaf.presence == "required" and leaf.part == "model":
+            sizes |= {(str(size.terms), int(size)): size for size in leaf.shape if isinstance(size, Dim)}
+    sources = [
+        (size, {source for source, _ in size.read() if not source.endswith(", fixed")}) for size in sizes.values()
+    ]
+    known, before = set[str](), -1
+    while len(known) > before:
+        before = len(known)
+        for size, own in sources:
+            open_ = own - known
+            if len(open_) == 1 and _only(size, source := open_.pop()):
+                known.add(source)
+    return {source.removesuffix(_DEFAULT) for source in known}
+
+
+def _only(size: Dim, source: str) -> bool:
+    """Whether no other value of this source gives the size, which rises or falls steadily with it."""
+    value = dict(size.read())[source]
+    try:
+        return all(size.given(source, value + by) != size for by in (-1, 1))
+    except (ArithmeticError, ValueError):
+        return False
+
+
+def _beside(after: State) -> Iterator[str]:
+    """What would be wrong all the same, so that the cause may be another."""
+    left = sorted({finding.rule.code for finding in after.findings if finding.severity == "error"} - {*_WITNESSES})
+    if left:
+        yield f"{', '.join(left)} would be left, so that the cause may be another."
+
+
+def _witnesses(after: State) -> Iterator[str]:
+    """What was announced elsewhere and contradicts the change."""
+    if gone := after.gone:
+        yield (
+            f"The index names {plural(len(gone), 'tensor')} that no file has: {_named(fold(gone))}. If you have"
+            " the file, restore it instead."
+        )
+    for finding in after.findings:
+        if finding.rule.code in _WITNESSES and not (finding.file == INDEX and after.silent):
+            yield f"This contradicts it: {finding.said}"

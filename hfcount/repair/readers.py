@@ -1,0 +1,32 @@
+"""Keys that readers take differently, written so that all of them take the same."""
+
+from collections.abc import Iterator
+
+from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.whatif import steps
+from hfcount.repair.members import with_value
+from hfcount.repair.state import BLINDING, Proposal, State
+from hfcount.text import shown
+
+_LOADS = "transformers 5 loads it as it is."
+
+
+def agreed(state: State) -> Iterator[Proposal]:
+    """The value that fits what is stored, in every place where a reader looks for it."""
+    if not BLINDING.isdisjoint(state.codes):
+        return
+    for code in ("HF112", "HF113"):
+        yield from _written(state, code)
+
+
+def _written(state: State, code: str) -> Iterator[Proposal]:
+    writes = {key: one for finding in state.about(code) for key, one in finding.facts.get("writes", {}).items()}
+    text, said = state.config, []
+    for key, value in writes.items():
+        try:
+            text = with_value(text, [str(step) for step in steps(key)], value)
+        except KeyError:
+            return
+        said.append(f"{key} to {'what rope_parameters says' if isinstance(value, dict) else shown(value)}")
+    if said:
+        yield Proposal(frozenset({code}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)

@@ -1,0 +1,93 @@
+"""Totals that are larger than what is stored, by just what may have been lost: layers, a head, rows."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from math import prod
+from typing import Any
+
+from hfcount.errors import HfcountError
+from hfcount.formats.safetensors import Entry
+from hfcount.mapper import Config
+from hfcount.mapper.whatif import changed
+from hfcount.plan import Blueprint, build
+from hfcount.text import plural
+from hfcount.verifier.folding import placed
+
+_COUNTS = re.compile("layer|depth|block")
+_DEEPEST = 1_000
+_TABLES = ("embedding", "lm_head")
+
+Measure = Callable[[Entry], int]
+"""Bytes or elements of a tensor."""
+
+
+def in_bytes(entry: Entry) -> int:
+    """The bytes of a tensor."""
+    return entry.end - entry.begin
+
+
+def in_elements(entry: Entry) -> int:
+    """The elements of a tensor."""
+    return prod(entry.shape)
+
+
+def announced(
+    claim: object, tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure, own: int
+) -> str | None:
+    """What a total may say was there besides, as a sentence; None if it says nothing of the kind.
+
+    Args:
+        claim: the total that the index gives.
+        tensors: what is stored.
+        measure: what the total counts.
+        own: what it should be.
+    """
+    more = claim - own if type(claim) is int else 0
+    if more <= 0:
+        return None
+    for what, size, most in (*_layers(tensors, measure), *_tables(tensors, blueprint, measure)):
+        if size and more % size == 0 and more // size <= most:
+            return (
+                f"{claim:,} is what {plural(more // size, what)} more would make of it, which may have been lost. If"
+                " you have more than is here, restore it instead."
+            )
+    return None
+
+
+def deeper(values: Mapping[str, Any], blueprint: Blueprint) -> Iterator[tuple[str, int]]:
+    """Elements that the config would describe besides with one layer or two more, by the key that counts them."""
+    parts = {f"{name}.": one for name, one in values.items() if name.endswith("_config") and isinstance(one, dict)}
+    for path, around in {"": values, **parts}.items():
+        for name, value in around.items():
+            if type(value) is not int or not _COUNTS.search(name) or not 0 < value < _DEEPEST:
+                continue
+            for by in (1, 2):
+                with suppress(HfcountError):
+                    made = build(Config(changed(values, {f"{path}{name}": value + by})))
+                    yield f"{path}{name}", made.total - blueprint.total
+
+
+def _layers(tensors: Mapping[str, Entry], measure: Measure) -> Iterator[tuple[str, int, int]]:
+    """The size of one layer of each stack, for every size that occurs, and how many layers there are."""
+    stacks: dict[str, dict[int, int]] = {}
+    for name, entry in tensors.items():
+        (first, *_), numbers = placed(name)
+        if numbers:
+            layers = stacks.setdefault(first, {})
+            layers[numbers[0]] = layers.get(numbers[0], 0) + measure(entry)
+    for layers in stacks.values():
+        yield from (("layer", size, len(layers)) for size in {*layers.values()})
+
+
+def _tables(
+    tensors: Mapping[str, Entry], blueprint: Blueprint | None, measure: Measure
+) -> Iterator[tuple[str, int, int]]:
+    """The size of a table of the vocabulary as a head, and of one row in all of them."""
+    leaves = blueprint.leaves if blueprint else ()
+    names = {name for leaf in leaves if leaf.component in _TABLES for name in leaf.names()}
+    tables = [entry for name, entry in tensors.items() if name in names and len(entry.shape) == 2 and entry.shape[0]]
+    yield from (("head", measure(entry), 1) for entry in tables)
+    for rows in {entry.shape[0] for entry in tables}:
+        alike = [measure(entry) for entry in tables if entry.shape[0] == rows]
+        yield from (("row", size // rows, rows) for size in (sum(alike), *alike))

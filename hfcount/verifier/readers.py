@@ -1,0 +1,102 @@
+"""Keys of the config that readers take differently, where that gives them different models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hfcount import families
+from hfcount.fetcher.interface import CONFIG
+from hfcount.mapper.readers import NEWER, OLDER, TIE, VLLM
+from hfcount.tree.leaves import Leaf, leaves
+from hfcount.verifier.comparison import Comparison
+from hfcount.verifier.findings import Outcome
+from hfcount.verifier.ties import State, alike
+
+_RANDOM = "it has a head of its own, which is not stored and is filled with random values"
+_LOSES = "it has one matrix for both, and one of the two that are stored is lost"
+_WHOLE = "it has one matrix for both, and needs no head"
+_OWN = "it has a head of its own, which is the one that is stored"
+
+
+def check_readers(c: Comparison, outcome: Outcome) -> None:
+    """HF112, ties; HF113, settings of rotary positions."""
+    if c.blueprint.ties_otherwise:
+        _ties(c, outcome)
+    for one in c.blueprint.rotary_otherwise:
+        outcome.report(
+            "HF113",
+            expected=one.newer,
+            observed=one.taken,
+            key=one.key,
+            file=CONFIG,
+            fix=f"Write {_written(one.writes)}, too: hfcount fix --only HF113 does it." if one.writes else None,
+            said=f"{NEWER} and {VLLM} take {_value(one.newer)} for {one.key}, and {OLDER}, which looks only at"
+            f" {one.older}, takes {_value(one.taken)}: it computes something else.",
+            writes=one.writes,
+        )
+
+
+def _ties(c: Comparison, outcome: Outcome) -> None:
+    tied, readers = c.blueprint.spec.tied, c.blueprint.ties_otherwise
+    head, table = _pair(c)
+    if head is None:
+        return
+    state, stored = _stored(c, outcome, head, table)
+    if stored:  # by vLLM, a stored head is the head, whatever the top level says
+        readers = tuple(one for one in readers if one.reader != VLLM or one.place != TIE)
+    if not readers or (stored and (state == "alike" or (tied and state == "unknown"))):
+        return  # whoever ties it and whoever does not computes the same, or it may be so
+    shared, known = not stored, c.names is not None
+    writes = dict.fromkeys((f"text_config.{TIE}", TIE), shared) if known else {}
+    says = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
+    if stored and tied:
+        says[0] += " by this config, and takes the stored head all the same, since it differs"
+    what = (_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)
+    for place in dict.fromkeys(one.place for one in readers):
+        asking = [one.reader for one in readers if one.place == place]
+        verb = "asks" if len(asking) == 1 else "ask"
+        says.append(f"by {place}, which {' and '.join(asking)} {verb}, {what if known else 'it is another model'}")
+    outcome.report(
+        "HF112",
+        expected=tied,
+        observed=not tied,
+        key=readers[0].place,
+        file=CONFIG,
+        tensors=[head.name],
+        count=int(stored),
+        parameters=head.size if stored else 0,
+        bytes=c.bytes(head, 1) if stored else 0,
+        fix=f"Set {TIE} to {_value(shared)} at both levels: hfcount fix --only HF112 does it." if writes else None,
+        said=f"{'; '.join(says)}.",
+        writes=writes,
+    )
+
+
+def _pair(c: Comparison) -> tuple[Leaf | None, str]:
+    """The head over the vocabulary, None if there is none, and the name of the embedding that it may be tied to."""
+    spec = c.blueprint.spec
+    known = c.blueprint.leaves if spec.tied else leaves(families.tree(spec.but(tied=True)))
+    shared = next(
+        (leaf for leaf in known if leaf.to and leaf.component == "lm_head" and leaf.presence != "obsolete"), None
+    )
+    if shared is None:
+        return None, ""
+    own = next((leaf for leaf in c.blueprint.leaves if leaf.name == shared.name), None)
+    return own, shared.to or ""
+
+
+def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[State, bool]:
+    """Whether it is known to be a copy of the embedding, and whether it is stored."""
+    if c.names is None:
+        return "unknown", False
+    stored = any(leaf is head and count for leaf, count in c.match.listed)
+    return (alike(c, outcome, head, table) if stored else "unknown"), stored
+
+
+def _value(value: Any) -> str:
+    return (
+        str(value).lower() if isinstance(value, bool) else f"{value:,}" if type(value) in (int, float) else str(value)
+    )
+
+
+def _written(writes: Mapping[str, Any]) -> str:
+    return " and ".join(name if isinstance(one, dict) else f"{name} {_value(one)}" for name, one in writes.items())

@@ -1,0 +1,159 @@
+"""Records how transformers 4.57 and 5.23 read what configs leave unsaid: `python tests/readers.py`, once with each.
+
+It writes the part of hfcount/mapper/readers.json that the installed version is the judge of, one line per model_type:
+
+- `older` (4.57): the flag that ties the head where a config has none (`tied`), the nested config whose flag the class
+  asks (`text`, only where a model built from a recorded config ties by it), and the defaults of the keys of rotary
+  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`.
+- `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
+"""
+
+import json
+import os
+import re
+import sys
+import warnings
+from copy import deepcopy
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+FILE = ROOT / "hfcount" / "mapper" / "readers.json"
+TIE, TEXT = "tie_word_embeddings", "text_config"
+
+Json = dict[str, Any]
+
+# The keys of rotary positions in version 4; the rest of those that match it are of other architectures' own.
+ROTARY = re.compile(
+    r"(rope_theta|rotary_emb_base|global_rope_theta|local_rope_theta|rope_local_base_freq|rope_scaling"
+    r"|partial_rotary_factor|rotary_pct)\Z"
+)
+
+
+def older() -> dict[str, Json]:
+    """What this version of transformers, 4.57, means by absent keys, by model_type."""
+    from transformers import CONFIG_MAPPING
+
+    found: dict[str, Json] = {}
+    parts: Json = {}
+    for kind in sorted(CONFIG_MAPPING):
+        made = _made(kind)
+        if made is None:
+            continue
+        found[kind] = _row(made)
+        text = made.get_text_config(decoder=True)
+        if text is getattr(made, TEXT, None):
+            found[kind] = {"text": TEXT} | found[kind]
+            parts[text.model_type] = text
+    found |= {kind: _row(one) for kind, one in parts.items() if kind not in found}  # no types of their own
+    for kind in spelled(found):
+        found[kind]["scaling"] = "type"
+    tying = set(_tying(found))
+    for kind, row in found.items():
+        if "text" in row and kind not in tying:
+            del row["text"]
+    return found
+
+
+def spelled(rows: dict[str, Json]) -> list[str]:
+    """The types whose rope_scaling has to say `type` where others say `rope_type`."""
+    from transformers import CONFIG_MAPPING
+
+    found = []
+    for kind in [kind for kind, row in rows.items() if "rope_scaling" in row and kind in CONFIG_MAPPING]:
+        try:
+            CONFIG_MAPPING[kind](rope_scaling={"rope_type": "linear", "factor": 2.0})
+        except (KeyError, TypeError, ValueError, AttributeError):
+            found.append(kind)
+    return found
+
+
+def newer(known: dict[str, Json]) -> dict[str, Json]:
+    """The rotary positions that this version, 5.23, gives to a config that says nothing of them."""
+    rows = {kind: _made(kind) for kind, row in known.items() if any(map(ROTARY.match, row))}
+    return {kind: made.rope_parameters for kind, made in rows.items() if getattr(made, "rope_parameters", None)}
+
+
+def _row(made: Any) -> Json:
+    nested = made.get_text_config(decoder=True) is getattr(made, TEXT, None)
+    tied = {} if nested or getattr(made, TIE, True) else {"tied": False}
+    return tied | {key: value for key, value in sorted(vars(made).items()) if ROTARY.match(key)}
+
+
+def _made(kind: str) -> Any:
+    from transformers import CONFIG_MAPPING
+
+    try:
+        return CONFIG_MAPPING[kind]()
+    except (ValueError, OSError, KeyError):  # it has to be given its parts, or looks for a file, or is not there
+        return None
+
+
+def _tying(rows: dict[str, Json]) -> list[str]:
+    """The types of which a model has fewer parameters if text_config ties."""
+    found = []
+    for kind in [kind for kind, row in rows.items() if "text" in row]:
+        path = ROOT / "fixtures" / "architectures" / f"{kind}.json"
+        made = json.loads(path.read_text())["config"] if path.exists() else {}
+        values = made if TEXT in made else json.loads(_made(kind).to_json_string(use_diff=False))
+        generating = _generating(kind)
+        if generating is None:
+            continue
+        try:
+            ties = _total(kind, generating, values, True) < _total(kind, generating, values, False)
+        except Exception:  # these values are not for this version, whose class says what it ties
+            ties = bool(generating._tied_weights_keys)
+        found += [kind] if ties else []
+    return found
+
+
+def _generating(kind: str) -> Any:
+    """The class of a type that has the head; None if there is none."""
+    from transformers import CONFIG_MAPPING
+
+    module = import_module(CONFIG_MAPPING[kind].__module__.replace(".configuration_", ".modeling_"))
+    endings = ("ForConditionalGeneration", "ForImageClassification", "ForCausalLM")
+    return next((one for end in endings for name, one in vars(module).items() if name.endswith(end)), None)
+
+
+def _total(kind: str, generating: Any, values: Json, tied: bool) -> int:
+    import torch
+    from transformers import CONFIG_MAPPING
+
+    # Some classes read sections from there, whatever it says besides.
+    sections = {"rope_type": "default", "mrope_section": [8, 8, 8]}
+    given = deepcopy(values) | {TEXT: {"rope_scaling": sections, **values.get(TEXT, {}), TIE: tied}}
+    given[TEXT]["rope_scaling"] = given[TEXT]["rope_scaling"] or sections
+    with torch.device("meta"):
+        model = generating._from_config(CONFIG_MAPPING[kind].from_dict(given))
+    model.tie_weights()
+    return sum(one.numel() for one in model.parameters())
+
+
+def main() -> None:
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    warnings.simplefilter("ignore")
+    data: Json = json.loads(FILE.read_text()) if FILE.exists() else {"versions": {}}
+    part = "older" if transformers.__version__.startswith("4.") else "newer"
+    data[part] = older() if part == "older" else newer(data["older"])
+    data["versions"][part] = transformers.__version__
+    write(data)
+    sys.stdout.write(f"{FILE.name}: {len(data[part]):,} types as {transformers.__version__} reads them\n")
+
+
+def write(data: Json) -> None:
+    """One line per type."""
+    lines = [
+        f'"{part}": {{\n' + ",\n".join(f"{json.dumps(kind)}: {json.dumps(row)}" for kind, row in data[part].items())
+        for part in ("older", "newer")
+        if part in data
+    ]
+    FILE.write_text(f'{{"versions": {json.dumps(data["versions"])},\n' + "\n},\n".join(lines) + "\n}}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What lies beside a model and was not opened: named in the second line, the verdict and JSON, of folders and repos."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from build import Json
+from conftest import Run
+from defects import SINGLE, Checkpoint, embedding, sharded, single
+from loopback import Hub
+
+import hfcount
+from hfcount.fetcher import beside
+from hfcount.reporters import brief, github, junit, markdown, table
+
+KINDS: dict[str, Sequence[str]] = {
+    "adapters": ("adapter_config.json", "adapter_model.safetensors", "speech-lora/adapter_model.bin"),
+    "the author's own layout": ("consolidated.safetensors", "consolidated.00.pth", "original/consolidated.00.pth"),
+    "GGUF": ("model-Q4_K_M.gguf", "gguf/m-00001-of-00002.gguf"),
+    "ONNX": ("onnx/model.onnx", "model.onnx_data", "onnx/model_q4.onnx_data_1", "model.onnx.data"),
+    "OpenVINO": ("openvino/openvino_model.bin", "openvino_model.xml"),
+    "Core ML": ("coreml/m.mlpackage/Data/com.apple.CoreML/weights/weight.bin",),
+    "TensorFlow": ("tf_model.h5", "saved_model/saved_model.pb", "bert.ckpt.data-00000-of-00001", "m.keras"),
+    "Flax": ("flax_model.msgpack",),
+    "files of other libraries": ("rust_model.ot", "m.nemo", "weights.npz"),
+    "pickled weights": ("pytorch_model.bin", "model.pt", "checkpoint.pth", "pytorch_model-00001-of-00002.bin"),
+    "safetensors of other folders": ("vae/diffusion_pytorch_model.safetensors", "checkpoint-500/model.safetensors"),
+    "another library's layout": ("open_clip_model.safetensors",),
+    "variants": ("model.fp16.safetensors", "model.fp32-00001-of-00002.safetensors"),
+    "the state of a training": ("optimizer.pt", "checkpoint-9/rng_state_0.pth", "training_args.bin"),
+}
+NOT = ("README.md", "config.json", "tokenizer.json", "spiece.model", "vocab.txt", "params.json", ".cache/x.bin")
+
+
+def test_every_kind_is_told_by_its_name() -> None:
+    found = {kind: [name for name in names if beside.kind(name) != kind] for kind, names in KINDS.items()}
+    assert not any(found.values()), found
+    assert [name for name in NOT if beside.kind(name)] == []
+
+
+def left(report: Json) -> dict[str, list[str]]:
+    return {one["kind"]: one["files"] for one in report["not_looked_at"]}
+
+
+def with_more() -> tuple[Checkpoint, dict[str, list[str]]]:
+    """A sound checkpoint, and one file of each kind beside it."""
+    checkpoint, files = sharded(), {kind: names[0] for kind, names in KINDS.items()}
+    files.pop("adapters")  # which has a finding of its own
+    checkpoint.others = dict.fromkeys(files.values(), b"x") | {"params.json": b"{}"}
+    wanted = {kind: [name] for kind, name in files.items()}
+    wanted["the author's own layout"].append("params.json")
+    return checkpoint, wanted
+
+
+@pytest.mark.parametrize("depth", ["index", "headers"])
+def test_of_a_folder(tmp_path: Path, depth: str) -> None:
+    checkpoint, wanted = with_more()
+    folder = checkpoint.write(tmp_path / "m")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "old.bin").write_bytes(b"")
+    report = hfcount.verify(str(folder), depth=depth)  # type: ignore[arg-type] - parametrized, so a str
+    assert left(json.loads(report.to_json())) == wanted
+    assert report.verdict == "verified"
+    short = sorted(kind for kind in wanted if kind != "the state of a training")
+    for text in (brief.render([report]), junit.render([report]), github.render([report]), markdown.render([report])):
+        plain = text.replace("\\", "").replace("&#39;", "'")
+        listed = plain.partition("; not opened: ")[2].splitlines()[0].partition("<")[0].removesuffix("**")
+        assert sorted(listed.split(", ")) == short
+    second = " ".join(table.render([report]).splitlines()[1:20])
+    assert "tf_model.h5 (TensorFlow)" in second
+    assert "consolidated.safetensors, params.json (the author's own layout)" in second
+
+
+def test_of_a_repo_its_replay_and_what_is_kept(hub: Hub, run: Run, tmp_path: Path) -> None:
+    checkpoint, wanted = with_more()
+    folder = checkpoint.write(tmp_path / "m")
+    hub.publish("org/m", folder)
+    online = run("org/m", "--save", tmp_path / "saved").report
+    assert left(online) == wanted
+    assert run("org/m", "--offline").report["not_looked_at"] == online["not_looked_at"]
+    assert run("org/m", "--fixtures", tmp_path / "saved").report["not_looked_at"] == online["not_looked_at"]
+    run(folder, "--save", tmp_path / "own")
+    assert run("m", "--fixtures", tmp_path / "own").report["not_looked_at"] == online["not_looked_at"]
+
+
+def test_modules_of_sentence_transformers(tmp_path: Path) -> None:
+    checkpoint = single()
+    embedding("nothing")(checkpoint)
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
+    (one,) = report.not_looked_at
+    assert one.kind == "sentence-transformers modules"
+    assert "2_Dense/model.safetensors" in one.files
+    assert brief.render([report]).endswith("; not opened: sentence-transformers modules")
+
+
+def test_many_files_are_counted(tmp_path: Path) -> None:
+    checkpoint = sharded()
+    checkpoint.others = {f"m-{number:03}.gguf": b"" for number in range(130)}
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
+    (one,) = report.not_looked_at
+    assert (one.count, len(one.files)) == (130, 100)
+    assert "m-000.gguf, m-001.gguf, m-002.gguf and 127 more (GGUF)" in " ".join(table.render([report]).split())
+
+
+def test_what_was_looked_at_is_not_listed(tmp_path: Path) -> None:
+    for number, make in enumerate((sharded, single)):
+        report = hfcount.verify(str(make().write(tmp_path / str(number))))
+        assert (report.verdict, report.not_looked_at) == ("verified", ())
+    checkpoint = single()
+    checkpoint.others = {"pytorch_model.bin": b"x"}
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "config")), depth="config")
+    assert (report.verdict, report.not_looked_at) == ("unverified", ())
+    checkpoint.shards = {}
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "pickled")))
+    assert (report.verdict, [one.kind for one in report.not_looked_at]) == ("unverified", ["pickled weights"])
+    assert SINGLE not in str(report.not_looked_at)

@@ -1,0 +1,235 @@
+"""Records which values transformers' configuration classes take: `python tests/values.py` (extra `oracle`).
+
+It writes hfcount/mapper/values.json, one line per class, named as in reference.json: its keys by the type that they
+must have (`types`), bounds of numbers (`limits`: least, most, and whether each is itself excluded), keys that name an
+activation (`activations`) or hold the share of a dropout (`dropouts`), keys that only the class itself sets (`fixed`),
+lists of kinds of layers that it checks (`kinds`), whether it has rotary positions of its own (`rope`), and, where its
+models look up how to make them, kinds of these beside those of all classes (`rotates`). Above them stands what all
+classes share: the activations, kinds of layers, quantisations and so on.
+"""
+
+import json
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from functools import cache
+from inspect import getclosurevars, getfile
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from reference import Json, classes_of
+
+FILE = Path(__file__).parent.parent / "hfcount" / "mapper" / "values.json"
+
+OF_HEADS = re.compile(r"^(summary|final|head|projection)_|_head_|classifier|pooler")
+"""Keys that only some classes of a type read."""
+
+_SIMPLE: dict[Any, str] = {int: "int", float: "float", bool: "bool", str: "str", NoneType: "null", None: "null"}
+
+
+def recorded() -> Json:
+    """What the file holds."""
+    import transformers
+
+    transformers.logging.set_verbosity(transformers.logging.CRITICAL)
+    classes = {name: described(kind) for name, kind in classes_of().items()}
+    return {"version": transformers.__version__, "shared": words(), "classes": classes}
+
+
+def words() -> dict[str, str]:
+    """What all classes share."""
+    from transformers import configuration_utils
+    from transformers.activations import ACT2FN
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
+
+    shared = {
+        "activations": sorted(ACT2FN),
+        "attention": sorted(["eager", *ALL_ATTENTION_FUNCTIONS.valid_keys()]),
+        "layer_types": sorted(configuration_utils.ALLOWED_ATTN_LAYER_TYPES),
+        "mlp_layer_types": sorted(configuration_utils.ALLOWED_MLP_LAYER_TYPES),
+        "quantisations": sorted(AUTO_QUANTIZATION_CONFIG_MAPPING),
+        "renamed": sorted(configuration_utils._LEGACY_LAYER_TYPE_REMAP),
+        "rope_types": ["default", *sorted(ROPE_INIT_FUNCTIONS)],
+    }
+    return {name: " ".join(known) for name, known in shared.items()}
+
+
+def described(kind: Any) -> Json:
+    """What one class takes, but for what only building a model of it tells."""
+    from transformers import PreTrainedConfig
+
+    types: dict[str, list[str]] = {}
+    limits: Json = {}
+    words, common = [], dir(PreTrainedConfig)
+    for field in fields(kind):
+        said = written(field.type)
+        if said and "any" not in said.split("|"):
+            types.setdefault(said, []).append(field.name)
+        for check in field.metadata.get("validator") or ():
+            found = bounds(check)
+            if found:
+                limits[field.name] = found
+            elif check.__name__ == "activation_fn_key":
+                words.append(field.name)
+    whole = {
+        "types": {said: " ".join(sorted(keys)) for said, keys in sorted(types.items())},
+        "limits": limits,
+        "activations": " ".join(sorted({*words, *_activations(kind)})),
+        "dropouts": " ".join(sorted(_dropouts(kind))),
+        "fixed": " ".join(name for name in dir(kind) if name not in common and _is_fixed(kind, name)),
+        "kinds": " ".join(name for name in ("layer_types", "mlp_layer_types") if _checks_kinds(kind, name)),
+        "rope": any(field.name == "rope_parameters" for field in fields(kind)),
+        "rotates": " ".join(_rotations(kind)),
+    }
+    return {name: value for name, value in whole.items() if value}
+
+
+@cache
+def source(kind: Any) -> str:
+    """The file of the models of a class; "" if there is none."""
+    path = Path(getfile(kind))
+    models = path.with_name(path.name.replace("configuration_", "modeling_"))
+    return models.read_text() if models.exists() and models != path else ""
+
+
+def _rotations(kind: Any) -> list[str]:
+    """Kinds of rotary positions beside those of all, and `default`, where the models look up by it how to make them."""
+    if kind.default_rope_type != "default":
+        return ["default", kind.default_rope_type]
+    if "ROPE_INIT_FUNCTIONS[" not in source(kind):
+        return []
+    return ["default", *sorted(set(re.findall(r'"(axial|mrope|su)"', Path(getfile(kind)).read_text())))]
+
+
+def _activations(kind: Any) -> Iterator[str]:
+    """Keys that name an activation: by default they do, and the models read them."""
+    from transformers.activations import ACT2FN
+
+    below = {name for one in _parts(kind) for name in vars(one).get("__dataclass_fields__", ())}
+    for field in fields(kind):
+        if field.name in below:  # whose key it is that the models read, their file does not tell
+            continue
+        word = field.default if isinstance(field.default, str) and not isinstance(field.type, str) else ""
+        if word in ACT2FN and not OF_HEADS.search(field.name) and re.search(rf"\.{field.name}\b", source(kind)):
+            yield field.name
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """The classes of its nested configs."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    for one in kind.sub_configs_defaults.values():
+        known = one.model_type in CONFIG_MAPPING
+        yield (
+            one.config_class
+            if hasattr(one.config_class, "__dataclass_fields__") or not known
+            else CONFIG_MAPPING[one.model_type]
+        )
+
+
+def _dropouts(kind: Any) -> Iterator[str]:
+    """Keys from which the models make a dropout."""
+    for field in fields(kind):
+        made = rf"Dropout\((p=)?(self\.)?config\.{field.name}[,)]"
+        if "drop" in field.name and not OF_HEADS.search(field.name) and re.search(made, source(kind)):
+            yield field.name
+
+
+def _is_fixed(kind: Any, name: str) -> bool:
+    """Whether a config that has this key is refused, since the class computes it."""
+    mapped = kind.attribute_map.get(name, name)
+    found = next((vars(base)[mapped] for base in kind.__mro__ if mapped in vars(base)), None)
+    if name.startswith("_") or not isinstance(found, property) or found.fset is not None:
+        return False
+    try:
+        kind(**{name: None})
+    except AttributeError as error:  # of a class that has another use for the key, none
+        return "setter" in str(error)
+    except Exception:  # the class wants it, but not null
+        return False
+    return False
+
+
+def _checks_kinds(kind: Any, name: str) -> bool:
+    """Whether the class takes only kinds of layers that transformers names; `layer_types` are looked at first."""
+    try:
+        made = kind()
+        layers, known = made.num_hidden_layers, getattr(made, "layer_types", None)
+    except Exception:  # a class without, or one that needs more
+        return False
+    count = layers if isinstance(layers, int) else 0
+    given = known if isinstance(known, list) and len(known) == count else ["full_attention"] * count
+    good = {"layer_types": given} | ({name: ["dense"] * count} if name != "layer_types" else {})
+    return count > 0 and not _refuses(kind, good) and _refuses(kind, {**good, name: ["none such"] * count})
+
+
+def _refuses(kind: Any, values: Json) -> bool:
+    try:
+        kind(**values)
+    except Exception:  # whatever it is, there is no config
+        return True
+    return False
+
+
+def written(kind: Any) -> str:
+    """A declared type as the values of a JSON document that it takes; "" for a tuple or class, which takes none.
+
+    A type that is named by a string is never checked, and takes `any`.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
+    if kind is Any or isinstance(kind, str):
+        return "any"
+    if origin in (Union, UnionType):
+        parts = [one for one in map(written, inner) if one]
+        return "|".join(dict.fromkeys(parts))
+    if origin is Literal:
+        return json.dumps(list(inner), separators=(",", ":"))
+    for whole, name in ((list, "list"), (dict, "object"), (Sequence, "sequence")):
+        if kind is whole:
+            return name
+        if origin is whole:
+            return f"{name}[{written(inner[-1] if whole is dict else inner[0])}]" if _checks(whole, inner) else ""
+    return "object" if getattr(kind, "__total__", None) is not None else ""
+
+
+def _checks(whole: Any, inner: tuple[Any, ...]) -> bool:
+    """Whether any value passes: keys of a JSON object are never numbers."""
+    return whole is not dict or "str" in written(inner[0]) or inner[0] is Any or get_origin(inner[0]) is Literal
+
+
+def bounds(check: Any) -> list[Any] | None:
+    """Least and most that a validator takes, and whether each is excluded; None if it is of another kind."""
+    if check.__name__ == "positive_int_field":
+        return [1, None, False, False]
+    if check.__name__ == "probability":
+        return [0, 1, False, False]
+    inside = getclosurevars(check).nonlocals
+    if {"min", "max", "exclude_min", "exclude_max"} <= inside.keys():
+        least, most = (None if abs(inside[one]) == float("inf") else inside[one] for one in ("min", "max"))
+        return [least, most, inside["exclude_min"], inside["exclude_max"]]
+    return None
+
+
+def text(whole: Json) -> str:
+    """One class a line, so that one can be read without the others, and what they share above them."""
+    separators = (",", ":")
+    lines = [f"{json.dumps(name)}: {json.dumps(one, separators=separators)}" for name, one in whole["classes"].items()]
+    shared = json.dumps(whole["shared"])
+    return f'{{"version": "{whole["version"]}", "shared": {shared}, "classes": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def main() -> int:
+    FILE.write_text(text(recorded()))
+    return 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main())
