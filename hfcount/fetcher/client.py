@@ -214,7 +214,7 @@ class Client:
     def _ask(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
         try:
-            asked = self._session.prepare_request(requests.Request("GET", url, headers=dict(headers), auth=self._sign))
+            asked = self._prepared(url, headers)
             place = origin(asked.url or "")
         except (ValueError, requests.RequestException):
             raise FetchError("HubError", f"{what}: {address(url, 60)} is not an address that can be asked.") from None
@@ -228,12 +228,19 @@ class Client:
         self.round_trip = min(self.round_trip, monotonic() - begun)
         return answer
 
-    def _sign(self, request: Any) -> Any:
-        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc.
+    def _prepared(self, url: str, headers: Mapping[str, str]) -> requests.PreparedRequest:
+        """A request with the token if it is for the endpoint, by the address as it will be asked.
 
-        It sees the address as it will be asked, after all that parsers may make of it.
+        Made by hand: the session would look for credentials in ~/.netrc, for cookies, and for what a body could be.
+
+        Raises:
+            ValueError, requests.RequestException: that is no address.
         """
-        if self._token and origin(request.url) == self._origin:
+        request = requests.PreparedRequest()
+        request.prepare_method("GET")
+        request.prepare_url(url, None)
+        request.prepare_headers({**self._session.headers, **headers})
+        if self._token and origin(request.url or "") == self._origin:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
 
