@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from loopback import Answer, Fault, Hub, Server, write_shard
+from urllib3.util import parse_url
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.bodies import _SPENT
@@ -228,6 +229,7 @@ REQUIRED: dict[str, Any] = {"host": "a", "cert_reqs": "CERT_REQUIRED", "ca_certs
         pytest.param({"cert_reqs": "CERT_NONE", "ca_certs": "server.pem"}, id="whoever answers is trusted"),
         pytest.param({"cert_file": "own.pem", "ca_certs": "server.pem"}, id="a certificate of its own"),
         pytest.param({"ssl_context": object(), "ca_certs": "server.pem"}, id="a context of its own"),
+        pytest.param({"proxy": parse_url("https://a"), "ca_certs": "server.pem"}, id="a proxy that is met over TLS"),
         pytest.param({}, id="the system's certificates"),
     ],
 )

@@ -75,10 +75,12 @@ class _Trusted:
     def shared(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings of a connection, with a context that holds the certificates they name in place of the names.
 
-        A connection that has a context or a certificate of its own, or trusts whoever answers, keeps its settings.
+        A connection that has a context or a certificate of its own, or trusts whoever answers, keeps its settings, and
+        so does one through a proxy that is itself met over TLS: the names are for both.
         """
         places = settings.get("ca_certs"), settings.get("ca_cert_dir")
         own = settings.get("ssl_context") or settings.get("cert_file")
+        own = own or getattr(settings.get("proxy"), "scheme", None) == "https"
         if own or not any(places) or settings.get("cert_reqs") != "CERT_REQUIRED":
             return settings
         with self._lock:
