@@ -20,38 +20,10 @@ from hfcount.fetcher.retry import Deadline
 
 MODEL, NAME = "org/tiny", "model.safetensors"
 
-# For the loopback alone, and one for another host; both until 2120.
-KEY = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVBEPwYDcthhvCQXG
-wLUYEs/WXRrhylwESQN11+R5h2ihRANCAASXNdiFVjAY1AN0XoxQROQQy/qimWk0
-U2Zsg81AUuPrHNIbhXsHG73tuHxx0qGKawKI5Qa6keZDzBMLRb+QN0OV
------END PRIVATE KEY-----
-"""
-HERE = """\
------BEGIN CERTIFICATE-----
-MIIBXTCCAQKgAwIBAgIBATAKBggqhkjOPQQDAjAMMQowCAYDVQQDDAF0MCAXDTIw
-MDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAMMQowCAYDVQQDDAF0MFkwEwYH
-KoZIzj0CAQYIKoZIzj0DAQcDQgAElzXYhVYwGNQDdF6MUETkEMv6oplpNFNmbIPN
-QFLj6xzSG4V7Bxu97bh8cdKhimsCiOUGupHmQ8wTC0W/kDdDlaNTMFEwDwYDVR0R
-BAgwBocEfwAAATAPBgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBSDBJKm0PXTxedO
-/cmprCUVnsBi+jAOBgNVHQ8BAf8EBAMCAoQwCgYIKoZIzj0EAwIDSQAwRgIhANwF
-xsYFiQgjYWMWffWV8MOiCUQyYLviLcvVDc5dJKLaAiEAnPvkLfq1EzbpUm1plmbq
-/J9HBEr0qycyed2Ff+C8bMc=
------END CERTIFICATE-----
-"""
-ELSEWHERE = """\
------BEGIN CERTIFICATE-----
-MIIBZjCCAQygAwIBAgIBATAKBggqhkjOPQQDAjAMMQowCAYDVQQDDAF0MCAXDTIw
-MDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAMMQowCAYDVQQDDAF0MFkwEwYH
-KoZIzj0CAQYIKoZIzj0DAQcDQgAElzXYhVYwGNQDdF6MUETkEMv6oplpNFNmbIPN
-QFLj6xzSG4V7Bxu97bh8cdKhimsCiOUGupHmQ8wTC0W/kDdDlaNdMFswGQYDVR0R
-BBIwEIIOZWxzZXdoZXJlLnRlc3QwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQU
-gwSSptD108XnTv3JqawlFZ7AYvowDgYDVR0PAQH/BAQDAgKEMAoGCCqGSM49BAMC
-A0gAMEUCIQCmgnF8+CQPVXVo/a/iob93LE1qCkSKVrZuOcTNKHAH1QIgGS1Ibyax
-mFZ0DdPl/l8EdF7lr4JW2v5V9liNTQjvE6w=
------END CERTIFICATE-----
-"""
+# For the loopback alone, and one of the same key for another host; both until 2120.
+HERE, ELSEWHERE = (
+    (Path(__file__).parent / "certificates" / f"{name}.pem").read_text() for name in ("here", "elsewhere")
+)
 
 
 @pytest.fixture
@@ -191,7 +163,7 @@ class Certified(Server):
 @pytest.fixture(params=[HERE, ELSEWHERE], ids=["of this host", "of another host"])
 def certified(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Certified, bool]]:
     """A server, and whether its certificate, which is in server.pem, is its own."""
-    (tmp_path / "server.pem").write_text(KEY + request.param)
+    (tmp_path / "server.pem").write_text(request.param)
     server = Certified(tmp_path / "server.pem")
     server.start()
     yield server, request.param == HERE
