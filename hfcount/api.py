@@ -1,12 +1,14 @@
 """What Python programs call: verify, what_ifs, verify_model, verify_tensors."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
 from hfcount.fetcher import Request
+from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect
@@ -86,6 +88,7 @@ def verify(
     """
     request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
     _check_choice("depth", depth, get_args(AskedDepth))
+    request = replace(request, headers=early(depth))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(

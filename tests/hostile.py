@@ -206,6 +206,24 @@ def _chunked(chunk: bytes, *headers: str, again: bool = True) -> Scenario:
     return play
 
 
+_CHUNKS = "Transfer-Encoding: chunked"
+
+
+def _redirect_with(body: bytes, *headers: str, slow: bool = False) -> Scenario:
+    """A redirect to another host; its body over and over, or slow."""
+
+    def play(wire: Wire) -> None:
+        wire.send("HTTP/1.1 302 Found", f"Location: {wire.there}/elsewhere", *headers)
+        if slow:
+            wire.trickle(body or b" ")
+        elif body:
+            wire.flood(body)
+        else:
+            time.sleep(_LONGEST)
+
+    return play
+
+
 def _bomb(wire: Wire) -> None:
     packer = zlib.compressobj(9, wbits=31)
     packed = b"".join([packer.compress(b" " * (1 << 20)) for _ in range(1_000)]) + packer.flush()
@@ -345,6 +363,13 @@ CASES: dict[str, Case] = {
     "redirect to half an address": Case(_redirect("http://[::1"), "redirected to"),
     "redirect to a long label": Case(_redirect("http://" + "a" * 300 + ".example/"), "."),
     "redirect to nothing": Case(_redirect(""), "."),
+    "redirect whose body never comes": Case(_redirect_with(b"", "Content-Length: 900"), _TIME),
+    "redirect whose body trickles": Case(_redirect_with(b"", "Content-Length: 900", slow=True), _TIME),
+    "redirect with an endless body": Case(_redirect_with(b"10000\r\n" + b" " * 65_536 + b"\r\n", _CHUNKS), "."),
+    "redirect with small chunks": Case(_redirect_with(b"1\r\n \r\n", _CHUNKS, slow=True), _TIME),
+    "redirect with a second answer": Case(
+        _redirect_with(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "Content-Length: 0"), "."
+    ),
     "endless chunked body": Case(_chunked(b"10000\r\n" + b" " * 65_536 + b"\r\n")),
     "endless small chunks": Case(_chunked(b"1\r\n \r\n" * 1_000), "."),
     "chunk of a negative length": Case(_chunked(b"-5\r\n" + b" " * 65_536)),

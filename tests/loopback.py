@@ -114,8 +114,9 @@ class Server(ThreadingHTTPServer):
         self.reset()
 
     def reset(self) -> None:
-        """Forgets requests and faults."""
+        """Forgets requests, connections and faults."""
         self.requests: list[HeaderView] = []
+        self.connections = 0
         self.faults: dict[str, list[Fault]] = {}
         self._spent: Counter[tuple[str, int]] = Counter()
 
@@ -125,6 +126,11 @@ class Server(ThreadingHTTPServer):
     def stop(self) -> None:
         self.shutdown()
         self.server_close()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self.lock:
+            self.connections += 1
+        super().process_request(request, client_address)
 
     def paths(self, method: str = "GET") -> list[str]:
         """The paths that were asked for."""
@@ -238,6 +244,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.server.answer(urlsplit(self.path).path, self.headers)
         if fault.status:
             answer = _error(fault.status, None, f"fault {fault.status}")
+            answer.body = answer.body if fault.body is None else fault.body
         elif fault.body is not None:
             answer = Answer(200, answer.headers, fault.body)
         try:

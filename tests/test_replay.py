@@ -29,6 +29,7 @@ class Recorded(NamedTuple):
     online: Result
     replay: Result
     paths: list[str]
+    depth: str
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def _recorded(depth: str, folders: dict[str, Path], home: Path) -> Recorded:
     assert hub.requests == []
     for server in (hub, hub.cdn):
         server.stop()
-    return Recorded(online, replay, asked)
+    return Recorded(online, replay, asked, depth)
 
 
 def line(result: Result, name: str) -> str:
@@ -103,7 +104,10 @@ def test_no_file_is_asked_for_twice(recorded: Recorded, name: str) -> None:
     long = name == PADDED or "HF203" in CASES[name].codes or "HF213" in CASES[name].codes
     assert set(shards.values()) <= ({1, 2} if long else {1})
     assert sum(asked.values()) <= len(shards) + 6 + 2 * long
-    assert bool(shards) == (report["depth"] == "headers" or report.get("error", {}).get("kind") == "NoHeaders")
+    looked = report["depth"] == "headers" or report.get("error", {}).get("kind") == "NoHeaders"
+    # Asked for before anyone could see that the config or the index is broken.
+    ahead = recorded.depth == "headers" or (recorded.depth == "auto" and not asked["model.safetensors.index.json"])
+    assert bool(shards) == looked or (bool(shards) and ahead)
 
 
 PADDED = "a header padded to 64 kB"

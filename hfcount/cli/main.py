@@ -17,7 +17,7 @@ from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
-from hfcount.fetcher.interface import LONGEST
+from hfcount.fetcher.interface import LONGEST, early
 from hfcount.fetcher.names import public, understood
 from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS, OUTPUTS, Format
@@ -229,7 +229,8 @@ def main(
     if not models:
         raise click.UsageError("Name a MODEL, or --fixtures DIR --all. `hfcount --help` shows examples.")
     try:
-        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache)
+        ahead = None if settings else early(depth)
+        request = Request("", revision, subfolder, fixtures, offline, timeout, not no_cache, headers=ahead)
         requests = [_request(replace(request, model=model)) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None

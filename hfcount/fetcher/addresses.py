@@ -1,6 +1,7 @@
 """Addresses on the web: whose they are, where a redirect leads, and how they are shown without what may be secret."""
 
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import urljoin
 
 from urllib3.exceptions import HTTPError
@@ -9,6 +10,7 @@ from urllib3.util import parse_url
 from hfcount.text import address
 
 
+@lru_cache(256)  # each address is looked at several times on its way
 def origin(url: str) -> tuple[str | None, str | None, int | None]:
     """Scheme, host and port, as the library that connects reads them."""
     parts = parse_url(url)

@@ -3,11 +3,44 @@
 import re
 import zlib
 from collections.abc import Callable
+from time import monotonic
 
 import requests
+from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError
+from hfcount.fetcher.retry import Deadline
 from hfcount.text import printable
+
+_SPENT = 1 << 14
+"""Bytes of the longest body that is read so that its connection serves the next request, too."""
+
+_PATIENCE = 2.0  # seconds for such a body, which most often comes with the headers
+
+
+def spend(response: requests.Response, deadline: Deadline) -> None:
+    """Lets go of an answer whose body says nothing; its connection is kept where the body is short and at hand.
+
+    The Hub redirects every weight file to another host, with a body of a kilobyte. A connection that is closed there
+    costs each file a new one.
+
+    Raises:
+        FetchError: time is up.
+    """
+    raw, length, left = response.raw, claimed_length(response), _SPENT
+    end = monotonic() + _PATIENCE
+    try:
+        while left > 0 and monotonic() < end and (raw.chunked if length is None else length <= _SPENT):
+            deadline.check()
+            if socket := getattr(raw.connection, "sock", None):  # each request sets its own time
+                socket.settimeout(max(min(_PATIENCE, deadline.left()), 0.001))
+            left -= len(piece := raw.read1(left, decode_content=False))
+            if not piece:
+                break
+    except (HTTPError, OSError):
+        pass
+    finally:
+        response.close()
 
 
 def claimed_length(response: requests.Response) -> int | None:

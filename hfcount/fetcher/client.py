@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
+from math import inf
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import requests
@@ -11,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
-from hfcount.fetcher.bodies import claimed_length, content_range, too_long, unpacker
+from hfcount.fetcher.bodies import claimed_length, content_range, spend, too_long, unpacker
 from hfcount.fetcher.connections import Adapter
 from hfcount.fetcher.interface import TRANSIENT
 from hfcount.fetcher.meter import Meter
@@ -25,6 +27,7 @@ _REDIRECTS = 5
 _ATTEMPTS = 5  # further ones, after answers that ask to come back
 _PIECE = 1 << 20
 _SKIPPED = 1 << 20  # bytes that are read in vain
+_COMMIT = "X-Repo-Commit"
 
 
 class Answer(NamedTuple):
@@ -32,6 +35,11 @@ class Answer(NamedTuple):
 
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def commit(self) -> str:
+        """Of the repo, where the endpoint names it."""
+        return self.headers.get(_COMMIT, "")
 
 
 class Denied(Exception):
@@ -93,6 +101,8 @@ class Client:
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
+        self.round_trip = inf
+        """Seconds that the quickest answer took to begin."""
 
     def close(self) -> None:
         """Closes all connections."""
@@ -147,7 +157,7 @@ class Client:
 
     def _open(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """The answer of the last of a chain of redirects."""
-        current, hops, attempts = url, 0, 0
+        current, hops, attempts, commit = url, 0, 0, ""
         while hops < _REDIRECTS:
             self.deadline.check()
             response = self._metered(what, current, headers)
@@ -157,9 +167,13 @@ class Client:
                 response.close()
                 raise
             status = response.status_code
+            if origin(current) == self._origin:
+                commit = response.headers.get(_COMMIT, commit)
+            if commit:  # which the host that a file lies on does not say
+                response.headers[_COMMIT] = commit
             if status == 200 or (status == 206 and headers):
                 return response
-            response.close()  # what an error says at length is not read
+            spend(response, self.deadline)
             if status in (301, 302, 303, 307, 308) and "Location" in response.headers:
                 target = joined(current, location := response.headers["Location"])
                 if target is None:
@@ -175,7 +189,7 @@ class Client:
                 if status == 403 and not own:
                     raise _Refused("the signed address was refused (403)")
                 said = printable(response.headers.get("X-Error-Message", ""), 160)
-                code, commit = (response.headers.get(f"X-{name}", "") for name in ("Error-Code", "Repo-Commit"))
+                code = response.headers.get("X-Error-Code", "")
                 raise Denied(status, code, said, commit, where(current), own, own and self._token is not None)
         raise FetchError("HubError", f"{what}: more than {_REDIRECTS} redirects from {where(url)}.")
 
@@ -200,23 +214,33 @@ class Client:
     def _ask(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
         """One request; a redirect is not followed here, since each hop decides anew whether it may see the token."""
         try:
-            asked = self._session.prepare_request(requests.Request("GET", url, headers=dict(headers), auth=self._sign))
+            asked = self._prepared(url, headers)
             place = origin(asked.url or "")
         except (ValueError, requests.RequestException):
             raise FetchError("HubError", f"{what}: {address(url, 60)} is not an address that can be asked.") from None
         if place not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
         left = max(self.deadline.left(), 0.001)
-        return self._session.get_adapter(asked.url or "").send(
+        begun = monotonic()
+        answer = self._session.get_adapter(asked.url or "").send(
             asked, timeout=(min(_CONNECT, left), min(_READ, left)), **self._settings[place]
         )
+        self.round_trip = min(self.round_trip, monotonic() - begun)
+        return answer
 
-    def _sign(self, request: Any) -> Any:
-        """Adds the token for the endpoint. A callable, since without one requests would look into ~/.netrc.
+    def _prepared(self, url: str, headers: Mapping[str, str]) -> requests.PreparedRequest:
+        """A request with the token if it is for the endpoint, by the address as it will be asked.
 
-        It sees the address as it will be asked, after all that parsers may make of it.
+        Made by hand: the session would look for credentials in ~/.netrc, for cookies, and for what a body could be.
+
+        Raises:
+            ValueError, requests.RequestException: that is no address.
         """
-        if self._token and origin(request.url) == self._origin:
+        request = requests.PreparedRequest()
+        request.prepare_method("GET")
+        request.prepare_url(url, None)
+        request.prepare_headers({**self._session.headers, **headers})
+        if self._token and origin(request.url or "") == self._origin:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
 

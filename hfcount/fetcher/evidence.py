@@ -108,6 +108,13 @@ def _read(folder: Path, named: str, commit: str) -> Kept | None:
     return Kept(documents, kept.files or {}, kept.sizes, kept.samples)
 
 
+def knows(request: Request, endpoint: str) -> bool:
+    """Whether anything is kept of a repo."""
+    with suppress(OSError, ValueError):
+        return _repo(request, endpoint).is_dir()
+    return False
+
+
 def commit_of(request: Request, endpoint: str) -> str | None:
     """The commit that a branch or tag was at when it was last asked for."""
     try:

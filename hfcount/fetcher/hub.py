@@ -1,7 +1,7 @@
 """A repo of the Hub: its listing, its documents and its shards' headers, all at one commit, through one client."""
 
 from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
@@ -9,9 +9,10 @@ from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence, tokens
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Client, Denied, Empty
+from hfcount.fetcher.client import Answer, Client, Denied, Empty
 from hfcount.fetcher.hub_listing import Asked, pages, tree, with_modules
-from hfcount.fetcher.hub_shards import HubShards
+from hfcount.fetcher.hub_refusals import refusal
+from hfcount.fetcher.hub_shards import HubShards, begun
 from hfcount.fetcher.interface import (
     ADAPTER,
     CAPS,
@@ -31,6 +32,7 @@ from hfcount.fetcher.interface import (
 from hfcount.fetcher.listing import COMMIT, Listing, read_model
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.missing import without_config
+from hfcount.fetcher.ranges import Headers
 from hfcount.fetcher.retry import Deadline
 from hfcount.formats.json import Document
 from hfcount.text import printable
@@ -79,9 +81,30 @@ class _Repo:
         self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
         self.treed = False
+        self.early: Future[Answer | Denied | None] | None = None
+        self.begun: Headers | None = None
 
     def documents(self) -> Documents:
         """What was kept of the commit, and the rest as it is read now."""
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                if self._unknown:  # so that its config is needed whatever the listing says
+                    self.early = pool.submit(self._ahead)
+                return self._documents()
+            except BaseException:
+                self.client.deadline.stop()  # nobody waits for the others
+                if self.begun is not None:
+                    self.begun.end()
+                raise
+
+    @property
+    def _unknown(self) -> bool:
+        """Whether nothing is known of the repo, and nobody counts who asks for what."""
+        if self.request.meter is not None or self.request.files is not None:
+            return False
+        return not self.request.cache or not evidence.knows(self.request, self.place.url)
+
+    def _documents(self) -> Documents:
         listing, config = self.listing(), None
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
@@ -97,36 +120,42 @@ class _Repo:
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
         missing = [name for name in wanted if name not in found]
-        found |= self._read(missing)
+        found |= self._read(missing, ahead=kept is None)
         for name in (CONFIG, INDEX):
             if name not in found and (name == CONFIG or (self.sizes is not None and name in wanted)):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
-        shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes)
+        shards: Shards = HubShards(self.client, self.url, self.refused, self.sizes, self.begun)
         if kept is not None:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
 
-    def _read(self, names: Collection[str]) -> dict[str, Document]:
-        """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it."""
+    def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
+        """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.
+
+        Args:
+            ahead: whether headers that will be read in any case may be asked for besides.
+        """
         with ThreadPoolExecutor(2) as pool:
             others = {name: pool.submit(self._companion, name) for name in names if name != CONFIG}
             try:
                 if self.request.meter:  # whose quota may end here: a repo's config is to be asked for once
                     _ = [reading.result() for reading in others.values()]
                 found = {CONFIG: self._document(CONFIG)} if CONFIG in names else {}
+                if ahead and self.request.meter is None:  # and this repo may be read
+                    self.begun = begun(self.client, self.url, self.refused, self.sizes, self.request.headers)
                 found |= {name: reading.result() for name, reading in others.items()}
             except BaseException:
                 self.client.deadline.stop()  # nobody waits for the other one
                 raise
         return {name: one for name, one in found.items() if one}
 
-    def url(self, name: str) -> str:
-        """Where a file is, at the commit once that is known."""
+    def url(self, name: str, revision: str | None = None) -> str:
+        """Where a file is, at the commit once that is known, or at another revision."""
         path = f"{self.subfolder}/{name}" if self.subfolder else name
-        return self.place.file(self.model, self.commit or self.asked, path)
+        return self.place.file(self.model, revision or self.commit or self.asked, path)
 
     def named(self, name: str) -> str:
         """A file as messages call it."""
@@ -207,14 +236,12 @@ class _Repo:
         what, size, cap = self.named(name), (self.sizes or {}).get(name), CAPS.get(name, CAPS[CONFIG])
         if size is not None and size > cap:
             raise FetchError("UnreadableFile", f"{what} has {size:,} bytes; at most {cap:,} are read.")
-        try:
-            answer = self.client.document(what, self.url(name), cap)
-        except Denied as denied:
-            self._learn(denied.commit)
-            if denied.status == 404 and denied.code in ("", "EntryNotFound"):
+        answer = (self._answered(size) if name == CONFIG else None) or self._ask(what, self.url(name), cap)
+        self._learn(answer.commit)
+        if isinstance(answer, Denied):
+            if answer.status == 404 and answer.code in ("", "EntryNotFound"):
                 return None
-            raise self.refused(denied, what) from None
-        self._learn(answer.headers.get("X-Repo-Commit", ""))
+            raise self.refused(answer, what) from None
         if size is not None and size != len(answer.body):
             raise FetchError(
                 "HubError",
@@ -222,6 +249,26 @@ class _Repo:
                 " again.",
             )
         return Document(f"{self.label} {name}", answer.body)
+
+    def _ask(self, what: str, url: str, cap: int) -> Answer | Denied:
+        try:
+            return self.client.document(what, url, cap)
+        except Denied as denied:
+            return denied
+
+    def _ahead(self) -> Answer | Denied | None:
+        """config.json as the branch has it, asked for while the listing is; None where that does not work out."""
+        with suppress(FetchError):
+            return self._ask(self.named(CONFIG), self.url(CONFIG, self.asked), CAPS[CONFIG])
+        return None
+
+    def _answered(self, size: int | None) -> Answer | Denied | None:
+        """The same, once, if it is of the commit that is known, if any is, and as long as listed."""
+        early, self.early = self.early, None
+        answer = early.result() if early is not None else None
+        if answer is None or self.commit not in (None, answer.commit):
+            return None
+        return answer if isinstance(answer, Denied) or size in (None, len(answer.body)) else None
 
     def _companion(self, name: str) -> Document | None:
         """A further document; of a tokenizer what its beginning says of added tokens, if it can be had."""
@@ -244,29 +291,4 @@ class _Repo:
 
     def refused(self, denied: Denied, what: str) -> FetchError:
         """What an answer without the file means."""
-        code, where, page = denied.code, self.place.shown, f"{self.place.shown}/{printable(self.model)}"
-        if code == "GatedRepo":
-            said = f"{self.label} is gated. Accept its terms on {page}, then `hf auth login` or set HF_TOKEN."
-            if denied.signed:
-                said = (
-                    f"{self.label} is gated, and the account of the token that was sent has no access. Accept its terms"
-                    f" on {page} with that account, or send another token."
-                )
-            return FetchError("GatedRepo", said)
-        if code == "RevisionNotFound":
-            return FetchError(
-                "NoSuchRevision",
-                f"{printable(self.model)} has no revision {printable(self.asked)}. Give a branch, a tag or a full"
-                " commit.",
-            )
-        hidden = denied.status == 401 and not code and not denied.said.startswith("Invalid credentials")
-        if denied.own and (code == "RepoNotFound" or hidden):
-            hint = "send the token of an account that may read it" if denied.signed else "set HF_TOKEN"
-            return FetchError(
-                "NoSuchRepo",
-                f"no repo {printable(self.model)} on {where}, or it is private: check the name, or {hint}. Nor is"
-                " there a local folder of that name.",
-            )
-        if denied.said == "Access to this resource is disabled.":
-            return FetchError("HubError", f"access to {self.label} is disabled by {where}.")
-        return denied.error(what)
+        return refusal(denied, what, self.model, self.asked, self.label, self.place.shown)

@@ -45,6 +45,15 @@ TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 
 
+Early = Literal["all", "unindexed"]
+"""Headers that a run reads whatever it finds: all of them, or those of a checkpoint without an index."""
+
+
+def early(depth: str) -> Early | None:
+    """What a run that is to look so far reads in any case."""
+    return {"headers": "all", "auto": "unindexed"}.get(depth)  # type: ignore[return-value]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Which checkpoint, and where to look for it.
@@ -60,6 +69,7 @@ class Request:
         files: bytes of the files of a repo by name, None for an unknown size, where they are known; `revision` is then
             the commit, and nothing is listed.
         meter: counts the requests to the Hub, where many runs share a quota.
+        headers: which headers will be read in any case, so that they may be asked for early.
     """
 
     model: str
@@ -71,6 +81,7 @@ class Request:
     cache: bool = True
     files: Mapping[str, int | None] | None = field(default=None, hash=False)
     meter: "Meter | None" = field(default=None, compare=False)
+    headers: Early | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:

@@ -1,12 +1,12 @@
 """The headers of weight files, by ranged reads: a few kilobytes of each."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from threading import Lock
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.client import Client, Denied, Empty
-from hfcount.fetcher.connections import WORKERS
+from hfcount.fetcher.connections import workers
 from hfcount.fetcher.interface import Progress
 from hfcount.formats.safetensors import Shard, header_end, read_shard
 from hfcount.formats.samples import Piece, Samples, digest
@@ -16,9 +16,26 @@ PREFETCH = 65_536
 """Bytes of the first request. Of 659 shards of published checkpoints, 656 have a header below this, and 555 one below
 half of it."""
 
+_SHORTEST, _LONG = 8_192, 262_144  # bytes of it where the index says how long headers are
+
+
+def likely_length(index: int | None, shards: int) -> int:
+    """How many bytes of each shard to ask for at first, so that most headers come whole.
+
+    A header says of a tensor its name, dtype, shape and place, an index its name and a file: the first is at most twice
+    as long. A short request is answered within the first packets of a connection.
+
+    Args:
+        index: bytes of the index; None where there is none.
+        shards: how many files it names.
+    """
+    if index is None or not shards:
+        return PREFETCH
+    return max(_SHORTEST, min(_LONG, 2 * index // shards))
+
 
 LONGEST, _ALL = 25_000_000, 100_000_000
-"""Bytes of one header, and of all that need a second request: the Hub itself reads none that is longer."""
+"""Bytes of one header, and of all that are longer than PREFETCH: the Hub itself reads none that is longer."""
 
 
 def read_headers(
@@ -26,33 +43,61 @@ def read_headers(
     urls: Mapping[str, str],
     done: Progress,
     refused: Callable[[Denied, str], FetchError] = Denied.error,
+    likely: int = PREFETCH,
 ) -> dict[str, Shard]:
     """The shards behind `urls` (name to URL), several at a time; one that is not there is left out.
 
     Args:
         refused: says what an answer without the file means.
+        likely: bytes of each file that are asked for at first.
 
     Raises:
         FetchError: a server could not be reached, refused, or does not serve ranges. Then all others are left off.
     """
-    found: dict[str, Shard] = {}
-    room = _Room()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        futures = {
-            pool.submit(_first_bytes, client, name, url, refused, room): name for name, url in sorted(urls.items())
-        }
+    return Headers(client, urls, refused, likely).collect(urls, done)
+
+
+class Headers:
+    """Headers that are being read, several at a time; arguments as of `read_headers`."""
+
+    def __init__(
+        self,
+        client: Client,
+        urls: Mapping[str, str],
+        refused: Callable[[Denied, str], FetchError] = Denied.error,
+        likely: int = PREFETCH,
+    ) -> None:
+        self._client, self._refused, self._likely, self._room = client, refused, likely, _Room()
+        self._pool = ThreadPoolExecutor(workers(client.round_trip))
+        self._reading = {name: self._read(name, url) for name, url in sorted(urls.items())}
+
+    def _read(self, name: str, url: str) -> "Future[tuple[int, bytes] | None]":
+        return self._pool.submit(_first_bytes, self._client, name, url, self._refused, self._room, self._likely)
+
+    def collect(self, urls: Mapping[str, str], done: Progress) -> dict[str, Shard]:
+        """The shards behind `urls`, those included that were not begun with; raises as `read_headers` does."""
+        found: dict[str, Shard] = {}
+        begun = self._reading
+        self._reading = {name: begun.get(name) or self._read(name, url) for name, url in sorted(urls.items())}
+        reading = {future: name for name, future in self._reading.items()}
+        self._reading, begun = {}, {}  # which would hold the bytes
         try:
-            for future in as_completed(list(futures)):
-                name = futures.pop(future)  # which holds the bytes
+            for future in as_completed(list(reading)):
+                name = reading.pop(future)  # which holds the bytes
                 # Parsed here: workers that parse would take the interpreter's lock from those that wait.
                 if (read := future.result()) is not None:
                     found[name] = read_shard(name, *read)
                 done()
         except BaseException:
-            client.deadline.stop()
-            pool.shutdown(cancel_futures=True)
+            self._client.deadline.stop()
             raise
-    return found
+        finally:
+            self.end()
+        return found
+
+    def end(self) -> None:
+        """Begins nothing more, and waits for what is on its way: the client's deadline cuts that short."""
+        self._pool.shutdown(cancel_futures=True)
 
 
 def read_pieces(
@@ -72,7 +117,7 @@ def read_pieces(
         except Denied as denied:
             raise refused(denied, printable(piece.file)) from None
 
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(workers(client.round_trip)) as pool:
         try:
             found = dict(zip(urls, pool.map(read, urls), strict=True))
         except BaseException:
@@ -101,14 +146,15 @@ class _Room:
 
 
 def _first_bytes(
-    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _Room
+    client: Client, name: str, url: str, refused: Callable[[Denied, str], FetchError], room: _Room, likely: int
 ) -> tuple[int, bytes] | None:
     """A file's size and its bytes to the end of the header; None where there is no such file."""
     what = printable(name)
     try:
-        first, size = client.range(what, url, 0, PREFETCH)
+        first, size = client.range(what, url, 0, likely)
         if len(first) < (end := header_end(first, size)):
-            room.take(what, end)
+            if end > PREFETCH:
+                room.take(what, end)
             first += client.range(what, url, len(first), end)[0]
     except Empty:
         return 0, b""

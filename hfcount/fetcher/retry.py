@@ -98,7 +98,8 @@ class HubRetry(Retry):
     """urllib3's Retry for connections that fail; answers that ask to wait are seen to by `Deadline.pause`."""
 
     def __init__(self, deadline: Deadline | None = None, **settings: Any) -> None:
-        usual: dict[str, Any] = {"total": 5, "connect": 2, "read": 1, "backoff_factor": 0.5, "backoff_max": 8}
+        usual: dict[str, Any] = {"total": 5, "connect": 2, "read": 1, "other": 1}  # such as a certificate's
+        usual |= {"backoff_factor": 0.5, "backoff_max": 8}
         # urllib3 would read an answer to its end before it asks again, however long that is.
         usual |= {"status": 0, "redirect": False, "raise_on_status": False, "respect_retry_after_header": False}
         super().__init__(**(usual | settings))

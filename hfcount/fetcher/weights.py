@@ -72,7 +72,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     """The weight files of a checkpoint, as its index names them and its listing shows them."""
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
-    apart = {name: why for name in others if (why := _apart(name))}
+    apart = {name: why for name in others if (why := set_apart(name))}
     beside = [name for name in others if name not in apart]
     if index is None and (names is None or SINGLE in names):
         named = frozenset({SINGLE})
@@ -142,6 +142,7 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     return sets
 
 
-def _apart(name: str) -> str | None:
+def set_apart(name: str) -> str | None:
+    """Why no loader takes a file by itself for a part of the model, by its name; None where one may."""
     stem = name.removesuffix(".safetensors")
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)

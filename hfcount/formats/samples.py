@@ -1,7 +1,6 @@
 """Pieces of weight files, told from one another by their digests."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 
@@ -19,6 +18,8 @@ Samples = Mapping[Piece, str]
 
 def digest(raw: bytes) -> str:
     """What stands for some bytes where they are compared with others."""
+    from hashlib import sha256  # which loads OpenSSL, and is seldom needed
+
     return sha256(raw).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""A proxy in front of a loopback server, which holds back every request for as long as a round trip would take.
+"""A proxy in front of a loopback server, which holds back requests and new connections as long as a round trip takes.
 
 As a script, `delay.py PORT SECONDS`, it forwards to that port until its standard input closes, and prints its own port.
 """
@@ -22,10 +22,15 @@ def forward(port: int, seconds: float) -> int:
 def _accept(listener: socket.socket, port: int, seconds: float) -> None:
     while True:
         client, _ = listener.accept()
-        server = socket.create_connection(("127.0.0.1", port))
-        for source, target, wait in ((client, server, seconds), (server, client, 0.0)):
-            source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            Thread(target=_copy, args=(source, target, wait), daemon=True).start()
+        Thread(target=_connect, args=(client, port, seconds), daemon=True).start()
+
+
+def _connect(client: socket.socket, port: int, seconds: float) -> None:
+    time.sleep(seconds)
+    server = socket.create_connection(("127.0.0.1", port))
+    for source, target, wait in ((client, server, seconds), (server, client, 0.0)):
+        source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        Thread(target=_copy, args=(source, target, wait), daemon=True).start()
 
 
 def _copy(source: socket.socket, target: socket.socket, wait: float) -> None:

@@ -1,23 +1,29 @@
 """A loopback Hub for one checkpoint, as a child process: sparse shards with the headers that the real ones have.
 
-As a script it serves a folder laid out as <org>/<name>/<file> until its standard input closes, and prints its port.
+As a script, `hub.py FOLDER [SECONDS]`, it serves a folder laid out as <org>/<name>/<file> until its standard input
+closes, and prints its port; with SECONDS over TLS, so far away, and with a redirect to another host for weight files.
 """
 
 import json
 import re
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any
 
+from delay import forward
+
+CERTIFICATE = Path(__file__).resolve().parents[1] / "certificates" / "here.pem"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _REVISION = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/revision/[^/?]+(\?.*)?")
-_RESOLVE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)")
+_RESOLVE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<file>[^?]+)(\?.*)?")
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -26,6 +32,8 @@ class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else the client waits for a delayed acknowledgement
     wbufsize = -1  # headers and body in one write
+    files: int | None = None
+    """The port that has the weight files, where that is another one."""
 
     def do_HEAD(self) -> None:
         self._answer(with_body=False)
@@ -46,6 +54,10 @@ class _Handler(SimpleHTTPRequestHandler):
         path = Path(self.directory, asked["repo"], asked["file"]) if asked else None
         if path is None or not path.is_file():
             self._send(404, {"X-Error-Code": "EntryNotFound"}, b"Entry not found", with_body)
+            return
+        if self.files and path.suffix == ".safetensors":
+            place = f"https://127.0.0.1:{self.files}{self.path}?{'signature=' + 900 * 'a'}"
+            self._send(302, {"Location": place}, f"Found. Redirecting to {place}".encode(), with_body)
             return
         size = path.stat().st_size
         headers = {"ETag": f'"{path.name}-{size}"', "Accept-Ranges": "bytes"}
@@ -71,6 +83,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if with_body:
             self.wfile.write(body)
         self.wfile.flush()
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # as many connections may wait for their turn
 
 
 def lay_out(folder: Path, config: bytes, index: bytes, shapes: Mapping[str, tuple[int, ...]], dtype: str) -> None:
@@ -104,15 +120,20 @@ def lay_out(folder: Path, config: bytes, index: bytes, shapes: Mapping[str, tupl
 
 
 @contextmanager
-def serving(root: Path) -> Iterator[dict[str, str]]:
-    """A running server over `root`; yields the environment in which huggingface_hub takes it for the Hub."""
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def serving(root: Path, seconds: float | None = None) -> Iterator[dict[str, str]]:
+    """A running server over `root`; yields the environment in which huggingface_hub takes it for the Hub.
+
+    Args:
+        seconds: away, over TLS and with redirects to another host; plain and here if None.
+    """
+    command = [sys.executable, __file__, str(root), *([] if seconds is None else [str(seconds)])]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         port = _stream(process.stdout).readline().strip()
         yield {
-            "HF_ENDPOINT": f"http://127.0.0.1:{port}",
+            "HF_ENDPOINT": f"http{'' if seconds is None else 's'}://127.0.0.1:{port}",
+            "REQUESTS_CA_BUNDLE": str(CERTIFICATE),
+            "SSL_CERT_FILE": str(CERTIFICATE),
             "HF_HOME": str(root / ".home"),
             "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -130,16 +151,24 @@ def _stream(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
-def _serve(root: str) -> None:
-    def handler(*args: Any) -> _Handler:
-        return _Handler(*args, directory=root)
+def _serve(root: str, seconds: float | None) -> None:
+    class Redirecting(_Handler):
+        files = None if seconds is None else _start(_Handler, root, seconds)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    print(server.server_port, flush=True)
+    print(_start(Redirecting, root, seconds), flush=True)
     sys.stdin.read()
-    server.shutdown()
+
+
+def _start(answering: type[_Handler], root: str, seconds: float | None) -> int:
+    """Starts a server in the background; the port where it is met."""
+    server = _Server(("127.0.0.1", 0), partial(answering, directory=root))
+    if seconds is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return forward(server.server_port, seconds) if seconds else server.server_port
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else None)

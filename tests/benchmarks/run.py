@@ -171,6 +171,29 @@ def behind_a_delay(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
             )
 
 
+def far_away(options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
+    """A Hub as it is met: over TLS, with a redirect to another host for each weight file, here and 80 ms away."""
+    for model in (DENSE, ROUTED):
+        source = FIXTURES / model
+        shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(config(model)).tensors()}
+        lay_out(scratch / model, (source / "config.json").read_bytes(), (source / INDEX).read_bytes(), shapes, "BF16")
+    for model, depth, seconds, at_most in (
+        (ROUTED, "headers", 0.08, 0.5),
+        (DENSE, "headers", 0.08, 0.7),
+        (DENSE, "index", 0.08, 0.55),
+        (ROUTED, "headers", 0.0, 0.9),
+    ):
+        with serving(scratch, seconds) as environment:
+            yield compare(
+                f"TLS, {1000 * seconds:.0f} ms away, {depth} of {model.split('/')[1]}",
+                process(_afresh([sys.executable, "-m", "hfcount", "-q", "--depth", depth, model]), environment),
+                process(_afresh([sys.executable, "-c", _READ_HEADERS, model]), environment),
+                called="get_safetensors_metadata",
+                rounds=options.rounds,
+                at_most=at_most,
+            )
+
+
 def _afresh(command: list[str]) -> list[str]:
     """The command with an empty cache of its own."""
     script = 'rm -rf "$HF_HOME" && exec "$@"'
@@ -291,6 +314,7 @@ MEASURES: tuple[Callable[[argparse.Namespace, Path], Iterator[Row]], ...] = (
     against_safetensors_metadata,
     headers_from_a_hub,
     behind_a_delay,
+    far_away,
     against_meta_device,
     config_to_totals,
     every_architecture,
