@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 from build import FAMILIES, TINY, Json, config, index, save
+from conftest import shared
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich.console import Console
@@ -299,15 +300,26 @@ def _obeyed(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip().startswith("::") or "##[" in line]
 
 
+@pytest.fixture(scope="module")
+def commanding(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """Reports that have workflow commands wherever they may have text."""
+    folder = tmp_path_factory.mktemp("commanding")
+    return shared(
+        tmp_path_factory,
+        "commanding",
+        lambda: [
+            _commanding(folder, extras=("tensors", "formula")),
+            _commanding(folder, "::error::model"),
+            _commanding(folder, "##[error]model"),
+            failed("::error::x", FetchError("HubError", "x" * 30 + " ::error::said " * 20)),
+        ],
+    )
+
+
 @pytest.mark.parametrize("width", [40, 41, 42, 43, 60, 79, 80, 81, 119, 120, 160, 200])
-def test_no_line_is_a_workflow_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+def test_no_line_is_a_workflow_command(commanding: list[Report], monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    reports = [
-        _commanding(tmp_path, extras=("tensors", "formula")),
-        _commanding(tmp_path, "::error::model"),
-        _commanding(tmp_path, "##[error]model"),
-        failed("::error::x", FetchError("HubError", "x" * 30 + " ::error::said " * 20)),
-    ]
+    reports = commanding
     for some in (reports, reports[:1], reports[-1:]):
         for render in (table.render, markdown.render, lines.render):
             assert _obeyed(text := render(some)) == []
