@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import modules
+import pytest
 from build import Json
 
 import hfcount
@@ -40,6 +41,7 @@ def names(config: Json) -> list[str]:
     return [one.name for one in hfcount.blueprint(config).tensors()]
 
 
+@pytest.mark.long
 def test_the_record_is_current() -> None:
     assert FILE.read_text(encoding="utf-8") == modules.text(modules.recorded()), (
         "python tests/tools/modules.py writes it"
