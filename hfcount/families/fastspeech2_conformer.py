@@ -1,5 +1,7 @@
 """FastSpeech 2 with conformers: text to a spectrogram, by predicted durations, pitch and energy (arXiv:2006.04558)."""
 
+from typing import Self
+
 from hfcount import keys
 from hfcount.components.spectrograms import Postnet
 from hfcount.mapper import MAX_LAYERS, Config
@@ -34,7 +36,7 @@ class Predictors(Record):
     energy: Predictor
 
     @classmethod
-    def read(cls, c: Config) -> "Predictors":
+    def read(cls, c: Config) -> Self:
         """Their sizes."""
 
         def sizes(end: str, symbol: str) -> list[int]:

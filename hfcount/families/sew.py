@@ -1,5 +1,7 @@
 """SEW and SEW-D: wav2vec 2.0 whose layers see squeezed sequences, SEW-D's like DeBERTa's (arXiv:2109.06870)."""
 
+from typing import Self
+
 from hfcount import keys
 from hfcount.components.speech import UNHEARD, Speech, speech
 from hfcount.components.waveforms import Waveform, waveform_layer
@@ -26,7 +28,7 @@ class Disentangled(Record):
     p2c: bool
 
     @classmethod
-    def read(cls, c: Config) -> "Disentangled":
+    def read(cls, c: Config) -> Self:
         """What the config says of them."""
         relative, shared = c.bool("relative_attention"), c.bool("share_att_key")
         near, rows = c.int("position_buckets", default=-1, minimum=-1), c.int("max_position_embeddings")

@@ -1,6 +1,7 @@
 """X-Codec and the tokenizer of Higgs Audio: DAC's network and a recogniser's, coded together (arXiv:2408.17175)."""
 
 from math import ceil, log2
+from typing import Self
 
 from hfcount import families, keys
 from hfcount.components.codecs import product
@@ -33,7 +34,7 @@ class Semantic(Record):
     unit_kernel_size: int
 
     @classmethod
-    def read(cls, c: Config, width: int) -> "Semantic":
+    def read(cls, c: Config, width: int) -> Self:
         """Its sizes; what the recogniser made is `width` wide."""
         strides, scales = c.ints("strides"), c.entries("channel_ratios")
         if not strides or len(strides) != len(scales) or not all(isinstance(scale, int | float) for scale in scales):
