@@ -1,7 +1,7 @@
 """Encoders of speech with the heads of wav2vec 2.0, and what only these heads have."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 from hfcount.errors import ConfigError
 from hfcount.keys import decoder_spec, divides, named, sized
@@ -12,6 +12,8 @@ from hfcount.parts.temporal import conv
 from hfcount.spec import Head, Layer, Layers, Record, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+
+T = TypeVar("T")
 
 SPEECH_HEADS: Mapping[str, Head] = {
     **named(("Model", "ForSequenceClassification"), ForCTC="ctc", ForAudioFrameClassification="token_classification"),
@@ -27,6 +29,17 @@ UNHEARD = tuple(
     " xvector_output_dim".split()
 )
 """Keys of encoders of speech that affect no shape, or only those of a head or an adapter that a model may lack."""
+
+
+def needed(sizes: T | None, head: Head) -> T:
+    """The sizes of a head, which the config has.
+
+    Raises:
+        TypeError: it does not.
+    """
+    if sizes is None:
+        raise TypeError(f"this encoder of speech has no sizes of the head {head}")
+    return sizes
 
 
 class Frames(NamedTuple):
@@ -168,17 +181,18 @@ class Speech(Record):
         """
         d, labels = s.hidden, dict[str, Block]()
         weights = Tensor((s.depth + 1,), component="other") if self.weighted else None
-        if s.head == "sequence_classification" and (wide := self.classifier_proj_size) is not None:
+        if s.head == "sequence_classification":
+            wide = needed(self.classifier_proj_size, s.head)
             labels[s.head] = block(
                 layer_weights=weights, projector=Linear(d, wide, True, "other"), classifier=classifier(s, wide)
             )
         if s.head == "token_classification":
             labels[s.head] = block(layer_weights=weights, classifier=classifier(s))
-        if s.head == "speaker_classification" and self.speakers is not None:
-            own = self.speakers.tensors(d, s.labels)
+        if s.head == "speaker_classification":
+            own = needed(self.speakers, s.head).tensors(d, s.labels)
             labels[s.head] = Block({**block(layer_weights=weights).children, **own.children})
-        if s.head == "ctc" and self.vocab_size is not None:
-            labels[s.head] = block(lm_head=Linear(s.output, self.vocab_size, True, "lm_head"))
+        if s.head == "ctc":
+            labels[s.head] = block(lm_head=Linear(s.output, needed(self.vocab_size, s.head), True, "lm_head"))
         return headed(s, prefix, body, **labels, **more)
 
 

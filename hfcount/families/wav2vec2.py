@@ -1,7 +1,7 @@
 """wav2vec 2.0, HuBERT, UniSpeech and WavLM: convolutions over the waveform, then layers (arXiv:2006.11477)."""
 
 from hfcount import keys
-from hfcount.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, speech
+from hfcount.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, needed, speech
 from hfcount.components.waveforms import Waveform, waveform_layer
 from hfcount.mapper import Config
 from hfcount.parts.classic import mha
@@ -89,8 +89,9 @@ def blueprint(s: Spec[Wav2Vec2]) -> Block:
         return altered(usual, attention=_relative(d, one)) if own.relative else usual
 
     body = altered(own.waveform.tensors(s, layer), adapter=own.speech.adapted(s))
-    books = own.speech.codebooks if s.head == "pretraining" else None
-    taught = {"pretraining": _taught(s, books)} if books else {}
+    taught = dict[str, Block]()
+    if s.head == "pretraining":
+        taught["pretraining"] = _taught(s, needed(own.speech.codebooks, s.head))
     return own.speech.heads(s, s.family.replace("-", "_"), body, **taught)
 
 

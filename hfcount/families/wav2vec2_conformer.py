@@ -1,7 +1,7 @@
 """wav2vec 2.0 with conformers for layers (arXiv:2010.05171)."""
 
 from hfcount import keys
-from hfcount.components.speech import SPEECH_HEADS, UNHEARD, Speech, speech
+from hfcount.components.speech import SPEECH_HEADS, UNHEARD, Speech, needed, speech
 from hfcount.components.waveforms import Waveform
 from hfcount.mapper import Config
 from hfcount.parts import altered, within
@@ -58,6 +58,7 @@ def blueprint(s: Spec[Wav2Vec2Conformer]) -> Block:
         half = (s.layers[0].layer.attention.head_dim + 1) // 2
         body = within(body, encoder=block(embed_positions=block("embedding", inv_freq=buffer(half))))
     body = altered(body, adapter=own.speech.adapted(s))
-    books = own.speech.codebooks if s.head == "pretraining" else None
-    taught = {"pretraining": books.tensors(d, own.waveform.width)} if books else {}
+    taught = dict[str, Block]()
+    if s.head == "pretraining":
+        taught["pretraining"] = needed(own.speech.codebooks, s.head).tensors(d, own.waveform.width)
     return own.speech.heads(s, "wav2vec2_conformer", body, **taught)
