@@ -1,11 +1,11 @@
 """DAC: a waveform as codes of residual codebooks, and back, with periodic activations (arXiv:2306.06546)."""
 
 from hfcount import keys
+from hfcount.components.codecs import DacDecoder, DacEncoder, ratios
 from hfcount.mapper import Config
 from hfcount.parts import embedding
-from hfcount.parts.codecs import dac_decoder, dac_encoder
 from hfcount.parts.temporal import conv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -13,25 +13,34 @@ MODEL_TYPES = ("dac",)  # transformers 5.23: modeling_dac.py
 IGNORED = ("hop_length", "sampling_rate")
 
 
-def spec(c: Config) -> Spec:
-    down, words = keys.ratios(c, "downsampling_ratios"), c.int("codebook_size")
-    up = keys.ratios(c, "upsampling_ratios", down[::-1])
+class Dac(Sizes):
+    """What DAC alone has: an encoder, a decoder, and codebooks between them."""
+
+    encoder: DacEncoder
+    decoder: DacDecoder
+    codebook_size: int
+    n_codebooks: int = size("n_q")
+    codebook_dim: int = size("d_q")
+
+
+def spec(c: Config) -> Spec[Dac]:
+    down, words = ratios(c, "downsampling_ratios"), c.int("codebook_size")
+    up = ratios(c, "upsampling_ratios", down[::-1])
     if words & (words - 1):
         raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     narrow, wide = c.int("encoder_hidden_size"), c.int("decoder_hidden_size")
-    traits = keys.dac(narrow, wide, down, up) | {
-        "n_codebooks": keys.sized("n_q", c.int("n_codebooks")),
-        "codebook_size": keys.sized("|V|", words),
-        "codebook_dim": keys.sized("d_q", c.int("codebook_dim")),
-    }
-    return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down)), traits=traits)
+    encoder, decoder = DacEncoder.of(narrow, down), DacDecoder.of(wide, up)
+    own = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.sized("|V|", words))
+    return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down))).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    narrow, table = of["codebook_dim"], embedding(of["codebook_size"], of["codebook_dim"])
+def blueprint(s: Spec[Dac]) -> Block:
+    d, own = s.hidden, s.own
+    narrow, table = own.codebook_dim, embedding(own.codebook_size, own.codebook_dim)
     quantizer = block(in_proj=conv(d, narrow, 1), out_proj=conv(narrow, d, 1), codebook=table)
-    codebooks = Repeat(Indices.below(of["n_codebooks"]), quantizer)
+    codebooks = Repeat(Indices.below(own.n_codebooks), quantizer)
     return block(
-        encoder=dac_encoder(of, d), quantizer=block("embedding", quantizers=codebooks), decoder=dac_decoder(of, d)
+        encoder=own.encoder.tensors(d),
+        quantizer=block("embedding", quantizers=codebooks),
+        decoder=own.decoder.tensors(d),
     )

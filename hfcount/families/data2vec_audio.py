@@ -1,42 +1,51 @@
 """data2vec for speech: wav2vec 2.0 with several convolutions for positions (arXiv:2202.03555)."""
 
 from hfcount import keys
+from hfcount.components.speech import UNHEARD, Speech, speech
+from hfcount.components.waveforms import Waveform, waveform_layer
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, stack
-from hfcount.parts.audio import filters, last_filter, masked, waveform_adapter, waveform_layer
-from hfcount.parts.speech import speech_heads
 from hfcount.parts.temporal import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("data2vec-audio",)  # transformers 5.23: modeling_data2vec_audio.py
-IGNORED = (*keys.UNHEARD, "feat_extract_norm")
+IGNORED = (*UNHEARD, "feat_extract_norm")
 
 
-def spec(c: Config) -> Spec:
+class Data2VecAudio(Record):
+    """What data2vec for speech alone has: for positions, so many convolutions."""
+
+    waveform: Waveform
+    speech: Speech
+    positions: int
+    conv_pos_kernel_size: int
+
+
+def spec(c: Config) -> Spec[Data2VecAudio]:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
-    count = c.int("num_conv_pos_embeddings", maximum=MAX_LAYERS)
-    own = {
-        "num_conv_pos_embeddings": keys.sized("N_p", count),
-        "conv_pos_kernel_size": keys.sized("w_p", c.int("conv_pos_kernel_size")),
-        "each_normed": True,
-    }
-    return keys.speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.waveform(c) | own)
+    positions = keys.sized("N_p", c.int("num_conv_pos_embeddings", maximum=MAX_LAYERS))
+    kernel = keys.sized("w_p", c.int("conv_pos_kernel_size"))
+    layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
+    waveform = Waveform.read(c).but(each_normed=True, num_conv_pos_embeddings=positions)
+    whole = speech(c, layer)
+    own = Data2VecAudio(waveform=waveform, speech=whole.own, positions=positions, conv_pos_kernel_size=kernel)
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, before = s.hidden, s.traits, last_filter(s)
-    one = block(conv=conv(d // of["num_conv_pos_embedding_groups"], d, of["conv_pos_kernel_size"]))
+def blueprint(s: Spec[Data2VecAudio]) -> Block:
+    d, own, waves = s.hidden, s.own, s.own.waveform
+    one = block(conv=conv(d // waves.num_conv_pos_embedding_groups, d, own.conv_pos_kernel_size))
+    projection = Linear(waves.width, d, True)
     body = block(
-        masked_spec_embed=masked(s),
-        feature_extractor=filters(s),
-        feature_projection=block("embedding", layer_norm=layer_norm(before), projection=Linear(before, d, True)),
+        masked_spec_embed=waves.mask(d),
+        feature_extractor=waves.filters(),
+        feature_projection=block("embedding", layer_norm=layer_norm(waves.width), projection=projection),
         encoder=block(
-            pos_conv_embed=block("embedding", layers=Repeat(Indices.below(of["num_conv_pos_embeddings"]), one)),
+            pos_conv_embed=block("embedding", layers=Repeat(Indices.below(own.positions), one)),
             layer_norm=layer_norm(d),
             layers=stack(s.layers, lambda one: waveform_layer(d, one)),
         ),
     )
-    body = altered(body, adapter=waveform_adapter(s) if "num_adapter_layers" in of else None)
-    return speech_heads(s, "data2vec_audio", body)
+    return own.speech.heads(s, "data2vec_audio", altered(body, adapter=own.speech.adapted(s)))

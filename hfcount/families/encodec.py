@@ -3,10 +3,11 @@
 from math import ceil, log2
 
 from hfcount import keys
+from hfcount.components.codecs import Seanet, product
 from hfcount.mapper import Config
-from hfcount.parts.codecs import grouped, seanet_decoder, seanet_encoder, weight_normed
+from hfcount.parts.codecs import grouped, weight_normed
 from hfcount.parts.conversions import WEIGHT_NORM
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block, buffer
@@ -18,8 +19,19 @@ SPELLINGS = WEIGHT_NORM
 _RECURRENT = 1000  # layers of a recurrent network, whose tensors are numbered within their names
 
 
-def spec(c: Config) -> Spec:
-    d, words, traits = c.int("hidden_size"), c.int("codebook_size"), keys.seanet(c)
+class Encodec(Sizes):
+    """What EnCodec alone has; `grouped` says whether norms stand behind its convolutions."""
+
+    coder: Seanet
+    codebooks: int
+    codebook_size: int
+    codebook_dim: int
+    num_lstm_layers: int = size(maximum=_RECURRENT)
+    grouped: bool
+
+
+def spec(c: Config) -> Spec[Encodec]:
+    d, words, coder = c.int("hidden_size"), c.int("codebook_size"), Seanet.by_rates(c)
     if words & (words - 1):
         raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     norm = c.str("norm_type")
@@ -28,26 +40,24 @@ def spec(c: Config) -> Spec:
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):
         raise c.error("target_bandwidths must list numbers.", "target_bandwidths", code="HF001")
-    hop = keys.product([traits[f"ratio.{number}"] for number in range(traits["ratios"])])
-    frames = -(-c.int("sampling_rate") // hop)
-    traits |= {
-        "codebooks": Dim.named(
-            "n_q", int(1000 * rates[-1] // (int(frames) * max(1, ceil(log2(max(1, words)))))), "target_bandwidths"
-        ),
-        "codebook_size": keys.sized("|V|", words),
-        "codebook_dim": keys.sized("d_q", c.int("codebook_dim", default=d)),
-        "num_lstm_layers": c.int("num_lstm_layers", maximum=_RECURRENT),
-        "grouped": norm == "time_group_norm",
-    }
-    return keys.encoding(c, [], hidden=d, traits=traits)
+    frames, bits = -(-c.int("sampling_rate") // product(coder.ratios)), max(1, ceil(log2(max(1, words))))
+    own = Encodec.read(
+        c,
+        coder=coder,
+        codebooks=Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),
+        codebook_size=keys.sized("|V|", words),
+        codebook_dim=keys.sized("d_q", c.int("codebook_dim", default=d)),
+        grouped=norm == "time_group_norm",
+    )
+    return keys.encoding(c, [], hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, build = s.traits, grouped if s.traits["grouped"] else weight_normed
-    table = buffer(of["codebook_size"], of["codebook_dim"])
-    codebook = block(inited=buffer(1), cluster_size=buffer(of["codebook_size"]), embed=table, embed_avg=table)
+def blueprint(s: Spec[Encodec]) -> Block:
+    own, build = s.own, grouped if s.own.grouped else weight_normed
+    table = buffer(own.codebook_size, own.codebook_dim)
+    codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
     return block(
-        encoder=seanet_encoder(of, s.hidden, build, of["num_lstm_layers"]),
-        decoder=seanet_decoder(of, s.hidden, build, of["num_lstm_layers"]),
-        quantizer=block("embedding", layers=Repeat(Indices.below(of["codebooks"]), block(codebook=codebook))),
+        encoder=own.coder.encoder(s.hidden, build, own.num_lstm_layers),
+        decoder=own.coder.decoder(s.hidden, build, own.num_lstm_layers),
+        quantizer=block("embedding", layers=Repeat(Indices.below(own.codebooks), block(codebook=codebook))),
     )

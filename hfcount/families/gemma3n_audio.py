@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, rms_norm, stack
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("gemma3n_audio",)  # transformers 5.23: modeling_gemma3n.py
@@ -17,23 +17,38 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
+class Sampling(Record):
+    """A convolution over the spectrogram: its channels, and height and width of its kernel."""
+
+    channels: int
+    height: int
+    width: int
+
+
+class Gemma3nAudio(Sizes):
+    """What the tower alone has: two convolutions, which leave so many `bands`, and the kernel of its layers."""
+
+    convolutions: tuple[Sampling, ...]
+    bands: int
+    kernel: int = size("w", "conf_conv_kernel_size")
+
+
+def spec(c: Config) -> Spec[Gemma3nAudio]:
     d, channels = c.int("hidden_size"), c.ints("sscp_conv_channel_size", default=(128, 32))
     kernels, strides = _pairs(c, "sscp_conv_kernel_size", 3), _pairs(c, "sscp_conv_stride_size", 2)
     bands = c.int("input_feat_size")
     if len(channels) != 2:
         raise c.error("sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
-    traits: dict[str, int] = {}
-    for number, ((height, width), (_, stride)) in enumerate(zip(kernels, strides, strict=True)):
+    found = list[Sampling]()
+    for number, ((height, width), (_, stride), wide) in enumerate(zip(kernels, strides, channels, strict=True), 1):
         bands = keys.sized("b", (bands + 2 - width) // stride + 1)
-        traits[f"channels.{number}"] = keys.sized(f"C{number + 1}", channels[number])
-        traits[f"height.{number}"] = keys.sized(f"w_h{number + 1}", height)
-        traits[f"width.{number}"] = keys.sized(f"w_w{number + 1}", width)
-    traits |= {"bands": bands, "kernel": keys.sized("w", c.int("conf_conv_kernel_size"))}
+        sides = {"height": keys.sized(f"w_h{number}", height), "width": keys.sized(f"w_w{number}", width)}
+        found.append(Sampling(channels=keys.sized(f"C{number}", wide), **sides))
+    own = Gemma3nAudio.read(c, convolutions=tuple(found), bands=bands)
     mixer = keys.multi_head(c, d, c.int("conf_num_attention_heads"), bias=False, uneven="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.alike(layer, c.int("conf_num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d, traits=traits)
+    return keys.encoding(c, layers, hidden=d).having(own)
 
 
 def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
@@ -47,8 +62,8 @@ def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
     return found
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, rms_norm(s.hidden)
+def blueprint(s: Spec[Gemma3nAudio]) -> Block:
+    d, own, norm = s.hidden, s.own, rms_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
@@ -65,7 +80,7 @@ def blueprint(s: Spec) -> Block:
         convolution = block(
             pre_layer_norm=norm,
             linear_start=Linear(d, 2 * d),
-            depthwise_conv1d=block(weight=Tensor((d, 1, of["kernel"]))),
+            depthwise_conv1d=block(weight=Tensor((d, 1, own.kernel))),
             conv_norm=norm,
             linear_end=Linear(d, d),
         )
@@ -79,10 +94,9 @@ def blueprint(s: Spec) -> Block:
 
     sampling: dict[str, Node] = {}
     before = 1
-    for number in range(2):
-        wide = of[f"channels.{number}"]
-        weight = Tensor((wide, before, of[f"height.{number}"], of[f"width.{number}"]))
-        sampling[f"conv_{number}"] = block(conv=block(weight=weight), norm=layer_norm(wide, bias=False))
-        before = wide
-    sampling["input_proj_linear"] = Linear(before * of["bands"], d)
+    for number, one in enumerate(own.convolutions):
+        weight = Tensor((one.channels, before, one.height, one.width))
+        sampling[f"conv_{number}"] = block(conv=block(weight=weight), norm=layer_norm(one.channels, bias=False))
+        before = one.channels
+    sampling["input_proj_linear"] = Linear(before * own.bands, d)
     return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer))

@@ -1,13 +1,13 @@
 """Phonon TTS: Pocket TTS told of speakers and duration, and stored under its runtime's names (model card)."""
 
 from hfcount import keys
+from hfcount.components.flows import FlowHead
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.attention import fused_qkv
 from hfcount.parts.composite import renamed
 from hfcount.parts.conversions import qkv
-from hfcount.parts.flows import flow_head, loss_weighting
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("gradium_phonon_tts",)  # transformers 5.23: modeling_gradium_phonon_tts.py
@@ -57,7 +57,18 @@ _FLOW = {
 }
 
 
-def spec(c: Config) -> Spec:
+class GradiumPhononTTS(Sizes):
+    """What Phonon TTS alone has."""
+
+    flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
+    latent_dim: int = size("d_z")
+    audio_prompt_dim: int = size("d_a")
+    num_speakers_vocab_size: int = size("n_s")
+    num_speakers_embedding_dim: int = size("d_s")
+    duration_delta_embedding_dim: int = size("d_e")
+
+
+def spec(c: Config) -> Spec[GradiumPhononTTS]:
     heads = c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     if c.bool("attention_bias"):
@@ -67,22 +78,12 @@ def spec(c: Config) -> Spec:
         said = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
         raise c.error(said, "num_key_value_heads", observed=int(mixer.kv_heads))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    traits = keys.flow_head(c) | {key: keys.sized(letter, c.int(key)) for key, letter in _SIZES.items()}
-    known = ("ForConditionalGeneration",)
-    return keys.decoder_spec(c, layer, heads=known, traits=traits).but(tied=False)
+    own = GradiumPhononTTS.read(c)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).but(tied=False).having(own)
 
 
-_SIZES = {
-    "latent_dim": "d_z",
-    "audio_prompt_dim": "d_a",
-    "num_speakers_vocab_size": "n_s",
-    "num_speakers_embedding_dim": "d_s",
-    "duration_delta_embedding_dim": "d_e",
-}
-
-
-def blueprint(s: Spec) -> Block:
-    d, of, latent = s.hidden, s.traits, s.traits["latent_dim"]
+def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
+    d, own, latent = s.hidden, s.own, s.own.latent_dim
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
@@ -90,25 +91,25 @@ def blueprint(s: Spec) -> Block:
         wide, back = Linear(d, width, component="mlp"), Linear(width, d, component="mlp")
         return block(self_attn=attention, linear1=wide, linear2=back, norm1=layer_norm(d), norm2=layer_norm(d))
 
-    def told(width: int) -> Linear:
+    def projected(width: int) -> Linear:
         return Linear(width, d, component="projector")
 
-    speakers = embedding(of["num_speakers_vocab_size"], of["num_speakers_embedding_dim"])
+    speakers = embedding(own.num_speakers_vocab_size, own.num_speakers_embedding_dim)
     conditioners = block(
         transcript_in_segment=block(embed=embedding(s.vocab, d)),
-        speaker_wavs=block(output_proj=told(of["audio_prompt_dim"])),
-        num_speakers=block(embed=speakers, output_proj=told(of["num_speakers_embedding_dim"])),
-        duration_delta=block(output_proj=told(of["duration_delta_embedding_dim"])),
+        speaker_wavs=block(output_proj=projected(own.audio_prompt_dim)),
+        num_speakers=block(embed=speakers, output_proj=projected(own.num_speakers_embedding_dim)),
+        duration_delta=block(output_proj=projected(own.duration_delta_embedding_dim)),
     )
     flow = block(
         condition_provider=block(conditioners=conditioners),
-        input_linear=told(latent),
+        input_linear=projected(latent),
         bos_emb=Tensor((latent,), component="embedding"),
         emb_mean=buffer(latent),
         emb_std=buffer(latent),
         transformer=block(layers=stack(s.layers, layer)),
         out_norm=layer_norm(d),
         out_eos=Linear(d, 1, True, "lm_head"),
-        flow_net=renamed(renamed(flow_head(of, of["flow.condition_dim"]), _FLOW), {"mlp.3.weight": "alpha"}),
+        flow_net=renamed(renamed(own.flow.tensors(), _FLOW), {"mlp.3.weight": "alpha"}),
     )
-    return block(flow_lm=flow, latent_stats_num_updates=buffer(whole=True), loss_weighting=loss_weighting(of))
+    return block(flow_lm=flow, latent_stats_num_updates=buffer(whole=True), loss_weighting=own.flow.loss_weighting())

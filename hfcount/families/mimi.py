@@ -3,12 +3,12 @@
 from math import ceil
 
 from hfcount import keys
+from hfcount.components.codecs import Seanet, product
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, pre_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.parts.codecs import seanet_decoder, seanet_encoder
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Head, Layer, Spec
+from hfcount.spec import Head, Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block, buffer
 
@@ -21,8 +21,28 @@ SPELLINGS = {
 }
 
 
-def spec(c: Config) -> Spec:
-    d, traits = c.int("hidden_size"), keys.seanet(c, default=(8, 6, 5, 4))
+class Mimi(Record):
+    """What Mimi alone has.
+
+    `stride` is how many frames of the convolutions are one of the codes, None if there is no convolution between them;
+    `inner` is the width within its quantizers, of which the first are `semantic` and the rest `acoustic`.
+    """
+
+    coder: Seanet
+    stride: int | None
+    upsample_groups: int
+    semantic: int
+    acoustic: int
+    codebook_size: int
+    codebook_dim: int
+    inner: int
+    encodes: bool
+    decodes: bool
+    quantizes: bool
+
+
+def spec(c: Config) -> Spec[Mimi]:
+    d, coder = c.int("hidden_size"), Seanet.by_rates(c, default=(8, 6, 5, 4))
     heads, bias = c.int("num_attention_heads"), c.bool("attention_bias")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     words, codebooks, few = c.int("codebook_size"), c.int("num_quantizers"), c.int("num_semantic_quantizers")
@@ -31,22 +51,23 @@ def spec(c: Config) -> Spec:
     if few >= codebooks:
         said = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
         raise c.error(said, "num_semantic_quantizers", observed=int(few))
-    traits |= {
-        "stride": _stride(c, traits),
-        "upsample_groups": keys.sized("g", c.int("upsample_groups")),
-        "semantic": keys.sized("n_s", few),
-        "acoustic": codebooks - few,
-        "codebook_size": keys.sized("|V|", words),
-        "codebook_dim": keys.sized("d_q", c.int("codebook_dim", default=d)),
-        "inner": keys.sized("d_i", c.int("vector_quantization_hidden_dimension")),
-        "encodes": not c.family.endswith("decoder") and not _dropped(c, "encoder"),
-        "decodes": not c.family.endswith("encoder") and not _dropped(c, "decoder"),
-        "quantizes": c.family == "mimi",
-    }
-    keys.divides(c, "upsample_groups", traits["upsample_groups"], "hidden_size", d)
+    own = Mimi(
+        coder=coder,
+        stride=_stride(c, coder),
+        upsample_groups=keys.sized("g", c.int("upsample_groups")),
+        semantic=keys.sized("n_s", few),
+        acoustic=codebooks - few,
+        codebook_size=keys.sized("|V|", words),
+        codebook_dim=keys.sized("d_q", c.int("codebook_dim", default=d)),
+        inner=keys.sized("d_i", c.int("vector_quantization_hidden_dimension")),
+        encodes=not c.family.endswith("decoder") and not _dropped(c, "encoder"),
+        decodes=not c.family.endswith("encoder") and not _dropped(c, "decoder"),
+        quantizes=c.family == "mimi",
+    )
+    keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d).having(own)
 
 
 def _dropped(c: Config, half: str) -> bool:
@@ -54,19 +75,18 @@ def _dropped(c: Config, half: str) -> bool:
     return c.family == "mimi" and c.has(f"{half}_config") and c.is_null(f"{half}_config")
 
 
-def _stride(c: Config, traits: dict[str, int]) -> int:
-    """How many frames of the convolutions are one of the codes; 0 if there is no convolution between them."""
-    hop = keys.product([traits[f"ratio.{number}"] for number in range(traits["ratios"])])
+def _stride(c: Config, coder: Seanet) -> int | None:
+    hop = product(coder.ratios)
     rate = c.int("sampling_rate")
     frames = ceil(int(rate) / int(hop))
     given = c.number("_frame_rate", "frame_rate", default=None)
     wanted = int(rate) / (2 * int(hop)) if given is None else given
     key = "_frame_rate" if c.given("_frame_rate") else "frame_rate"
-    return 0 if frames == wanted else keys.worked(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
+    return None if frames == wanted else keys.worked(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, stride = s.hidden, s.traits, s.traits["stride"]
+def blueprint(s: Spec[Mimi]) -> Block:
+    d, of = s.hidden, s.own
     scale = block("other", scale=Tensor((d,)))
 
     def layer(one: Layer) -> Block:
@@ -75,25 +95,26 @@ def blueprint(s: Spec) -> Block:
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
 
     def quantizer(count: int) -> Block:
-        usage, table = buffer(of["codebook_size"]), buffer(of["codebook_size"], of["codebook_dim"])
+        usage, table = buffer(of.codebook_size), buffer(of.codebook_size, of.codebook_dim)
         codebook = block(initialized=buffer(1), cluster_usage=usage, embed_sum=table)
-        apart = of["inner"] != d
+        apart = of.inner != d
         return block(
             "embedding",
-            input_proj=conv(d, of["inner"], 1, False) if apart else None,
-            output_proj=conv(of["inner"], d, 1, False) if apart else None,
+            input_proj=conv(d, of.inner, 1, False) if apart else None,
+            output_proj=conv(of.inner, d, 1, False) if apart else None,
             layers=Repeat(Indices.below(count), block(codebook=codebook)),
         )
 
     transformer, found = block(layers=stack(s.layers, layer)), dict[str, Block]()
-    if of["encodes"]:
-        found |= {"encoder": seanet_encoder(of, d), "encoder_transformer": transformer}
-        found |= {"downsample": block("convolution", conv=conv(d, d, 2 * stride, False))} if stride else {}
-    if of["decodes"]:
-        found |= {"decoder": seanet_decoder(of, d), "decoder_transformer": transformer}
-        wider = upsampling(d, d // of["upsample_groups"], 2 * stride, False)
-        found |= {"upsample": block("convolution", conv=wider)} if stride else {}
-    if of["quantizes"]:
-        first, rest = quantizer(of["semantic"]), quantizer(of["acoustic"])
+    if of.encodes:
+        found |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
+        found |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}
+    if of.decodes:
+        found |= {"decoder": of.coder.decoder(d), "decoder_transformer": transformer}
+        if of.stride:
+            wider = upsampling(d, d // of.upsample_groups, 2 * of.stride, False)
+            found["upsample"] = block("convolution", conv=wider)
+    if of.quantizes:
+        first, rest = quantizer(of.semantic), quantizer(of.acoustic)
         found["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
     return Block(found)

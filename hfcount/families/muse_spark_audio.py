@@ -3,30 +3,37 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import mlp, rms_norm
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("muse_spark_audio",)  # transformers 5.23: modeling_muse_spark.py
 
 
-def spec(c: Config) -> Spec:
+class MuseSparkAudio(Sizes):
+    """What the tower alone has; `patch_sizes` are how many samples or features each stage joins."""
+
+    patch_sizes: tuple[int, ...]
+    conv_kernel_size: int = size("w")
+
+
+def spec(c: Config) -> Spec[MuseSparkAudio]:
     widths, joined = c.ints("hidden_sizes"), c.ints("patch_sizes")
     if not len(widths) == len(joined) == c.length("depths") == c.int("num_hidden_layers"):
         said = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
         raise c.error(said, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
-    traits = {f"patch_sizes.{place}": keys.sized(f"P{place + 1}", size) for place, size in enumerate(joined)}
-    traits["conv_kernel_size"] = keys.sized("w", c.int("conv_kernel_size"))
+    sizes = tuple(keys.sized(f"P{place}", one) for place, one in enumerate(joined, 1))
+    own = MuseSparkAudio.read(c, patch_sizes=sizes)
     hidden = layers[-1].layer.width
-    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size"), traits=traits)
+    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[MuseSparkAudio]) -> Block:
     stages, before = dict[str, Block](), 1
-    for place, part in enumerate(s.layers):
+    for place, (part, joined) in enumerate(zip(s.layers, s.own.patch_sizes, strict=True)):
         d, width = part.layer.width, part.layer.dense.width
-        convolution = block(weight=Tensor((d, 1, s.traits["conv_kernel_size"])), bias=Tensor((d,)))
-        table = Linear(before * s.traits[f"patch_sizes.{place}"], d, bias=True, component="embedding")
+        convolution = block(weight=Tensor((d, 1, s.own.conv_kernel_size)), bias=Tensor((d,)))
+        table = Linear(before * joined, d, bias=True, component="embedding")
         stages[str(place)] = block(
             patch_embedder=block(proj=table, norm=rms_norm(d)),
             conv_blocks=Repeat(part.indices, block(conv=convolution, norm=rms_norm(d), mlp=mlp(d, width))),

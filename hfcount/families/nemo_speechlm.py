@@ -2,11 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.families.nemotron3_diarization import Nemotron3Diarization
+from hfcount.families.nemotron3_diarization_audio import Lengthened, Stacked
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.composite import renamed
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
@@ -50,21 +51,25 @@ _TEXT = {
 }
 
 
-def spec(c: Config) -> Spec:
+class WordTimestamps(Sizes):
+    """What says when a word is said: the classes of a frame."""
+
+    vocab_size: int = size("|V_w|")
+
+
+def spec(c: Config) -> Spec[WordTimestamps]:
     text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
-    own = c.part("word_timestamp_config")
     listener = heard.parts["diarization"].parts["audio"]
     for one in (heard.parts["audio"], listener):
         a = one.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
             raise c.error("num_key_value_heads must be num_attention_heads within audio_config.", "audio_config")
     parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
-    traits = {"vocab_size": keys.sized("|V_w|", own.int("vocab_size"))}
-    heads = ("ForConditionalGeneration",)
-    return keys.around(c, text, parts, heads=heads, traits=traits).but(tied=False)
+    own = WordTimestamps.read(c.part("word_timestamp_config"))
+    return keys.around(c, text, parts, heads=("ForConditionalGeneration",)).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[WordTimestamps]) -> Block:
     d, heard, words = s.hidden, s.parts["audio"], s.parts["words"]
     said, who = heard.parts["audio"], heard.parts["diarization"]
     listener, head = who.parts["audio"], Linear(d, s.vocab, component="lm_head")
@@ -82,11 +87,11 @@ def blueprint(s: Spec) -> Block:
         asr_norm=layer_norm(heard.hidden),
         diar_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
     )
-    width, factor = words.hidden, words.traits["upsampling_factor"]
+    width, factor = words.hidden, words.sizes(Lengthened).upsampling_factor
     decoder = block(
         transformer=_nemo(words),
         upsample=upsampling(width, width, factor),
-        decoder_layers=Block({"0": conv(width, s.traits["vocab_size"], 1)}),
+        decoder_layers=Block({"0": conv(width, s.own.vocab_size, 1)}),
     )
     return block(
         llm=block(model=renamed(families.base(s), _TEXT), lm_head=head),
@@ -97,7 +102,7 @@ def blueprint(s: Spec) -> Block:
 
 def _nemo(s: Spec) -> Block:
     """A stack of frames' transformer, as NeMo names it."""
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+    d, own, norm = s.hidden, s.own, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
@@ -112,4 +117,4 @@ def _nemo(s: Spec) -> Block:
         return block(norm1=norm, norm2=norm, attn=attention, ffn=block(net=network))
 
     body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
-    return altered(body, pre_encode=block(proj=Linear(of["stacked"], d))) if "stacked" in of else body
+    return altered(body, pre_encode=block(proj=Linear(own.stacked, d))) if isinstance(own, Stacked) else body

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, stack
 from hfcount.parts.temporal import upsampling
 from hfcount.parts.vision import clip_layer
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_nemotron3_diarization.py, modeling_nemotron3_5_transcribe.py
@@ -17,27 +17,40 @@ MODEL_TYPES = (
 IGNORED = ("vocab_size", "residual_scale")
 
 
-def spec(c: Config) -> Spec:
+class Lengthened(Sizes):
+    """What begins by making several frames of each."""
+
+    upsampling_factor: int = size("u")
+
+
+class Stacked(Record):
+    """What begins with frames joined to one of so many elements."""
+
+    stacked: int
+
+
+def spec(c: Config) -> Spec[Lengthened | Stacked]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     mixer = keys.multi_head(c, d, heads, qkv_bias=False, own_width=True)
     mixer = mixer.but(kv_heads=c.int("num_key_value_heads", default=heads), qk_norm=c.family != MODEL_TYPES[0])
+    own: Lengthened | Stacked
     if c.family.endswith("word_timestamp"):
-        traits: dict[str, int] = {"upsampling_factor": keys.sized("u", c.int("upsampling_factor"))}
+        own = Lengthened.read(c)
     else:
-        traits = {"stacked": c.int("subsampling_factor") * c.int("num_mel_bins")}
+        own = Stacked(stacked=c.int("subsampling_factor") * c.int("num_mel_bins"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    factor = of.get("upsampling_factor", 0)
+def blueprint(s: Spec[Lengthened | Stacked]) -> Block:
+    d, own = s.hidden, s.own
     layers = stack(s.layers, lambda one: altered(clip_layer(d, one), self_attn=_attention(d, one.attention)))
-    first = block("embedding", projection=Linear(of["stacked"], d)) if "stacked" in of else None
+    stacked = own.stacked if isinstance(own, Stacked) else None
+    factor = own.upsampling_factor if isinstance(own, Lengthened) else None
     return block(
         upsampler=upsampling(d, d, factor, component="embedding") if factor else None,
-        embedder=first,
+        embedder=block("embedding", projection=Linear(stacked, d)) if stacked else None,
         input_layer_norm=layer_norm(d),
         layers=layers,
         layer_norm=layer_norm(d),

@@ -1,13 +1,13 @@
 """Perception Encoder's towers of sound, of video and of both: frames, a class token, Qwen3's layers (model card)."""
 
 from hfcount import families, keys
+from hfcount.components.codecs import DacEncoder, ratios
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import gqa, layer_norm, rms_norm, stack, swiglu
-from hfcount.parts.codecs import dac_encoder
 from hfcount.parts.composite import sensed
 from hfcount.parts.temporal import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_pe_audio_video.py, modeling_pe_audio.py, modeling_pe_video.py
@@ -22,10 +22,18 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
-    parts, traits = dict[str, Spec](), dict[str, int]()
+class PeAudioCodec(Record):
+    """What the tower of sound has of DAC: its encoder, `width` wide, and a projection to the width of a codebook."""
+
+    encoder: DacEncoder
+    width: int
+    codebook_dim: int
+
+
+def spec(c: Config) -> Spec[PeAudioCodec | None]:
+    parts, codec = dict[str, Spec](), None
     if c.family == "pe_audio_encoder":
-        traits = _codec(c.part("dac_config"))
+        codec = _codec(c.part("dac_config"))
     elif c.family == "pe_video_encoder":
         seen = families.part(c, "vision_config", "timm_wrapper").but(head="image_classification")
         if not seen.labels:
@@ -37,22 +45,22 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers, d = keys.alike(layer, keys.layer_count(c)), c.int("hidden_size")
-    return keys.encoding(c, layers, hidden=d, parts=parts, traits=traits)
+    return keys.encoding(c, layers, hidden=d, parts=parts).having(codec)
 
 
-def _codec(c: Config) -> dict[str, int]:
-    """What is built of DAC: its encoder, and a projection to the width of a codebook."""
+def _codec(c: Config) -> PeAudioCodec:
     if c.str("model_type", default="dac") != "dac":
         raise UnknownArchitecture(f"{c.where}: pe_audio_encoder is described with dac alone.")
     c.family, narrow = "dac", c.int("encoder_hidden_size")
-    down = keys.ratios(c, "downsampling_ratios") if c.length("downsampling_ratios") else []
-    return keys.dac(narrow, narrow, down, ()) | {
-        "codec": keys.sized("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),
-        "codebook_dim": keys.sized("d_q", c.int("codebook_dim")),
-    }
+    down = ratios(c, "downsampling_ratios") if c.length("downsampling_ratios") else ()
+    return PeAudioCodec(
+        encoder=DacEncoder.of(narrow, down),
+        width=keys.sized("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),
+        codebook_dim=keys.sized("d_q", c.int("codebook_dim")),
+    )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[PeAudioCodec | None]) -> Block:
     d, unit = s.hidden, block(groupnorm=layer_norm(s.hidden), project=conv(s.hidden, s.hidden, 3))
 
     def layer(one: Layer) -> Block:
@@ -73,11 +81,11 @@ def blueprint(s: Spec) -> Block:
     )
 
 
-def _embedder(s: Spec) -> Block:
+def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
     d, onward = s.hidden, Linear(s.hidden, s.hidden, True)
-    if "codec" in s.traits:
-        wide, narrow = s.traits["codec"], s.traits["codebook_dim"]
-        waves, narrowed = dac_encoder(s.traits, wide), conv(wide, narrow, 1)
+    if codec := s.own:
+        narrow = codec.codebook_dim
+        waves, narrowed = codec.encoder.tensors(codec.width), conv(codec.width, narrow, 1)
         return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
     if "vision" in s.parts:
         seen = s.parts["vision"]

@@ -1,6 +1,7 @@
 """Phi-4-multimodal: Phi-4-mini with vision and audio towers inside its embedding (arXiv:2503.01743)."""
 
 from hfcount import families, keys
+from hfcount.families.phi4_multimodal_audio import Phi4MultimodalAudio
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, fused_qkv, fused_swiglu, inv_freq, pre_norm, with_head
 from hfcount.spec import Layer, Spec
@@ -46,7 +47,7 @@ def blueprint(s: Spec) -> Block:
     )
     sound: dict[str, Node] = {"encoder": families.tower(s, "audio")}
     for sense in ("speech", "vision_speech"):
-        width = heard.hidden * heard.traits["downsample_rate"]
+        width = heard.hidden * heard.sizes(Phi4MultimodalAudio).downsample_rate
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
     senses = Block({"image_embed": image, "audio_embed": Block(sound)}, repeats=0)
     return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))

@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, fused_qkv, inv_freq, pre_norm, with_head
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("phi4mm",)  # modeling_phi4mm.py of microsoft/Phi-4-multimodal-instruct
@@ -30,10 +30,22 @@ _SIGLIP = {
     "image_size": 448,
     "patch_size": 14,
 }
-_SENSES = ("vision", "speech")
 
 
-def spec(c: Config) -> Spec:
+class Phi4MM(Record):
+    """What Phi-4-multimodal's release alone has: how its senses are joined, and the rank of an adapter for each.
+
+    `joined` patches become one token, with separators if `separated`; so do `downsample_rate` frames.
+    """
+
+    joined: int
+    separated: bool
+    downsample_rate: int
+    vision_rank: int
+    speech_rank: int
+
+
+def spec(c: Config) -> Spec[Phi4MM]:
     layer = Layer(mixer=keys.attention(c, derived=True), ffn=keys.dense(c))
     senses = c.part("embd_layer")
     image, audio = senses.part("image_embd_layer"), senses.part("audio_embd_layer")
@@ -49,14 +61,16 @@ def spec(c: Config) -> Spec:
         raise image.error(
             "use_hd_transform and with_learnable_separator must agree.", "use_hd_transform", "Correct one."
         )
-    traits = {
-        "joined": 4 if fine and not image.str("image_token_compression_cls", default="") else 1,
-        "separated": parted,
-        "downsample_rate": keys.sized("m_r", audio.int("downsample_rate", default=1)),
-        **{sense: keys.sized(f"r_{sense[0]}", _rank(c, sense)) for sense in _SENSES},
-    }
+    own = Phi4MM(
+        joined=4 if fine and not image.str("image_token_compression_cls", default="") else 1,
+        separated=parted,
+        downsample_rate=keys.sized("m_r", audio.int("downsample_rate", default=1)),
+        vision_rank=keys.sized("r_v", _rank(c, "vision")),
+        speech_rank=keys.sized("r_s", _rank(c, "speech")),
+    )
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layer, heads=heads, parts=parts, traits=traits, windows=keys.sliding_everywhere(c))
+    whole = keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=keys.sliding_everywhere(c))
+    return whole.having(own)
 
 
 def _rank(c: Config, sense: str) -> int:
@@ -67,15 +81,16 @@ def _rank(c: Config, sense: str) -> int:
     return own.int("r")
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Phi4MM]) -> Block:
+    d, own = s.hidden, s.own
+    ranks = {"vision": own.vision_rank, "speech": own.speech_rank}
     adapted = s.head == "causal_lm"  # the other classes build none
 
     def lora(one: Linear) -> Node:
         if not adapted:
             return one
-        down = {sense: Linear(one.inputs, of[sense]) for sense in _SENSES}
-        up = {sense: Linear(of[sense], one.outputs) for sense in _SENSES}
+        down = {sense: Linear(one.inputs, rank) for sense, rank in ranks.items()}
+        up = {sense: Linear(rank, one.outputs) for sense, rank in ranks.items()}
         return block(base_layer=one, lora_A=Block(down, repeats=0), lora_B=Block(up, repeats=0))
 
     def layer(one: Layer) -> Block:
@@ -88,11 +103,11 @@ def blueprint(s: Spec) -> Block:
     def projection(inputs: int) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
-    seen = of["joined"] * s.parts["vision"].hidden
+    seen = own.joined * s.parts["vision"].hidden
     image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(seen)}
-    if of["separated"]:
+    if own.separated:
         image |= {"glb_GN": Tensor((1, 1, seen)), "sub_GN": Tensor((1, 1, 1, seen))}
-    heard = projection(of["downsample_rate"] * s.parts["audio"].hidden)
+    heard = projection(own.downsample_rate * s.parts["audio"].hidden)
     audio = block(encoder=families.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
     return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))

@@ -1,9 +1,9 @@
 """Phi-4-multimodal's audio tower as its release reads and names it (arXiv:2503.01743, arXiv:2005.08100)."""
 
 from hfcount import keys
+from hfcount.components.conformers import Phi4Conformer, shortened
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts.conformer import phi4_conformer
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -11,14 +11,10 @@ MODEL_TYPES = ("phi4mm_audio",)  # speech_conformer_encoder.py of microsoft/Phi-
 IGNORED = ("activation_checkpointing", "causal", "cnn_layer_norm", "left_chunk")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Phi4Conformer]:
     d, reduction = c.int("attention_dim", default=256), c.int("time_reduction", default=4)
     bands, channels = c.int("input_size"), c.part("nemo_conv_settings").int("conv_channels", default=256)
-    if reduction % 2:
-        raise c.error(f"time_reduction is {reduction:,}, and must be even.", "time_reduction", observed=int(reduction))
-    steps, left = int(reduction).bit_length() - 1, bands
-    for _ in range(steps):  # each convolution halves the bands, rounded up
-        left = (left + 1) // 2
+    steps, left = shortened(c, reduction, bands)
     bias = c.part("relative_attention_bias_args")
     distances = keys.sized("n_d", bias.int("t5_bias_max_distance", default=1000))
     wide, separable = c.int("ext_pw_out_channel", default=0), c.int("depthwise_seperable_out_channel", default=256)
@@ -34,22 +30,22 @@ def spec(c: Config) -> Spec:
     if not all(usual):
         raise UnknownArchitecture(f"{c.where}: phi4mm's audio tower is described with its usual convolutions alone.")
     seen = c.part("encoder_embedding_config").int("input_size", default=bands)
-    traits = {
-        "input_size": keys.sized("b", seen),
-        "bands": keys.sized("b_o", left),
-        "steps": steps,
-        "nemo_conv_channels": keys.sized("C", channels),
-        "buckets": distances if bias.bool("t5_bias_symmetric", default=False) else 2 * distances,
-        "kernel_size": keys.sized("w", c.int("kernel_size", default=3)),
-        "ext_pw_out_channel": keys.sized("C_g", wide),
-        "separable": keys.sized("C_s", separable),
-        "deep": keys.sized("m_d", c.int("depthwise_multiplier", default=1)) * d,
-    }
+    own = Phi4Conformer(
+        input_size=keys.sized("b", seen),
+        bands=keys.sized("b_o", left),
+        steps=steps,
+        nemo_conv_channels=keys.sized("C", channels),
+        buckets=distances if bias.bool("t5_bias_symmetric", default=False) else 2 * distances,
+        kernel_size=keys.sized("w", c.int("kernel_size", default=3)),
+        ext_pw_out_channel=keys.sized("C_g", wide),
+        separable=keys.sized("C_s", separable),
+        deep=keys.sized("m_d", c.int("depthwise_multiplier", default=1)) * d,
+    )
     mixer = keys.multi_head(c, d, c.int("attention_heads", default=4))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("linear_units", default=2048), bias=True))
     count = c.int("num_blocks", default=6, maximum=MAX_LAYERS)
-    return keys.encoding(c, keys.alike(layer, count), hidden=d, traits=traits)
+    return keys.encoding(c, keys.alike(layer, count), hidden=d).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    return phi4_conformer(s, released=True)
+def blueprint(s: Spec[Phi4Conformer]) -> Block:
+    return s.own.tensors(s, released=True)

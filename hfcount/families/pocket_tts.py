@@ -1,28 +1,34 @@
 """Pocket TTS: a transformer over words and latents, and a flow head that makes the next latent (arXiv:2509.06926)."""
 
 from hfcount import keys
+from hfcount.components.flows import FlowHead
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, pre_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.parts.flows import flow_head, loss_weighting
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("pocket_tts",)  # transformers 5.23: modeling_pocket_tts.py
 IGNORED = ("frame_rate", "latent_stats_ema_steps", "flow_loss_num_samples")
 
 
-def spec(c: Config) -> Spec:
+class PocketTTS(Sizes):
+    """What Pocket TTS alone has."""
+
+    flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
+    latent_dim: int = size("d_z")
+
+
+def spec(c: Config) -> Spec[PocketTTS]:
     heads = c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
-    traits = keys.flow_head(c) | {"latent_dim": keys.sized("d_z", c.int("latent_dim"))}
-    known = ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=known, traits=traits).but(tied=False)
+    own, known = PocketTTS.read(c), ("ForConditionalGeneration", "Model")
+    return keys.decoder_spec(c, layer, heads=known).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, latent = s.hidden, s.traits, s.traits["latent_dim"]
+def blueprint(s: Spec[PocketTTS]) -> Block:
+    d, own, latent = s.hidden, s.own, s.own.latent_dim
 
     def layer(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
@@ -43,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         latent_std=buffer(latent),
         latent_stats_num_updates=buffer(whole=True),
         model=body,
-        flow_head=flow_head(of, of["flow.condition_dim"]),
+        flow_head=own.flow.tensors(),
         eos_head=Linear(d, 1, True, "lm_head"),
-        loss_weighting=loss_weighting(of),
+        loss_weighting=own.flow.loss_weighting(),
     )

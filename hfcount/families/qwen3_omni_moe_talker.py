@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Record, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_qwen3_omni_moe.py
@@ -11,25 +11,32 @@ MODEL_TYPES = ("qwen3_omni_moe_talker", "qwen3_omni_moe_talker_text")
 IGNORED = ("accept_hidden_layer", "decoder_sparse_step", "mlp_only_layers", "spatial_merge_size")
 
 
-def spec(c: Config) -> Spec:
+class Qwen3OmniTalker(Record):
+    """What the whole talker has: the width of what the thinker says, and of the network that resizes it."""
+
+    thinker_hidden_size: int
+    intermediate_size: int
+
+
+def spec(c: Config) -> Spec[Qwen3OmniTalker | None]:
     alone = c.family == "qwen3_omni_moe_talker_text"
     text = c if alone else c.part("text_config")
     mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
     layer = Layer(mixer=mixer, ffn=keys.gated_moe(text))
     windows = keys.sliding_everywhere(text)
     if alone:
-        return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).but(tied=False)
+        return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).but(tied=False).having(None)
     parts = {"predictor": families.part(c, "code_predictor_config")}
-    traits = {
-        "thinker_hidden_size": keys.sized("d_t", c.int("thinker_hidden_size")),
-        "intermediate_size": keys.sized("d_p", text.int("intermediate_size")),
-    }
+    own = Qwen3OmniTalker(
+        thinker_hidden_size=keys.sized("d_t", c.int("thinker_hidden_size")),
+        intermediate_size=keys.sized("d_p", text.int("intermediate_size")),
+    )
     heads = ("ForConditionalGeneration",)
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, traits=traits, windows=windows)
-    return whole.but(tied=False)
+    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, windows=windows)
+    return whole.but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
     d = s.hidden
 
     def routed(m: MoE) -> Block:
@@ -41,9 +48,9 @@ def blueprint(s: Spec) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=routed(one.moe))
 
     body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
-    if s.head == "base":
+    if s.own is None or s.head == "base":
         return body
-    thought, width = s.traits["thinker_hidden_size"], s.traits["intermediate_size"]
+    thought, width = s.own.thinker_hidden_size, s.own.intermediate_size
     resized = block("projector", linear_fc1=Linear(thought, width, True), linear_fc2=Linear(width, d, True))
     return block(
         model=body,

@@ -5,35 +5,38 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.parts.temporal import conv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("speech_to_text",)  # transformers 5.23: modeling_speech_to_text.py
 IGNORED = ("max_source_positions", "max_target_positions", "scale_embedding")
 
 
-def spec(c: Config) -> Spec:
+class SpeechToText(Sizes):
+    """What Speech2Text alone has: convolutions of these kernels over frames of `frame` elements."""
+
+    kernels: tuple[int, ...]
+    conv_channels: int = size("C")
+    frame: int = told(lambda c: c.int("input_feat_per_channel") * c.int("input_channels"))
+
+
+def spec(c: Config) -> Spec[SpeechToText]:
     kernels, count = c.ints("conv_kernel_sizes"), c.int("num_conv_layers")
     if len(kernels) != count:
         said = f"conv_kernel_sizes has {len(kernels):,} entries and num_conv_layers is {count:,}."
         raise c.error(said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count))
-    traits = {
-        "convolutions": len(kernels),
-        "conv_channels": keys.sized("C", c.int("conv_channels")),
-        "frame": c.int("input_feat_per_channel") * c.int("input_channels"),
-        **{f"kernel.{number}": keys.sized(f"w{number + 1}", kernel) for number, kernel in enumerate(kernels)},
-    }
+    own = SpeechToText.read(c, kernels=tuple(keys.sized(f"w{number}", one) for number, one in enumerate(kernels, 1)))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.sequence_to_sequence(c, heads=heads, positions=None, traits=traits)
+    return keys.sequence_to_sequence(c, heads=heads, positions=None).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, before = s.hidden, s.traits, s.traits["frame"]
+def blueprint(s: Spec[SpeechToText]) -> Block:
+    d, own, before = s.hidden, s.own, s.own.frame
     convolutions = dict[str, Block]()
-    for number in range(of["convolutions"]):
-        width = of["conv_channels"] if number < of["convolutions"] - 1 else 2 * d
-        convolutions[str(number)] = conv(before, width, of[f"kernel.{number}"])
-        before = of["conv_channels"] // 2
+    for number, kernel in enumerate(own.kernels, 1):
+        width = own.conv_channels if number < len(own.kernels) else 2 * d
+        convolutions[str(number - 1)] = conv(before, width, kernel)
+        before = own.conv_channels // 2
     encoder = block(
         conv=block("embedding", conv_layers=Block(convolutions)),
         layers=stack(s.stack("encoder"), lambda one: bart_layer(d, one, False)),

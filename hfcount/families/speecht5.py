@@ -1,18 +1,20 @@
 """SpeechT5: one transformer between prenets and postnets of speech and of text (arXiv:2110.07205)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.components.spectrograms import Postnet
+from hfcount.components.speech import UNHEARD
+from hfcount.components.waveforms import Waveform, waveform_layer
+from hfcount.mapper import Config
 from hfcount.parts import altered, chain, embedding, layer_norm, lm_head, stack
-from hfcount.parts.audio import filters, last_filter, masked, places, waveform_layer
 from hfcount.parts.conversions import WEIGHT_NORM
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.parts.speech import feed_forward, postnet_layers
-from hfcount.spec import Layer, Spec
+from hfcount.parts.speech import feed_forward
+from hfcount.spec import Layer, Sizes, Spec, count, part, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("speecht5",)  # transformers 5.23: modeling_speecht5.py
 IGNORED = (
-    *keys.UNHEARD,
+    *UNHEARD,
     *"guided_attention_loss_num_heads max_speech_positions max_text_positions scale_embedding".split(),
     "use_guided_attention_loss",
 )
@@ -26,76 +28,73 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
-    traits = keys.waveform(c) | {"distances": keys.sized("n_r", c.int("encoder_max_relative_position"))}
-    for name, letter in _SIZES.items():
-        traits[name] = keys.sized(letter, c.int(name, maximum=MAX_LAYERS))
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None, traits=traits)
+class SpeechT5(Sizes):
+    """What SpeechT5 alone has."""
+
+    waveform: Waveform = part(Waveform)
+    distances: int = size("n_r", "encoder_max_relative_position")
+    num_mel_bins: int = count("b")
+    prenet_units: int = count("d_p", "speech_decoder_prenet_units")
+    prenet_layers: int = count("N_p", "speech_decoder_prenet_layers")
+    speaker_embedding_dim: int = count("d_s")
+    reduction_factor: int = count("r")
+    postnet: Postnet = part(Postnet)
 
 
-_SIZES = {
-    "num_mel_bins": "b",
-    "speech_decoder_prenet_units": "d_p",
-    "speech_decoder_prenet_layers": "N_p",
-    "speaker_embedding_dim": "d_s",
-    "reduction_factor": "r",
-    "speech_decoder_postnet_layers": "N_q",
-    "speech_decoder_postnet_units": "d_q",
-    "speech_decoder_postnet_kernel": "w_q",
-}
+def spec(c: Config) -> Spec[SpeechT5]:
+    own = SpeechT5.read(c)
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, encoding = s.hidden, s.traits, s.stack("encoder")
+def blueprint(s: Spec[SpeechT5]) -> Block:
+    d, encoding = s.hidden, s.stack("encoder")
     prefix = "" if s.head == "base" else "speecht5."
     scale = block(alpha=Tensor((), component="embedding"))
 
     def layer(one: Layer) -> Block:
         return altered(bart_layer(d, one, True), fc1=None, fc2=None, feed_forward=feed_forward(d, one.dense.width))
 
-    positions = block("embedding", pe_k=embedding(2 * of["distances"], encoding[0].layer.attention.head_dim))
+    table = embedding(2 * s.own.distances, encoding[0].layer.attention.head_dim)
+    positions = block("embedding", pe_k=table)
     layers = stack(encoding, lambda one: waveform_layer(d, one))
     encoder = block(wrapped_encoder=block(layer_norm=layer_norm(d), layers=layers, embed_positions=positions))
     decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer)))
     words = block(embed_tokens=embedding(s.vocab, d))
     if s.head == "base":
         return block(encoder=encoder, decoder=decoder)
-    heard = _heard(s) if s.head.startswith("speech_to") else altered(words, encode_positions=scale)
-    said = words if s.head == "speech_to_text" else altered(_said(s), encode_positions=scale)
+    heard = _heard(d, s.own.waveform) if s.head.startswith("speech_to") else altered(words, encode_positions=scale)
+    said = words if s.head == "speech_to_text" else altered(_said(d, s.own), encode_positions=scale)
     body = block(encoder=altered(encoder, prenet=heard), decoder=altered(decoder, prenet=said))
     head = block(lm_head=lm_head(s, f"{prefix}decoder.prenet.embed_tokens.weight"))
     text = s.head == "speech_to_text"
-    after = {"text_decoder_postnet": head} if text else {"speech_decoder_postnet": _postnet(s)}
+    after = {"text_decoder_postnet": head} if text else {"speech_decoder_postnet": _postnet(d, s.own)}
     return Block({"speecht5": body, **after})
 
 
-def _heard(s: Spec) -> Block:
-    before = last_filter(s)
-    projection = block("embedding", layer_norm=layer_norm(before), projection=Linear(before, s.hidden, True))
+def _heard(d: int, of: Waveform) -> Block:
+    projection = block("embedding", layer_norm=layer_norm(of.width), projection=Linear(of.width, d, True))
     return block(
-        masked_spec_embed=masked(s),
-        feature_encoder=filters(s),
+        masked_spec_embed=of.mask(d),
+        feature_encoder=of.filters(),
         feature_projection=projection,
-        pos_conv_embed=places(s),
+        pos_conv_embed=of.places(d),
     )
 
 
-def _said(s: Spec) -> Block:
-    d, of, units = s.hidden, s.traits, s.traits["speech_decoder_prenet_units"]
-    count = of["speech_decoder_prenet_layers"]
+def _said(d: int, of: SpeechT5) -> Block:
+    units, layers = of.prenet_units, of.prenet_layers
     return block(
         "embedding",
-        layers=chain(of["num_mel_bins"], units, units, count, lambda left, right: Linear(left, right, True)),
+        layers=chain(of.num_mel_bins, units, units, layers, lambda left, right: Linear(left, right, True)),
         final_layer=Linear(units, d, True),
-        speaker_embeds_layer=Linear(of["speaker_embedding_dim"] + d, d, True),
+        speaker_embeds_layer=Linear(of.speaker_embedding_dim + d, d, True),
     )
 
 
-def _postnet(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def _postnet(d: int, of: SpeechT5) -> Block:
     return block(
         "other",
-        feat_out=Linear(d, of["num_mel_bins"] * of["reduction_factor"], True),
-        prob_out=Linear(d, of["reduction_factor"], True),
-        layers=postnet_layers(of),
+        feat_out=Linear(d, of.num_mel_bins * of.reduction_factor, True),
+        prob_out=Linear(d, of.reduction_factor, True),
+        layers=of.postnet.tensors(of.num_mel_bins),
     )

@@ -1,59 +1,72 @@
 """UnivNet: a vocoder whose kernels are predicted from the spectrogram (arXiv:2106.07889)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, count, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
 MODEL_TYPES = ("univnet",)  # transformers 5.23: modeling_univnet.py
 
-_SIZES = {
-    "model_in_channels": "C_i",
-    "model_hidden_channels": "C",
-    "num_mel_bins": "b",
-    "kernel_predictor_num_blocks": "N_k",
-    "kernel_predictor_hidden_channels": "C_k",
-    "kernel_predictor_conv_size": "w_k",
-}
+
+class Residual(Record):
+    """A residual block behind each step that lengthens by `stride`: its kernel, and how many dilations it has."""
+
+    kernel: int
+    stride: int
+    dilations: int
 
 
-def spec(c: Config) -> Spec:
-    found: dict[str, int] = {key: keys.sized(letter, c.int(key, maximum=MAX_LAYERS)) for key, letter in _SIZES.items()}
+def _residuals(c: Config) -> tuple[Residual, ...]:
     kernels, strides = c.ints("resblock_kernel_sizes"), c.ints("resblock_stride_sizes")
     dilations = c.entries("resblock_dilation_sizes")
     if not kernels or len({len(kernels), len(strides), len(dilations)}) > 1:
         said = f"resblock_kernel_sizes has {len(kernels):,} entries, resblock_stride_sizes {len(strides):,} and"
         said += f" resblock_dilation_sizes {len(dilations):,}."
         raise c.error(said, "resblock_kernel_sizes", "Correct one of them.")
-    for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True)):
+    found = list[Residual]()
+    for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True), 1):
         if not isinstance(dilated, list):
             raise c.error("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes", code="HF001")
-        found[f"kernel.{number}"] = keys.sized(f"w{number + 1}", kernel)
-        found[f"stride.{number}"] = keys.sized(f"s{number + 1}", stride)
-        found[f"dilations.{number}"] = len(dilated)
-    found["blocks"] = len(kernels)
-    return keys.encoding(c, [], hidden=found["model_hidden_channels"], traits=found)
+        sizes = keys.sized(f"w{number}", kernel), keys.sized(f"s{number}", stride)
+        found.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
+    return tuple(found)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    width, kernel = of["kernel_predictor_hidden_channels"], of["kernel_predictor_conv_size"]
-    square, blocks = conv(of["model_in_channels"], of["model_in_channels"], kernel), dict[str, Block]()
-    residual = Repeat(Indices.below(of["kernel_predictor_num_blocks"]), block(conv1=square, conv2=square))
-    for number in range(of["blocks"]):
-        own, stride, count = of[f"kernel.{number}"], of[f"stride.{number}"], of[f"dilations.{number}"]
+class Univnet(Sizes):
+    """What UnivNet alone has."""
+
+    model_in_channels: int = count("C_i")
+    model_hidden_channels: int = count("C")
+    num_mel_bins: int = count("b")
+    kernel_predictor_num_blocks: int = count("N_k")
+    kernel_predictor_hidden_channels: int = count("C_k")
+    kernel_predictor_conv_size: int = count("w_k")
+    residuals: tuple[Residual, ...] = told(_residuals)
+
+
+def spec(c: Config) -> Spec[Univnet]:
+    own = Univnet.read(c)
+    return keys.encoding(c, [], hidden=own.model_hidden_channels).having(own)
+
+
+def blueprint(s: Spec[Univnet]) -> Block:
+    d, own = s.hidden, s.own
+    width, kernel = own.kernel_predictor_hidden_channels, own.kernel_predictor_conv_size
+    square, blocks = conv(own.model_in_channels, own.model_in_channels, kernel), dict[str, Block]()
+    residual = Repeat(Indices.below(own.kernel_predictor_num_blocks), block(conv1=square, conv2=square))
+    for number, one in enumerate(own.residuals):
         predictor = block(
-            input_conv=conv(of["num_mel_bins"], width, 5),
+            input_conv=conv(own.num_mel_bins, width, 5),
             resblocks=residual,
-            kernel_conv=conv(width, 2 * d * d * own * count, kernel),
-            bias_conv=conv(width, 2 * d * count, kernel),
+            kernel_conv=conv(width, 2 * d * d * one.kernel * one.dilations, kernel),
+            bias_conv=conv(width, 2 * d * one.dilations, kernel),
         )
         blocks[str(number)] = block(
-            convt_pre=upsampling(d, d, 2 * stride),
+            convt_pre=upsampling(d, d, 2 * one.stride),
             kernel_predictor=predictor,
-            resblocks=Repeat(Indices.below(count), block(conv=conv(d, d, own))),
+            resblocks=Repeat(Indices.below(one.dilations), block(conv=conv(d, d, one.kernel))),
         )
-    first, last = conv(of["model_in_channels"], d, 7), conv(d, 1, 7)
+    first, last = conv(own.model_in_channels, d, 7), conv(d, 1, 7)
     return block("other", conv_pre=first, resblocks=Block(blocks), conv_post=last)

@@ -1,48 +1,64 @@
 """wav2vec 2.0 with conformers for layers (arXiv:2010.05171)."""
 
 from hfcount import keys
+from hfcount.components.speech import SPEECH_HEADS, UNHEARD, Speech, needed, speech
+from hfcount.components.waveforms import Waveform
 from hfcount.mapper import Config
 from hfcount.parts import altered, within
-from hfcount.parts.audio import quantizer, waveform, waveform_adapter
 from hfcount.parts.conversions import WEIGHT_NORM
-from hfcount.parts.speech import conformer_attention, conformer_layer, speech_heads
-from hfcount.spec import Layer, Spec
+from hfcount.parts.speech import conformer_attention, conformer_layer
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, block, buffer
 
 MODEL_TYPES = ("wav2vec2-conformer",)  # transformers 5.23: modeling_wav2vec2_conformer.py
-IGNORED = keys.UNHEARD
+IGNORED = UNHEARD
 SPELLINGS = WEIGHT_NORM
 
-_HEADS = keys.named(keys.SPEECH_HEADS, ForPreTraining="pretraining")
+_HEADS = keys.named(SPEECH_HEADS, ForPreTraining="pretraining")
 
 
-def spec(c: Config) -> Spec:
+class Wav2Vec2Conformer(Record):
+    """What wav2vec 2.0 with conformers alone has; positions are `relative` as in Transformer-XL, or `rotary`."""
+
+    waveform: Waveform
+    speech: Speech
+    relative: bool
+    rotary: bool
+    conv_depthwise_kernel_size: int
+
+
+def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
     d = c.int("hidden_size")
     kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
         raise c.error(f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size")
-    own = {
-        "relative": kind == "relative",
-        "rotary": kind == "rotary",
-        "conv_depthwise_kernel_size": keys.sized("w", kernel),
-    }
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.speech(c, layer, keys.waveform(c) | own, heads=_HEADS)
+    waveform, whole = Waveform.read(c), speech(c, layer, heads=_HEADS)
+    own = Wav2Vec2Conformer(
+        waveform=waveform,
+        speech=whole.own,
+        relative=kind == "relative",
+        rotary=kind == "rotary",
+        conv_depthwise_kernel_size=keys.sized("w", kernel),
+    )
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Wav2Vec2Conformer]) -> Block:
+    d, own = s.hidden, s.own
 
     def layer(one: Layer) -> Block:
-        attention = conformer_attention(d, one.attention, bool(of["relative"]))
-        return conformer_layer(d, one, attention, of["conv_depthwise_kernel_size"], batch=True)
+        attention = conformer_attention(d, one.attention, own.relative)
+        return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=True)
 
-    body = waveform(s, layer)
-    if of["rotary"]:
+    body = own.waveform.tensors(s, layer)
+    if own.rotary:
         half = (s.layers[0].layer.attention.head_dim + 1) // 2
         body = within(body, encoder=block(embed_positions=block("embedding", inv_freq=buffer(half))))
-    body = altered(body, adapter=waveform_adapter(s) if "num_adapter_layers" in of else None)
-    taught = {"pretraining": quantizer(s)} if s.head == "pretraining" else {}
-    return speech_heads(s, "wav2vec2_conformer", body, **taught)
+    body = altered(body, adapter=own.speech.adapted(s))
+    taught = dict[str, Block]()
+    if s.head == "pretraining":
+        taught["pretraining"] = needed(own.speech.codebooks, s.head).tensors(d, own.waveform.width)
+    return own.speech.heads(s, "wav2vec2_conformer", body, **taught)

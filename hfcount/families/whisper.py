@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, mha, positions
 from hfcount.parts.seq2seq import bart_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("whisper",)  # transformers 5.23: modeling_whisper.py
@@ -18,15 +18,21 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+class Whisper(Sizes):
+    """What a classifier of recordings has; `summed` says whether it reads a weighted sum of all layers."""
+
+    summed: bool = flag("use_weighted_layer_sum", absent=False)
+    classifier_proj_size: int = size(absent=256)
+
+
+def spec(c: Config) -> Spec[Whisper]:
     encoder = families.read(c.as_part(), "whisper_encoder")
     whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
-    summed = c.bool("use_weighted_layer_sum", default=False)
-    whole = whole.but(traits={"classifier_proj_size": c.int("classifier_proj_size", default=256), "summed": summed})
-    return whole.but(causal=False, uncounted="") if whole.head in ("encoder", "sequence_classification") else whole
+    alone = whole.head in ("encoder", "sequence_classification")
+    return (whole.but(causal=False, uncounted="") if alone else whole).having(Whisper.read(c))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Whisper]) -> Block:
     d, encoder = s.hidden, families.tree(s.parts["encoder"])
 
     def layer(one: Layer) -> Block:
@@ -42,8 +48,8 @@ def blueprint(s: Spec) -> Block:
     if s.head == "encoder":
         return encoder
     if s.head == "sequence_classification":
-        wide, count = s.traits["classifier_proj_size"], sum(part.indices.count for part in s.stack("encoder"))
-        weights = Tensor((count + 1,)) if s.traits["summed"] else None
+        wide, count = s.own.classifier_proj_size, sum(part.indices.count for part in s.stack("encoder"))
+        weights = Tensor((count + 1,)) if s.own.summed else None
         projector = Linear(d, wide, True, "other")
         return block(layer_weights=weights, encoder=encoder, projector=projector, classifier=classifier(s, wide))
     body = block(encoder=None if s.head == "causal_lm" else encoder, decoder=decoder)

@@ -1,45 +1,60 @@
 """X-codec 2 and NeuCodec: a recogniser beside an encoder, one code for both, a transformer back (arXiv:2502.04128)."""
 
 from hfcount import families, keys
+from hfcount.components.codecs import DacEncoder, product, ratios
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, pre_norm, rms_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.parts.codecs import dac_encoder, snake_beta
 from hfcount.parts.temporal import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, block
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("xcodec2", "neucodec")  # transformers 5.23: modeling_xcodec2.py, modeling_neucodec.py
 IGNORED = ("sampling_rate",)
 
 
-def spec(c: Config) -> Spec:
+class XCodec2(Record):
+    """What X-codec 2 alone has; its head makes `transformed` elements of a frame."""
+
+    encoder: DacEncoder
+    transformed: int
+    quantization_dim: int
+    levels: int
+
+
+def spec(c: Config) -> Spec[XCodec2]:
     d, heads, meant = c.int("hidden_size"), c.int("num_attention_heads"), families.part(c, "semantic_model_config")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
-    down = keys.ratios(c, "downsampling_ratios")
-    hop = keys.product(down)
+    down = ratios(c, "downsampling_ratios")
+    hop = product(down)
     if c.family == "neucodec":  # it makes more samples than it reads
         hop = hop * c.int("output_sampling_rate") // c.int("input_sampling_rate")
-    traits = keys.dac(c.int("encoder_hidden_size"), d, down, []) | {
-        "transformed": 4 * hop + 2,
-        "quantization_dim": keys.sized("d_q", c.int("quantization_dim")),
-        "levels": keys.sized("n_l", c.length("quantization_levels") or 0),
-    }
+    own = XCodec2(
+        encoder=DacEncoder.of(c.int("encoder_hidden_size"), down),
+        transformed=4 * hop + 2,
+        quantization_dim=keys.sized("d_q", c.int("quantization_dim")),
+        levels=keys.sized("n_l", c.length("quantization_levels") or 0),
+    )
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
     layers = keys.alike(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, hidden=d, traits=traits, parts={"meaning": meant})
+    return keys.encoding(c, layers, hidden=d, parts={"meaning": meant}).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, meant = s.hidden, s.traits, s.parts["meaning"]
+def _snake(width: int) -> Block:
+    """An activation with a period and a strength for each channel. Tensors: act.alpha and act.beta (width)."""
+    return block(act=block(alpha=Tensor((width,)), beta=Tensor((width,))))
+
+
+def blueprint(s: Spec[XCodec2]) -> Block:
+    d, of, meant = s.hidden, s.own, s.parts["meaning"]
     both, m = d + meant.hidden, meant.hidden
 
     def layer(one: Layer) -> Block:
         network = mlp(d, one.dense.width, bias=False)
         return pre_norm(d, rms_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
 
-    wide, coded = of["quantization_dim"], of["levels"]
+    wide, coded = of.quantization_dim, of.levels
     norm, three = layer_norm(d), conv(d, d, 3)
     residual = Repeat(Indices.below(2), block("convolution", norm1=norm, conv1=three, norm2=norm, conv2=three))
     decoder = block(
@@ -49,7 +64,7 @@ def blueprint(s: Spec) -> Block:
         layers=stack(s.layers, layer),
         post_net=residual,
         norm=norm,
-        head=block("lm_head", linear=Linear(d, of["transformed"], True)),
+        head=block("lm_head", linear=Linear(d, of.transformed, True)),
     )
     adapter = block(
         "projector",
@@ -61,7 +76,7 @@ def blueprint(s: Spec) -> Block:
     return block(
         semantic_encoder=families.tree(meant),
         semantic_adapter=adapter,
-        acoustic_encoder=dac_encoder(of, d, snake_beta),
+        acoustic_encoder=of.encoder.tensors(d, _snake),
         fc_encoder=Linear(both, both, True, "projector"),
         quantizer=block("other", project_in=Linear(wide, coded, True), project_out=Linear(coded, wide, True)),
         acoustic_decoder=decoder,

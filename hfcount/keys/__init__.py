@@ -5,14 +5,12 @@ from hfcount.keys.attention import (
     Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.blocks import spelled_out
-from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.backbones import features
 from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
     MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
 )
-from hfcount.keys.flows import flow_head
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
@@ -30,11 +28,10 @@ from hfcount.keys.modernbert import modernbert
 from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
-from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
 from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,
-    squares, stages, tower, waveform,
+    squares, stages, tower,
 )
 from hfcount.keys.windows import (
     check_even,

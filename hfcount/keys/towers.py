@@ -7,7 +7,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
 from hfcount.keys.model import Fields, Heads, decoder_spec, head_of
-from hfcount.keys.sizes import divides, sized
+from hfcount.keys.sizes import sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
 from hfcount.text import printable
@@ -209,27 +209,3 @@ def only(c: Config, backbone: Spec, known: str) -> Spec:
     if backbone.family != known:
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
     return backbone.but(head="backbone")
-
-
-def waveform(c: Config) -> dict[str, int]:
-    """The traits of an encoder of waveforms like wav2vec 2.0's: its convolutions, by number, and switches."""
-    widths, kernels = c.ints("conv_dim"), c.ints("conv_kernel")
-    if not widths or len(widths) != len(kernels):
-        said = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
-        raise c.error(said, "conv_dim", "Correct one of them.")
-    traits = {"convolutions": len(widths), "conv_bias": c.bool("conv_bias", default=False)}
-    for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True)):
-        traits[f"conv_dim.{number}"] = sized(f"C{number + 1}", width)
-        traits[f"conv_kernel.{number}"] = sized(f"w{number + 1}", kernel)
-    masks = [
-        c.number(f"mask_{what}_prob", default=usual, zero=True) for what, usual in (("time", 0.05), ("feature", 0))
-    ]
-    groups = c.int("num_conv_pos_embedding_groups")
-    divides(c, "num_conv_pos_embedding_groups", groups, "hidden_size", c.int("hidden_size"))
-    return traits | {
-        "masked": any(masks),
-        "each_normed": c.str("feat_extract_norm", default="group") == "layer",
-        "feat_proj_layer_norm": c.bool("feat_proj_layer_norm", default=True),
-        "num_conv_pos_embeddings": sized("w_p", c.int("num_conv_pos_embeddings")),
-        "num_conv_pos_embedding_groups": sized("g", groups),
-    }

@@ -1,13 +1,10 @@
 """Parts of normalising flows over sequences, and WaveNet's layers (arXiv:2106.06103, arXiv:1609.03499)."""
 
-from collections.abc import Mapping
-
 from hfcount.parts.codecs import normalised
-from hfcount.parts.layers import chain
 from hfcount.parts.norms import layer_norm
 from hfcount.parts.temporal import conv
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
+from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
 
 def wavenet(d: int, layers: int, kernel: int, condition: int) -> Block:
@@ -49,33 +46,3 @@ def spline(d: int, channels: int, bins: int, through: Block) -> Block:
     """A flow by splines of `bins` pieces. Tensors: conv_pre (d, C, 1), `through`, conv_proj (C·(3·bins - 1), d, 1)."""
     out = conv(d, channels * (3 * bins - 1), 1)
     return block(conv_pre=conv(channels, d, 1), conv_dds=through, conv_proj=out)
-
-
-def flow_head(of: Mapping[str, int], inputs: int) -> Block:
-    """A head that makes the next latent by a flow (arXiv:2509.06926); `of` is what hfcount.keys.flow_head gives.
-
-    Tensors: input_proj (d_h, d_l), cond_proj (d_h, inputs), timestep_embeddings with freqs (d_t/2), fc1 (d_h, d_t), fc2
-    (d_h, d_h) and norm (d_h), layers with norm, fc1, fc2 and adaln_proj (3·d_h, d_h), final_layer with adaln_proj
-    (2·d_h, d_h) and proj (d_l, d_h).
-    """
-    d, latent, wide = of["flow.hidden_size"], of["flow.latent_dim"], of["flow.frequency_embedding_size"]
-    square = Linear(d, d, True)
-    time = block(
-        freqs=buffer(wide // 2), fc1=Linear(wide, d, True), fc2=square, norm=block("norm", weight=Tensor((d,)))
-    )
-    layer = block(norm=layer_norm(d), fc1=square, fc2=square, adaln_proj=Linear(d, 3 * d, True))
-    return block(
-        "other",
-        input_proj=Linear(latent, d, True),
-        cond_proj=Linear(inputs, d, True),
-        timestep_embeddings=Repeat(Indices.below(of["flow.times"]), time),
-        layers=Repeat(Indices.below(of["flow.num_hidden_layers"]), layer),
-        final_layer=block(adaln_proj=Linear(d, 2 * d, True), proj=Linear(d, latent, True)),
-    )
-
-
-def loss_weighting(of: Mapping[str, int]) -> Block:
-    """What weighs the loss of a flow by its two times. Tensors: layers (d_w, 2), (d_w, d_w), proj (1, d_w)."""
-    wide = of["flow.weighing"]
-    layers = chain(2, wide, wide, of["flow.weighed"], lambda left, right: Linear(left, right, True))
-    return block("other", layers=layers, proj=Linear(wide, 1, True))
