@@ -16,8 +16,9 @@ from hfcount.tree.nodes import Block, Node, block, buffer, obsolete
 _STAGES = ["res2", "res3", "res4", "res5"]
 _DEPTHS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 _DEEP, _COLOURS = 50, 3  # from which depth on layers are bottlenecks; channels of a pixel
+_BUILDER = "build_resnet_fpn_backbone"
 _USUAL = {  # what LayoutLMv2 asks for where a config asks for nothing; what it does not name is as detectron2 has it
-    "MODEL.BACKBONE.NAME": "build_resnet_fpn_backbone",
+    "MODEL.BACKBONE.NAME": _BUILDER,
     "MODEL.FPN.IN_FEATURES": _STAGES,
     "MODEL.RESNETS.OUT_FEATURES": _STAGES,
     "MODEL.RESNETS.DEPTH": 101,
@@ -54,7 +55,7 @@ class FeaturePyramid(Record):
 
         usual = {
             "META_ARCHITECTURE": args.str("MODEL.META_ARCHITECTURE", default="GeneralizedRCNN") == "GeneralizedRCNN",
-            "BACKBONE.NAME": args.str("MODEL.BACKBONE.NAME", default="") == _USUAL["MODEL.BACKBONE.NAME"],
+            "BACKBONE.NAME": args.str("MODEL.BACKBONE.NAME", default="") == _BUILDER,
             "FPN.NORM": not args.str("MODEL.FPN.NORM", default=""),
             "RESNETS.NORM": args.str("MODEL.RESNETS.NORM", default="FrozenBN") == "FrozenBN",
             "RESNETS.RES5_DILATION": size("RESNETS.RES5_DILATION", 1) == 1,

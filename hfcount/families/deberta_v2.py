@@ -13,7 +13,11 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class DebertaV2(Sizes):
-    """What DeBERTa alone has: the `distances` with an embedding, and whether they project contents and positions."""
+    """What DeBERTa alone has.
+
+    `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
+    positions, and positions with contents.
+    """
 
     embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     conv_kernel_size: int = size(absent=0, minimum=0)
