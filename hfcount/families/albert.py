@@ -5,29 +5,32 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier
 from hfcount.parts.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("albert",)  # transformers 5.23: modeling_albert.py
 
 
-def spec(c: Config) -> Spec:
+class Albert(Sizes):
+    """What ALBERT alone has."""
+
+    inner_group_num: int = count(absent=1)
+    embedding_size: int = size()
+
+
+def spec(c: Config) -> Spec[Albert]:
     depth = keys.layer_count(c)  # how often all groups together are passed, in turn
-    counts = {name: c.int(name, default=1, maximum=MAX_LAYERS) for name in ("num_hidden_groups", "inner_group_num")}
-    known = keys.encoder(
-        c,
-        heads=("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining"),
-        traits={"embedding_size": c.int("embedding_size"), "inner_group_num": counts["inner_group_num"]},
-    )
-    groups, inner = counts["num_hidden_groups"], counts["inner_group_num"]
-    one = known.layers[0].layer.but(repeats=int(depth // groups * inner))
+    groups = c.int("num_hidden_groups", default=1, maximum=MAX_LAYERS)
+    own, heads = Albert.read(c), ("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining")
+    known = keys.encoder(c, heads=heads, narrow=True)
+    one = known.layers[0].layer.but(repeats=int(depth // groups * own.inner_group_num))
     why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
-    return known.but(layers=tuple(keys.alike(one, groups)), causal=False, uncounted=why)
+    return known.but(layers=tuple(keys.alike(one, groups)), causal=False, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, narrow, pooled = s.hidden, s.traits["embedding_size"], s.head in POOLED
+def blueprint(s: Spec[Albert]) -> Block:
+    d, narrow, pooled = s.hidden, s.own.embedding_size, s.head in POOLED
 
     def group(one: Layer) -> Block:
         width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
@@ -38,7 +41,7 @@ def blueprint(s: Spec) -> Block:
             ffn=Linear(d, width, True, "mlp"),
             ffn_output=Linear(width, d, True, "mlp"),
         )
-        several = s.traits["inner_group_num"]
+        several = s.own.inner_group_num
         return Block({"albert_layers": Repeat(Indices.below(several), layer)}, repeats=one.repeats // several)
 
     into = Linear(narrow, d, True, "embedding")

@@ -1,11 +1,11 @@
 """BridgeTower: CLIP's image encoder and RoBERTa, bridged by layers across both (arXiv:2206.08657)."""
 
 from hfcount import families, keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head
 from hfcount.parts.classic import headed
 from hfcount.parts.encoders import bert_layer
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -18,41 +18,46 @@ _HEADS = keys.named(
 _SCALES = {"add": "", "scaled_add": "scaled_factor", "interpolate": "beta"}
 
 
-def spec(c: Config) -> Spec:
+class Bridgetower(Sizes):
+    """What BridgeTower alone has: the layers across both towers, and the links to them from each."""
+
+    hidden_size: int = size("d_x")
+    num_hidden_layers: int = count("N_x")
+    share_cross_modal_transformer_layers: bool = flag(absent=True)
+    share_link_tower_layers: bool = flag(absent=False)
+    link_tower_type: str
+    contrastive_hidden_size: int | None = None
+
+
+def spec(c: Config) -> Spec[Bridgetower]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     kind = c.str("link_tower_type", default="add")
     if kind not in _SCALES:
         raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
-    traits: dict[str, int] = {
-        "hidden_size": keys.sized("d_x", c.int("hidden_size")),
-        "layers": keys.sized("N_x", c.int("num_hidden_layers", maximum=MAX_LAYERS)),
-        "transforms": c.bool("share_cross_modal_transformer_layers", default=True),
-        "links": c.bool("share_link_tower_layers", default=False),
-        kind: True,
-    }
-    whole = keys.around(c, text, towers, heads=_HEADS, traits=traits)
+    own = Bridgetower.read(c, link_tower_type=kind)
+    whole = keys.around(c, text, towers, heads=_HEADS)
     if whole.head == "contrastive":
-        traits["contrastive_hidden_size"] = keys.sized("d_c", c.int("contrastive_hidden_size"))
+        own = own.but(contrastive_hidden_size=keys.sized("d_c", c.int("contrastive_hidden_size")))
     # Its own tie counts, since the text model has no head.
-    return whole.but(tied=c.bool("tie_word_embeddings", default=False), traits=traits)
+    return whole.but(tied=c.bool("tie_word_embeddings", default=False)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, seen = s.traits["hidden_size"], s.traits, s.parts["vision"].hidden
-    count = of["layers"]
+def blueprint(s: Spec[Bridgetower]) -> Block:
+    d, of, seen = s.own.hidden_size, s.own, s.parts["vision"].hidden
+    times, shared = of.num_hidden_layers, of.share_cross_modal_transformer_layers
 
-    def each(one: Node, shared: int, times: int) -> Node:
+    def each(one: Node, shared: bool, times: int) -> Node:
         return one if shared else Repeat(Indices.below(times), one)
 
-    kind = next(name for name in _SCALES if name in of)
-    scale: dict[str, Node] = {_SCALES[kind]: Tensor((), component="other")} if _SCALES[kind] else {}
-    link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of["links"], count - 1)
+    scaled = _SCALES[of.link_tower_type]
+    scale: dict[str, Node] = {scaled: Tensor((), component="other")} if scaled else {}
+    link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of.share_link_tower_layers, times - 1)
     one = s.layers[0].layer
     across = bert_layer(s.hidden, one.but(cross_attention=True))
-    layers, pool = Repeat(Indices.below(count), across), block("other", dense=Linear(d, d, True))
+    layers, pool = Repeat(Indices.below(times), across), block("other", dense=Linear(d, d, True))
     body = block(
-        cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), of["transforms"], count),
-        cross_modal_image_transform=each(Linear(seen, d, True, "projector"), of["transforms"], count),
+        cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), shared, times),
+        cross_modal_image_transform=each(Linear(seen, d, True, "projector"), shared, times),
         token_type_embeddings=embedding(2, d),  # texts and images
         vision_model=families.tower(s, "vision"),
         text_model=families.base(s),
@@ -70,8 +75,7 @@ def blueprint(s: Spec) -> Block:
     words = block("lm_head", transform=transform, decoder=decoder, bias=Tensor((s.vocab,)))
     pair = block(fc=Linear(2 * d, 2, True, "other"))
     heads = {"masked_lm": block(mlm_score=words), "retrieval": block(itm_score=pair)}
-    if s.head == "contrastive":
-        out = of["contrastive_hidden_size"]
+    if out := of.contrastive_hidden_size:
         alone, both = block(fc=Linear(d, out, True, "other")), block(fc=Linear(2 * d, out, True, "other"))
         scale_one = Tensor((), component="other")
         heads["contrastive"] = block(

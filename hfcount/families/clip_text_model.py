@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows).but(causal=False)
     if c.family in _SIGLIP:
-        return whole.but(out=c.int("projection_size", default=d), traits={"head": 1})
+        return whole.but(out=c.int("projection_size", default=d))
     return whole.but(out=c.int("projection_dim")) if whole.head == "projection" else whole
 
 
@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         ),
         encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
         final_layer_norm=layer_norm(d),
-        head=Linear(d, s.out or d, True, "projector") if s.traits.get("head") else None,
+        head=Linear(d, s.out or d, True, "projector") if s.family in _SIGLIP else None,
     )
     if s.head == "base":
         return block(text_model=body) if s.family in _WRAPPED and not s.place else body

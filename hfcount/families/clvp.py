@@ -1,10 +1,10 @@
 """CLVP: a decoder of speech tokens, and encoders that choose among what it says (arXiv:2305.07243)."""
 
 from hfcount import families, keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.classic import mha
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
@@ -14,27 +14,30 @@ IGNORED = ("projection_dim",)
 _HEADS = keys.named(ModelForConditionalGeneration="conditional_generation")
 
 
-def spec(c: Config) -> Spec:
+class Clvp(Sizes):
+    """What CLVP alone has, by its decoder's config: what the decoder is told of a voice and of what to say."""
+
+    max_text_tokens: int = size("n_t")
+    feature_size: int = size("m")
+    num_mel_attn_blocks: int = count("N_m")
+
+
+def spec(c: Config) -> Spec[Clvp]:
     text, speech = families.part(c, "text_config"), families.part(c, "speech_config")
-    decoder, of = families.part(c, "decoder_config"), c.part("decoder_config")
-    traits = {
-        "max_text_tokens": keys.sized("n_t", of.int("max_text_tokens")),
-        "feature_size": keys.sized("m", of.int("feature_size")),
-        "num_mel_attn_blocks": keys.sized("N_m", of.int("num_mel_attn_blocks", maximum=MAX_LAYERS)),
-    }
+    decoder, own = families.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
     parts = {"words": text, "speech": speech}
-    whole = keys.around(c, decoder, parts, key="decoder_config", heads=_HEADS, traits=traits)
-    return whole.but(tied=False)
+    whole = keys.around(c, decoder, parts, key="decoder_config", heads=_HEADS)
+    return whole.but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, words = s.hidden, s.traits, s.parts["words"]
-    every = Indices.below(of["num_mel_attn_blocks"])
+def blueprint(s: Spec[Clvp]) -> Block:
+    d, of, words = s.hidden, s.own, s.parts["words"]
+    every = Indices.below(of.num_mel_attn_blocks)
     attention = mha(d, s.layers[0].layer.attention)
     conditioning = block(
         text_token_embedding=embedding(words.vocab, d),
-        text_position_embedding=embedding(of["max_text_tokens"], d),
-        mel_conv=block("convolution", weight=Tensor((d, of["feature_size"], 1)), bias=Tensor((d,))),
+        text_position_embedding=embedding(of.max_text_tokens, d),
+        mel_conv=block("convolution", weight=Tensor((d, of.feature_size, 1)), bias=Tensor((d,))),
         group_norms=Repeat(every, layer_norm(d)),
         mel_attn_blocks=Repeat(every, attention),
     )

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, lm_head, stack
 from hfcount.parts.classic import summary
 from hfcount.parts.encoders import bert_embeddings, bert_heads, dense_classifier
-from hfcount.spec import GQA, Layer, Spec
+from hfcount.spec import GQA, Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("convbert",)  # transformers 5.23: modeling_convbert.py
@@ -13,7 +13,17 @@ MODEL_TYPES = ("convbert",)  # transformers 5.23: modeling_convbert.py
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
-def spec(c: Config) -> Spec:
+class Convbert(Sizes):
+    """What ConvBERT alone has."""
+
+    embedding_size: int = size("d_e", absent=768)
+    conv_kernel_size: int = size("w", absent=9)
+    summary_use_proj: bool = flag(absent=False)
+    summary_proj_to_labels: bool = flag(absent=False)
+    num_groups: int
+
+
+def spec(c: Config) -> Spec[Convbert]:
     d, groups = c.int("hidden_size"), keys.sized("g", c.int("num_groups", default=1))
     kept = max(c.int("num_attention_heads") // c.int("head_ratio", default=2), 1)
     shared = keys.divides(c, "num_attention_heads", kept, "hidden_size", d)
@@ -21,28 +31,23 @@ def spec(c: Config) -> Spec:
     for key, width in (("hidden_size", d), ("intermediate_size", ffn.width)):
         keys.divides(c, "num_groups", groups, key, width, built=True)
     crossed, rows = c.bool("add_cross_attention", default=False), c.int("max_position_embeddings")
-    traits = {
-        "type_vocab_size": c.int("type_vocab_size"),
-        "embedding_size": keys.sized("d_e", c.int("embedding_size", default=768)),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size", default=9)),
-        "num_groups": groups,
-        "summary_use_proj": c.bool("summary_use_proj", default=False),
-        "summary_proj_to_labels": c.bool("summary_proj_to_labels", default=False),
-    }
+    types = c.int("type_vocab_size")
+    own = Convbert.read(c, num_groups=groups)
     layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed)
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
-    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=keys.ACROSS if crossed else "")
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    why = keys.ACROSS if crossed else ""
+    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, width, groups = s.hidden, s.traits, s.traits["embedding_size"], s.traits["num_groups"]
+def blueprint(s: Spec[Convbert]) -> Block:
+    d, of, width, groups = s.hidden, s.own, s.own.embedding_size, s.own.num_groups
 
     def projection(inputs: int, outputs: int) -> Block:
         parts = block(weight=Tensor((groups, inputs // groups, outputs // groups)), bias=Tensor((outputs,)))
         return block("mlp", dense=Linear(inputs, outputs, True) if groups == 1 else parts)
 
     def layer(one: Layer) -> Block:
-        a, kernel, wide = one.attention, of["conv_kernel_size"], one.dense.width
+        a, kernel, wide = one.attention, of.conv_kernel_size, one.dense.width
         into = a.heads * a.head_dim
         projected = Linear(d, into, True)
         deep, point = block(weight=Tensor((d, 1, kernel))), block(weight=Tensor((into, d, 1)))
@@ -67,8 +72,8 @@ def blueprint(s: Spec) -> Block:
         generator_predictions=block("lm_head", LayerNorm=layer_norm(width), dense=Linear(d, width, True)),
         generator_lm_head=lm_head(s, "convbert.embeddings.word_embeddings.weight", True, width),
     )
-    outputs = s.labels if of["summary_proj_to_labels"] else d
-    summed = summary(d, outputs if of["summary_use_proj"] else 0)
+    outputs = s.labels if of.summary_proj_to_labels else d
+    summed = summary(d, outputs if of.summary_use_proj else 0)
     choice = block(sequence_summary=summed, classifier=Linear(d, 1, True, "other"))
     two_layers = block(classifier=dense_classifier(s))
     more = {"masked_lm": words, "sequence_classification": two_layers, "multiple_choice": choice}

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, deberta_heads
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta",)  # transformers 5.23: modeling_deberta.py
@@ -12,31 +12,42 @@ MODEL_TYPES = ("deberta",)  # transformers 5.23: modeling_deberta.py
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
+class Deberta(Sizes):
+    """What DeBERTa alone has.
+
+    `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
+    positions, and positions with contents.
+    """
+
+    embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
+    talking_head: bool = flag(absent=False)
+    legacy: bool = flag(absent=True)
+    pooler_hidden_size: int = told(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
+    distances: int | None
+    c2p: bool
+    p2c: bool
+
+
+def spec(c: Config) -> Spec[Deberta]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     relative = c.bool("relative_attention", default=False)
     far = c.int("max_relative_positions", default=-1, minimum=-1)
     kinds = [kind.strip().lower() for kind in c.strs("pos_att_type", parted="|")] if relative else []
-    traits = {
-        "type_vocab_size": c.int("type_vocab_size", default=0, minimum=0),
-        "embedding_size": c.int("embedding_size", default=d),
-        "distances": keys.sized("n_r", far if far > 0 else rows) if relative else 0,
-        "talking_head": c.bool("talking_head", default=False),
-        "legacy": c.bool("legacy", default=True),
-        "pooler_hidden_size": c.int("pooler_hidden_size", default=d),
-        **{kind: kind in kinds for kind in ("c2p", "p2c")},
-    }
+    types = c.int("type_vocab_size", default=0, minimum=0)
+    distances = keys.sized("n_r", far if far > 0 else rows) if relative else None
+    own = Deberta.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits)
-    return whole.but(causal=False, positions=rows if c.bool("position_biased_input", default=True) else None)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    known = rows if c.bool("position_biased_input", default=True) else None
+    return whole.but(causal=False, positions=known).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, width = s.hidden, s.traits, s.traits["embedding_size"]
+def blueprint(s: Spec[Deberta]) -> Block:
+    d, of, width = s.hidden, s.own, s.own.embedding_size
 
     def layer(one: Layer) -> Block:
         heads = one.attention.heads
-        mixed = Linear(heads, heads) if of["talking_head"] else None
+        mixed = Linear(heads, heads) if of.talking_head else None
         own = block(
             "attention",
             in_proj=Linear(d, 3 * d),
@@ -44,15 +55,16 @@ def blueprint(s: Spec) -> Block:
             v_bias=Tensor((d,)),
             head_logits_proj=mixed,
             head_weights_proj=mixed,
-            pos_proj=Linear(d, d) if of["c2p"] else None,
-            pos_q_proj=Linear(d, d, True) if of["p2c"] else None,
+            pos_proj=Linear(d, d) if of.c2p else None,
+            pos_q_proj=Linear(d, d, True) if of.p2c else None,
         )
         attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
         return altered(bert_layer(d, one.but(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
-    tables = bert_embeddings(s, width, norm=False, types=of["type_vocab_size"] > 0)
-    distances = embedding(2 * of["distances"], d) if of["distances"] else None
+    tables = bert_embeddings(s, width, norm=False)
+    distances = embedding(2 * of.distances, d) if of.distances else None
     encoder = block(layer=stack(s.layers, layer), rel_embeddings=distances)
     embeddings = altered(tables, LayerNorm=layer_norm(d), embed_proj=wider)
-    return deberta_heads(s, block(embeddings=embeddings, encoder=encoder), width)
+    body = block(embeddings=embeddings, encoder=encoder)
+    return deberta_heads(s, body, width, of.pooler_hidden_size, of.legacy)

@@ -4,13 +4,21 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import causal_mask, gpt_layer, positions
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("decision_transformer",)  # transformers 5.23: modeling_decision_transformer.py
 
 
-def spec(c: Config) -> Spec:
+class DecisionTransformer(Sizes):
+    """What the decision transformer alone has: the widths of states and actions, and the moments of an episode."""
+
+    state_dim: int = size("d_s")
+    act_dim: int = size("d_a")
+    max_ep_len: int = size("n_t")
+
+
+def spec(c: Config) -> Spec[DecisionTransformer]:
     d, rows = c.int("hidden_size"), c.int("n_positions", "max_position_embeddings")
     crossed = c.bool("add_cross_attention", default=False)
     layer = Layer(
@@ -18,25 +26,23 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         cross_attention=crossed,
     )
-    symbols = {"state_dim": "d_s", "act_dim": "d_a", "max_ep_len": "n_t"}
-    traits = {name: keys.sized(symbol, c.int(name)) for name, symbol in symbols.items()}
+    own = DecisionTransformer.read(c)
     layers, why = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), keys.ACROSS if crossed else ""
-    heads = ("Model",)
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=heads, traits=traits, uncounted=why)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+def blueprint(s: Spec[DecisionTransformer]) -> Block:
+    d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         crossed = one.cross_attention
         return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
-    states, actions = of["state_dim"], of["act_dim"]
+    states, actions = of.state_dim, of.act_dim
     return block(
         encoder=encoder,
-        embed_timestep=embedding(of["max_ep_len"], d),
+        embed_timestep=embedding(of.max_ep_len, d),
         embed_return=Linear(1, d, True, "embedding"),
         embed_state=Linear(states, d, True, "embedding"),
         embed_action=Linear(actions, d, True, "embedding"),

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.classic import summary
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("electra",)  # transformers 5.23: modeling_electra.py
@@ -13,13 +13,20 @@ MODEL_TYPES = ("electra",)  # transformers 5.23: modeling_electra.py
 _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 
-def spec(c: Config) -> Spec:
-    width, summed = c.int("embedding_size"), c.bool("summary_use_proj", default=True)
-    return keys.encoder(c, heads=_HEADS, traits={"embedding_size": width, "summary_use_proj": summed})
+class Electra(Sizes):
+    """What ELECTRA alone has."""
+
+    embedding_size: int = size()
+    summary_use_proj: bool = flag(absent=True)
 
 
-def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.traits["embedding_size"]
+def spec(c: Config) -> Spec[Electra]:
+    own = Electra.read(c)
+    return keys.encoder(c, heads=_HEADS, narrow=True).having(own)
+
+
+def blueprint(s: Spec[Electra]) -> Block:
+    d, width = s.hidden, s.own.embedding_size
     wider = None if width == d else Linear(width, d, True, "embedding")
     embedded = block(embeddings=bert_embeddings(s, width), embeddings_project=wider).children
     body = Block({**embedded, **block(encoder=bert_base(s).children["encoder"]).children})
@@ -28,7 +35,7 @@ def blueprint(s: Spec) -> Block:
         generator_lm_head=lm_head(s, "electra.embeddings.word_embeddings.weight", True, width),
     )
     judge = block("other", dense=Linear(d, d, True), dense_prediction=Linear(d, 1, True))
-    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
+    summed = summary(d, d if s.own.summary_use_proj else 0)
     more = {
         "causal_lm": words,
         "masked_lm": words,

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, lm_head, stack
 from hfcount.parts.encoders import bert_heads, bert_layer, dense_classifier, pooler
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("esm",)  # transformers 5.23: modeling_esm.py
@@ -13,21 +13,28 @@ IGNORED = ("token_dropout", "vocab_list")
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 
 
-def spec(c: Config) -> Spec:
+class Esm(Sizes):
+    """What ESM alone has; its positions may be rotary, absolute or neither."""
+
+    emb_layer_norm_before: bool = flag(absent=False)
+    rotary: bool
+    absolute: bool
+
+
+def spec(c: Config) -> Spec[Esm]:
     kind = c.str("position_embedding_type", default="absolute")
-    switches = {"rotary": kind == "rotary", "absolute": kind == "absolute"}
     if c.bool("is_folding_model", default=False):
         raise c.error("is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
-    traits = switches | {"emb_layer_norm_before": c.bool("emb_layer_norm_before", default=False), "type_vocab_size": 0}
-    return keys.encoder(c, rotary=True, heads=_HEADS, traits=traits)
+    own = Esm.read(c, rotary=kind == "rotary", absolute=kind == "absolute")
+    return keys.encoder(c, rotary=True, types=False, heads=_HEADS).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, rows, norm = s.hidden, s.traits, s.positions or 0, layer_norm(s.hidden)
+def blueprint(s: Spec[Esm]) -> Block:
+    d, of, rows, norm = s.hidden, s.own, s.positions or 0, layer_norm(s.hidden)
     square = Linear(d, d, True)
 
     def frequencies(width: int) -> Block | None:
-        return block(inv_freq=obsolete(width // 2)) if of["rotary"] else None
+        return block(inv_freq=obsolete(width // 2)) if of.rotary else None
 
     def layer(one: Layer) -> Block:
         # Norms come before attention and networks.
@@ -41,8 +48,8 @@ def blueprint(s: Spec) -> Block:
     # Earlier versions of transformers stored a table whatever the kind of positions.
     embeddings = block(
         word_embeddings=embedding(s.vocab, d),
-        position_embeddings=embedding(rows, d) if of["absolute"] else block(weight=obsolete(rows, d)),
-        layer_norm=norm if of["emb_layer_norm_before"] else None,
+        position_embeddings=embedding(rows, d) if of.absolute else block(weight=obsolete(rows, d)),
+        layer_norm=norm if of.emb_layer_norm_before else None,
         position_ids=obsolete(1, rows, whole=True),
     )
     counted = sum(part.indices.count for part in s.layers) * s.layers[0].layer.attention.heads

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from hfcount import families, keys
+from hfcount.families.flava_image_model import FlavaImageModel
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("flava",)  # transformers 5.23: modeling_flava.py
@@ -17,19 +18,24 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
+class Flava(Sizes):
+    """What FLAVA alone has; `hidden_size` is the width of what matches texts and images, whatever the encoders' is."""
+
+    hidden_size: int = size("d_i")
+    init_codebook: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Flava]:
     text, image = families.part(c, "text_config"), families.part(c, "image_config")
     parts = {"vision": image, "multimodal": families.part(c, "multimodal_config")}
-    matching = keys.sized("d_i", c.int("hidden_size"))  # whatever the encoders' width
-    traits = {"init_codebook": c.bool("init_codebook", default=True), "hidden_size": matching}
-    heads, out = ("ForPreTraining", "Model"), c.int("projection_dim")
-    whole = keys.around(c, text, parts, heads=heads, tied=True, out=out, traits=traits)
-    if whole.head == "base" or not traits["init_codebook"]:
-        return whole
-    return whole.but(parts={**whole.parts, "codebook": families.part(c, "image_codebook_config")})
+    own, heads = Flava.read(c), ("ForPreTraining", "Model")
+    whole = keys.around(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
+    if whole.head != "base" and own.init_codebook:
+        whole = whole.but(parts={**whole.parts, "codebook": families.part(c, "image_codebook_config")})
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Flava]) -> Block:
     out, vision, both = s.out or s.hidden, s.parts["vision"], s.parts["multimodal"]
 
     def into(inputs: int, width: int) -> Linear:
@@ -53,9 +59,9 @@ def blueprint(s: Spec) -> Block:
         bias = obsolete(vocab) if s.tied else Tensor((vocab,))  # the decoder's, if tied
         return block("lm_head", transform=transform, decoder=Linear(d, vocab, True), bias=bias)
 
-    images, words = masked(vision.hidden, vision.traits["codes"]), masked(s.hidden, s.vocab)
+    images, words = masked(vision.hidden, vision.sizes(FlavaImageModel).codes), masked(s.hidden, s.vocab)
     codebook = s.parts.get("codebook")
-    matching = s.traits["hidden_size"]
+    matching = s.own.hidden_size
     pair = block(dense=Linear(matching, matching, True))
     return block(
         flava=body,

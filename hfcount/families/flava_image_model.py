@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = (
@@ -15,36 +15,48 @@ MODEL_TYPES = (
 )  # transformers 5.23: modeling_flava.py
 
 
-def spec(c: Config) -> Spec:
+class FlavaImageModel(Sizes):
+    """What the encoder of images alone has; `codes` are those of the head that names a masked patch."""
+
+    mask_token: bool = flag(absent=True)
+    codes: int = size("|V_v|", "vocab_size")
+
+
+class FlavaMultimodalModel(Sizes):
+    """What the encoder of both alone has."""
+
+    use_cls_token: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[FlavaImageModel | FlavaMultimodalModel | None]:
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     if c.family == "flava_text_model":
         types, rows = c.int("type_vocab_size"), c.int("max_position_embeddings")
         vocab = c.int("vocab_size")
-        return keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, traits={"type_vocab_size": types})
+        whole = keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, token_types=types)
+        return whole.having(None)
     if c.family == "flava_multimodal_model":
-        return keys.encoding(c, layers, hidden=d, traits={"use_cls_token": c.bool("use_cls_token", default=True)})
-    traits = {
-        "mask_token": c.bool("mask_token", default=True),
-        "codes": keys.sized("|V_v|", c.int("vocab_size")),  # of the head that names the code of a masked patch
-    }
-    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c), traits=traits)
+        both = FlavaMultimodalModel.read(c)
+        return keys.encoding(c, layers, hidden=d).having(both)
+    own = FlavaImageModel.read(c)
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d = s.hidden
+def blueprint(s: Spec[FlavaImageModel | FlavaMultimodalModel | None]) -> Block:
+    d, of = s.hidden, s.own
     token = Tensor((1, 1, d), component="embedding")
     image = block(
         "embedding",
         cls_token=token,
-        mask_token=token if s.traits.get("mask_token") else None,
+        mask_token=token if isinstance(of, FlavaImageModel) and of.mask_token else None,
         position_embeddings=Tensor((1, s.positions or 0, d)),
         patch_embeddings=block(projection=patch_convolution(s)) if s.patches else None,
     )
     tables = {"flava_image_model": image, "flava_text_model": bert_embeddings(s) if s.vocab else None}
     return block(
-        cls_token=token if s.traits.get("use_cls_token") else None,
+        cls_token=token if isinstance(of, FlavaMultimodalModel) and of.use_cls_token else None,
         embeddings=tables.get(s.family),
         encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
         layernorm=layer_norm(d),

@@ -15,9 +15,9 @@ _HEADS = (*(ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"),
 
 
 def spec(c: Config) -> Spec:
-    d, traits = c.int("hidden_size"), {"type_vocab_size": c.int("type_vocab_size")}
+    d, types = c.int("hidden_size"), c.int("type_vocab_size")
     layer, rows = Layer(ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
     return whole.but(causal=False)
 
 

@@ -27,10 +27,11 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 def spec(c: Config) -> Spec:
-    d, traits = c.int("hidden_size"), {"type_vocab_size": c.int("type_vocab_size", default=0, minimum=0)}
+    d, types = c.int("hidden_size"), c.int("type_vocab_size", default=0, minimum=0)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    return whole.but(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
@@ -46,8 +47,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     pooled = pooler(s, heads=("sequence_classification",))
-    tables = bert_embeddings(s, types=s.traits["type_vocab_size"] > 0)
-    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer)), pooler=pooled)
+    body = block(embeddings=bert_embeddings(s), encoder=block(layer=stack(s.layers, layer)), pooler=pooled)
     decoder = lm_head(s, "gte.embeddings.word_embeddings.weight", True)
     words = block(lm_head=block("lm_head", dense=Linear(d, d, True), norm=layer_norm(d), decoder=decoder))
     labels = block(classifier=classifier(s))

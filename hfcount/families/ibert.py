@@ -49,12 +49,12 @@ def blueprint(s: Spec) -> Block:
             pre_output_act=scale,
         )
 
-    if s.positions is None:
-        raise TypeError("this model has no table of positions")
+    if s.positions is None or s.token_types is None:
+        raise TypeError("this model lacks a table of positions or of token types")
     embeddings = block(
         word_embeddings=table(s.vocab),
         position_embeddings=table(s.positions),
-        token_type_embeddings=table(s.traits["type_vocab_size"]),
+        token_type_embeddings=table(s.token_types),
         embeddings_act1=scale,
         embeddings_act2=scale,
         LayerNorm=norm,

@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.encoders import bert_attention, bert_base, bert_embeddings, bert_heads, bert_layer, pooler
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, told
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("jina_bert",)  # modeling_bert.py of jinaai/jina-bert-implementation, whose configs are of type bert
@@ -21,7 +21,13 @@ IGNORED = ("emb_pooler",)
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
 
-def spec(c: Config) -> Spec:
+class JinaBert(Sizes):
+    """What Jina's BERT alone has."""
+
+    gated: bool = told(lambda c: c.str("feed_forward_type", default="original").endswith("glu"))
+
+
+def spec(c: Config) -> Spec[JinaBert]:
     # A second implementation has classes of the same names, and other tensors.
     code = [c.str("_name_or_path", default=""), *map(str, (c.object("auto_map") or {}).values())]
     if not any("jina-bert-implementation" in one for one in code):
@@ -31,20 +37,17 @@ def spec(c: Config) -> Spec:
         mixer=keys.multi_head(c, d, c.int("num_attention_heads")),
         ffn=keys.dense(c, bias=True),
     )
-    traits = {
-        "gated": c.str("feed_forward_type", default="original").endswith("glu"),
-        "type_vocab_size": c.int("type_vocab_size", default=2),
-    }
+    own, types = JinaBert.read(c), c.int("type_vocab_size", default=2)
     rows = None if alibi else c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[JinaBert]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        if not s.traits["gated"]:
+        if not s.own.gated:
             return bert_layer(d, one)
         width = one.dense.width
         into, out = Linear(d, 2 * width), Linear(width, d, True)

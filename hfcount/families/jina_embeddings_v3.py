@@ -24,10 +24,10 @@ _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
 
 def spec(c: Config) -> Spec:
-    d, traits = c.int("hidden_size"), {"type_vocab_size": c.int("type_vocab_size")}
+    d, types = c.int("hidden_size"), c.int("type_vocab_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, traits=traits).but(causal=False)
+    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types).but(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

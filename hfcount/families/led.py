@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding
 from hfcount.parts.seq2seq import bart, bart_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("led",)  # transformers 5.23: modeling_led.py
@@ -14,13 +14,20 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForQuestionAnswering")
 _NAMES = ("query", "key", "value")
 
 
-def spec(c: Config) -> Spec:
-    rows = {f"{side}_rows": c.int(f"max_{side}_position_embeddings") for side in ("encoder", "decoder")}
+class Led(Sizes):
+    """What LED alone has: the positions of each side."""
+
+    max_encoder_position_embeddings: int = size()
+    max_decoder_position_embeddings: int = size()
+
+
+def spec(c: Config) -> Spec[Led]:
+    own = Led.read(c)
     keys.check_even(c, keys.layer_count(c, "encoder_layers"))
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None, traits=rows)
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Led]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
     near = dict.fromkeys((*_NAMES, *(f"{name}_global" for name in _NAMES)), square)
 
@@ -28,16 +35,13 @@ def blueprint(s: Spec) -> Block:
         usual, own = bart_layer(d, one, crossed), block("attention", longformer_self_attn=Block(near), output=square)
         return usual if crossed else altered(usual, self_attn=own)
 
-    encoder, decoder = (
-        block(embed_positions=embedding(s.traits[f"{side}_rows"], d)) for side in ("encoder", "decoder")
-    )
     return bart(
         s,
         first_norm=True,
         last_norm=False,
         layer=layer,
         tables=block(),
-        encoder=encoder,
-        decoder=decoder,
+        encoder=block(embed_positions=embedding(s.own.max_encoder_position_embeddings, d)),
+        decoder=block(embed_positions=embedding(s.own.max_decoder_position_embeddings, d)),
         prefix="led",
     )

@@ -1,6 +1,7 @@
 """ModernBERT: rotary positions, gated networks, no norm before the first attention (arXiv:2412.13663)."""
 
 from hfcount import keys
+from hfcount.components.modernbert import ModernBert, ModernBertLayer, modernbert_layers
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier, fused_attention, headed
@@ -13,20 +14,19 @@ IGNORED = ("global_attn_every_n_layers", "local_attention", "repad_logits_with_g
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
-def spec(c: Config) -> Spec:
-    layers, traits = keys.modernbert(c)
-    return keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS, traits=traits).but(
-        causal=False
-    )
+def spec(c: Config) -> Spec[ModernBert]:
+    layers, own = modernbert_layers(c), ModernBert.read(c)
+    whole = keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, layer_norm(s.hidden, bool(s.traits["norm_bias"]))
+def blueprint(s: Spec[ModernBert]) -> Block:
+    d, norm = s.hidden, layer_norm(s.hidden, s.own.norm_bias)
 
     def layer(one: Layer) -> Block:
         width, bias = one.dense.width, one.dense.bias
         return block(
-            attn_norm=norm if one.traits["attn_norm"] else None,
+            attn_norm=norm if one.sizes(ModernBertLayer).attn_norm else None,
             attn=fused_attention(d, one.attention, "Wqkv", "Wo"),
             mlp_norm=norm,
             mlp=block("mlp", Wi=Linear(d, 2 * width, bias), Wo=Linear(width, d, bias)),
@@ -34,8 +34,8 @@ def blueprint(s: Spec) -> Block:
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
     body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
-    dense, table = Linear(d, d, bool(s.traits["classifier_bias"])), "model.embeddings.tok_embeddings.weight"
-    words = lm_head(s, table, bool(s.traits["decoder_bias"]))
+    dense, table = Linear(d, d, s.own.classifier_bias), "model.embeddings.tok_embeddings.weight"
+    words = lm_head(s, table, s.own.decoder_bias)
     labels = block(head=block("other", dense=dense, norm=norm), classifier=classifier(s))
     classes = ("sequence_classification", "token_classification", "question_answering")
     choice = Block({**labels.children, "classifier": Linear(d, 1, True, "other")})

@@ -4,31 +4,34 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size, told
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("modernvbert",)  # transformers 5.23: modeling_modernvbert.py
 
 
-def spec(c: Config) -> Spec:
+class Modernvbert(Sizes):
+    """What ModernVBERT alone has; the biases are those of its heads."""
+
+    pixel_shuffle_factor: int = size("m", absent=4)
+    classifier_bias: bool = flag(absent=False)
+    norm_bias: bool = told(lambda c: c.part("text_config").bool("norm_bias", default=False))
+
+
+def spec(c: Config) -> Spec[Modernvbert]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    inner = c.part("text_config")
-    traits = {
-        "pixel_shuffle_factor": keys.sized("m", c.int("pixel_shuffle_factor", default=4)),
-        "classifier_bias": c.bool("classifier_bias", default=False),
-        **{name: inner.bool(name, default=False) for name in ("norm_bias",)},
-    }
+    own = Modernvbert.read(c)
     heads = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
-    return keys.around(c, text, towers, heads=heads, traits=traits)
+    return keys.around(c, text, towers, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    wide = of["pixel_shuffle_factor"] * of["pixel_shuffle_factor"] * s.parts["vision"].hidden
+def blueprint(s: Spec[Modernvbert]) -> Block:
+    d, of = s.hidden, s.own
+    wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.parts["vision"].hidden
     connector = Block({"modality_projection": Linear(wide, d)}, "projector", repeats=0)
     tower = families.tower(s, "vision")
     body = block(vision_model=tower, connector=connector, text_model=families.base(s))
-    dense, norm = Linear(d, d, bool(of["classifier_bias"])), layer_norm(d, bool(of["norm_bias"]))
+    dense, norm = Linear(d, d, of.classifier_bias), layer_norm(d, of.norm_bias)
     table = "model.text_model.embeddings.tok_embeddings.weight"
     words = block(projection_head=block("lm_head", dense=dense, norm=norm), lm_head=lm_head(s, table, True))
     labels = block(head=block("other", dense=dense, norm=norm), classifier=classifier(s))

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head, rms_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.encoders import bert_embeddings, pooler
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("new",)  # modeling.py of Alibaba-NLP/new-impl
@@ -22,7 +22,14 @@ _HEADS = (
 )
 
 
-def spec(c: Config) -> Spec:
+class New(Sizes):
+    """What GTE as it was released alone has; `rms` is whether its norms are RMS norms."""
+
+    pack_qkv: bool = flag(absent=True)
+    rms: bool
+
+
+def spec(c: Config) -> Spec[New]:
     d, kind = c.int("hidden_size"), c.str("position_embedding_type", default="rope")
     norm = c.str("layer_norm_type", default="layer_norm")
     for key, value, known in (
@@ -32,32 +39,29 @@ def spec(c: Config) -> Spec:
         if value not in known:
             raise c.error(f"{key} must be one of {', '.join(known)}.", key, observed=value)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c))
-    traits = {
-        "type_vocab_size": c.int("type_vocab_size", default=1, minimum=0),
-        "pack_qkv": c.bool("pack_qkv", default=True),
-        "rms": norm == "rms_norm",
-    }
+    types = c.int("type_vocab_size", default=1, minimum=0) or None
+    own = New.read(c, rms=norm == "rms_norm")
     rows = c.int("max_position_embeddings") if kind == "absolute" else None
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, traits=traits)
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    square, norm = Linear(d, d, True), rms_norm(d) if of["rms"] else layer_norm(d)
+def blueprint(s: Spec[New]) -> Block:
+    d, of = s.hidden, s.own
+    square, norm = Linear(d, d, True), rms_norm(d) if of.rms else layer_norm(d)
     apart = block("attention", q_proj=square, k_proj=square, v_proj=square, o_proj=square)
     packed = block("attention", qkv_proj=Linear(d, 3 * d, True), o_proj=square)
 
     def layer(one: Layer) -> Block:
         width = one.dense.width
         return block(
-            attention=packed if of["pack_qkv"] else apart,
+            attention=packed if of.pack_qkv else apart,
             mlp=block("mlp", up_gate_proj=Linear(d, 2 * width), down_proj=Linear(width, d, True)),
             attn_ln=norm,
             mlp_ln=norm,
         )
 
-    tables = bert_embeddings(s, norm=False, types=of["type_vocab_size"] > 0)
+    tables = bert_embeddings(s, norm=False)
     first = Block({**tables.children, "LayerNorm": norm})
     body = block(embeddings=first, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, _POOLED))
     decoder = lm_head(s, "new.embeddings.word_embeddings.weight", True)

@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, layer_norm, mlp
 from hfcount.parts.classic import mha
 from hfcount.parts.seq2seq import bart, switched
-from hfcount.spec import Layer, Layers, MoE, Spec
+from hfcount.spec import Layer, Layers, MoE, Sizes, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -19,10 +19,16 @@ IGNORED = tuple(
 _HEADS = ("ForConditionalGeneration", "Model")
 
 
-def spec(c: Config) -> Spec:
+class NllbMoe(Sizes):
+    """What NLLB-MoE alone has."""
+
+    router_bias: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[NllbMoe]:
     whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=None)
     experts = c.int("num_experts", default=128, maximum=keys.MOST_EXPERTS)
-    traits = {"router_bias": c.bool("router_bias", default=False)}
+    own = NllbMoe.read(c)
 
     def layers(side: str, given: tuple[Layers, ...]) -> tuple[Layers, ...]:
         one, step = given[0].layer, c.int(f"{side}_sparse_step", default=4, minimum=0, maximum=MAX_LAYERS)
@@ -34,17 +40,17 @@ def spec(c: Config) -> Spec:
 
     encoder = whole.parts["encoder"]
     parts = {"encoder": encoder.but(layers=layers("encoder", encoder.layers))}
-    return whole.but(layers=layers("decoder", whole.layers), parts=parts, traits=traits)
+    return whole.but(layers=layers("decoder", whole.layers), parts=parts).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[NllbMoe]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
 
     def network(one: Layer) -> Block:
         if not isinstance(one.ffn, MoE):
             return mlp(d, one.dense.width)
         m = one.moe
-        gate = Linear(d, m.experts, bool(s.traits["router_bias"]), "router")
+        gate = Linear(d, m.experts, s.own.router_bias, "router")
         return block(router=block(classifier=gate), experts=switched(d, m, "fc1", "fc2"))
 
     def layer(one: Layer, crossed: bool) -> Block:

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Record, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("reformer",)  # transformers 5.23: modeling_reformer.py
@@ -19,35 +19,60 @@ _HEADS = keys.named(_CLASSES, ModelWithLMHead="causal_lm")
 _KINDS = ("local", "lsh")
 
 
-def spec(c: Config) -> Spec:
+class Axis(Record):
+    """One of the axes along which positions are numbered, each with a table of its own."""
+
+    places: int
+    width: int
+
+
+def _axes(c: Config, d: int) -> tuple[Axis, ...]:
+    shape, widths = c.ints("axial_pos_shape", default=(64, 64)), c.ints("axial_pos_embds_dim", default=(64, 192))
+    if len(widths) != len(shape):
+        said = f"axial_pos_embds_dim has {len(widths):,} entries, and axial_pos_shape {len(shape):,}."
+        raise c.error(said, "axial_pos_embds_dim")
+    if sum(widths) != d:
+        raise c.error(f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
+    return tuple(
+        Axis(places=keys.sized(f"n_{number}", places), width=keys.sized(f"d_{number}", width))
+        for number, (places, width) in enumerate(zip(shape, widths, strict=True), 1)
+    )
+
+
+class Reformer(Sizes):
+    """What Reformer alone has; without `axes` its positions have one table."""
+
+    axes: tuple[Axis, ...]
+
+
+class ReformerLayer(Record):
+    """Whether a token attends to those of the same hash, else to its neighbours."""
+
+    hashed: bool
+
+
+def spec(c: Config) -> Spec[Reformer]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("attention_head_size", default=64))
     ffn = Dense(width=c.int("feed_forward_size", default=512), bias=True)
-    kinds = {kind: Layer(mixer=mixer, ffn=ffn, traits={"hashed": kind == "lsh"}) for kind in _KINDS}
+    kinds = {kind: Layer(mixer=mixer, ffn=ffn, own=ReformerLayer(hashed=kind == "lsh")) for kind in _KINDS}
     given = c.strs("attn_layers") or [*_KINDS] * 3
     layers = keys.by_kind(c, kinds, given, "attn_layers", len(given))
-    traits = dict[str, int]()
-    if c.bool("axial_pos_embds", default=True):
-        for key, usual, letter in (("axial_pos_shape", (64, 64), "n"), ("axial_pos_embds_dim", (64, 192), "d")):
-            sizes = c.ints(key, default=usual)
-            traits |= {f"{key}.{place}": keys.sized(f"{letter}_{place + 1}", size) for place, size in enumerate(sizes)}
-            if traits.setdefault("axes", len(sizes)) != len(sizes):
-                raise c.error(f"{key} has {len(sizes):,} entries, and axial_pos_shape {traits['axes']:,}.", key)
-        if sum(c.ints("axial_pos_embds_dim", default=(64, 192))) != d:
-            raise c.error(f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
-    rows = None if traits else c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layers, heads=_HEADS, hidden=d, positions=rows, traits=traits, layer_count=None)
+    own = Reformer.read(c, axes=_axes(c, d) if c.bool("axial_pos_embds", default=True) else ())
+    rows = None if own.axes else c.int("max_position_embeddings")
+    whole = keys.decoder_spec(c, layers, heads=_HEADS, hidden=d, positions=rows, layer_count=None)
     why = "it keeps hashes and hidden states of its tokens, which are not described"
-    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False)
+    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+def blueprint(s: Spec[Reformer]) -> Block:
+    d, axes, norm = s.hidden, s.own.axes, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         a, width = one.attention, one.dense.width
         into = Linear(d, a.heads * a.head_dim)
-        own = block(query_key=into, value=into) if one.traits["hashed"] else block(query=into, key=into, value=into)
+        hashed = one.sizes(ReformerLayer).hashed
+        own = block(query_key=into, value=into) if hashed else block(query=into, key=into, value=into)
         out = block(dense=Linear(a.heads * a.head_dim, d))
         first, second = block(dense=Linear(d, width, True)), block(dense=Linear(width, d, True))
         return block(
@@ -55,12 +80,12 @@ def blueprint(s: Spec) -> Block:
             feed_forward=block("mlp", layer_norm=norm, dense=first, output=second),
         )
 
-    def axis(place: int) -> Tensor:
-        before, after = (1,) * place, (1,) * (of["axes"] - place - 1)
-        return Tensor((*before, of[f"axial_pos_shape.{place}"], *after, of[f"axial_pos_embds_dim.{place}"]))
-
-    axes = block("embedding", weights=Block({str(place): axis(place) for place in range(of.get("axes", 0))}))
-    places = block(embedding=embedding(s.positions, d)) if s.positions else axes
+    tables = {
+        str(place): Tensor(((1,) * place + (axis.places,) + (1,) * (len(axes) - place - 1)) + (axis.width,))
+        for place, axis in enumerate(axes)
+    }
+    axial = block("embedding", weights=Block(tables))
+    places = block(embedding=embedding(s.positions, d)) if s.positions else axial
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), position_embeddings=places),
         encoder=block(layers=stack(s.layers, layer), layer_norm=layer_norm(2 * d)),

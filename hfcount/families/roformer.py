@@ -5,20 +5,26 @@ from hfcount.mapper import Config
 from hfcount.parts import stack
 from hfcount.parts.classic import summary
 from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, bert_predictions, dense_classifier
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("roformer",)  # transformers 5.23: modeling_roformer.py
 
 
-def spec(c: Config) -> Spec:
-    width = c.int("embedding_size", default=c.int("hidden_size"))
-    traits = {"embedding_size": width, "summary_use_proj": c.bool("summary_use_proj", default=False)}
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), traits=traits)
+class Roformer(Sizes):
+    """What RoFormer alone has."""
+
+    embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
+    summary_use_proj: bool = flag(absent=False)
 
 
-def blueprint(s: Spec) -> Block:
-    d, width = s.hidden, s.traits["embedding_size"]
+def spec(c: Config) -> Spec[Roformer]:
+    own = Roformer.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), narrow=True).having(own)
+
+
+def blueprint(s: Spec[Roformer]) -> Block:
+    d, width = s.hidden, s.own.embedding_size
     sinusoids = Tensor((s.positions or 0, s.layers[0].layer.attention.head_dim))
     body = block(
         embeddings=bert_embeddings(s.but(positions=None), width),
@@ -29,7 +35,7 @@ def blueprint(s: Spec) -> Block:
         ),
     )
     words = bert_predictions(s, "roformer.embeddings.word_embeddings.weight", width)
-    summed = summary(d, d if s.traits["summary_use_proj"] else 0)
+    summed = summary(d, d if s.own.summary_use_proj else 0)
     choice = block(sequence_summary=summed, classifier=Linear(d, 1, True, "other"))
     more = {
         "sequence_classification": block(classifier=dense_classifier(s)),

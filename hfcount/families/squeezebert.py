@@ -4,42 +4,58 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_predictions
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Component, Linear, Tensor, block
 
 MODEL_TYPES = ("squeezebert",)  # transformers 5.23: modeling_squeezebert.py
 
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
-_GROUPS = {"q": 4, "k": 4, "v": 4, "post_attention": 1, "intermediate": 4, "output": 4}
 
 
-def spec(c: Config) -> Spec:
-    groups = {name: c.int(f"{name}_groups", default=usual) for name, usual in _GROUPS.items()}
+class Squeezebert(Sizes):
+    """What SqueezeBERT alone has: the groups of each convolution."""
+
+    q_groups: int = size(absent=4)
+    k_groups: int = size(absent=4)
+    v_groups: int = size(absent=4)
+    post_attention_groups: int = size(absent=1)
+    intermediate_groups: int = size(absent=4)
+    output_groups: int = size(absent=4)
+
+
+def spec(c: Config) -> Spec[Squeezebert]:
+    own = Squeezebert.read(c)
     d, wide = c.int("hidden_size"), c.int("intermediate_size")
-    for name, parts in groups.items():
-        for key, width in (("hidden_size", d), ("intermediate_size", wide)):
-            if key == "hidden_size" or name in ("intermediate", "output"):
-                keys.divides(c, f"{name}_groups", parts, key, width)
+    for key, groups in (("q_groups", own.q_groups), ("k_groups", own.k_groups), ("v_groups", own.v_groups)):
+        keys.divides(c, key, groups, "hidden_size", d)
+    keys.divides(c, "post_attention_groups", own.post_attention_groups, "hidden_size", d)
+    for key, groups in (("intermediate_groups", own.intermediate_groups), ("output_groups", own.output_groups)):
+        keys.divides(c, key, groups, "hidden_size", d)
+        keys.divides(c, key, groups, "intermediate_size", wide)
     if c.int("embedding_size", default=d) != d:
         raise c.error("embedding_size must be hidden_size.", "embedding_size", "Correct one of them.", expected=int(d))
-    return keys.encoder(c, heads=_HEADS, decoding=False, traits=groups)
+    return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Squeezebert]) -> Block:
+    d, of = s.hidden, s.own
 
-    def grouped(inputs: int, outputs: int, groups: str, component: Component) -> Block:
-        return block(component, weight=Tensor((outputs, inputs // of[groups], 1)), bias=Tensor((outputs,)))
+    def grouped(inputs: int, outputs: int, groups: int, component: Component) -> Block:
+        return block(component, weight=Tensor((outputs, inputs // groups, 1)), bias=Tensor((outputs,)))
 
     def layer(one: Layer) -> Block:
         width = one.dense.width
-        own = {name: grouped(d, d, name[0], "attention") for name in ("query", "key", "value")}
-        after = grouped(d, d, "post_attention", "attention")
-        back = grouped(width, d, "output", "mlp")
+        own = block(
+            query=grouped(d, d, of.q_groups, "attention"),
+            key=grouped(d, d, of.k_groups, "attention"),
+            value=grouped(d, d, of.v_groups, "attention"),
+        )
+        after = grouped(d, d, of.post_attention_groups, "attention")
+        back = grouped(width, d, of.output_groups, "mlp")
         return block(
-            attention=Block(own),
+            attention=own,
             post_attention=block(conv1d=after, layernorm=layer_norm(d)),
-            intermediate=block(conv1d=grouped(d, width, "intermediate", "mlp")),
+            intermediate=block(conv1d=grouped(d, width, of.intermediate_groups, "mlp")),
             output=block(conv1d=back, layernorm=layer_norm(d)),
         )
 

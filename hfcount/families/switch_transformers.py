@@ -1,10 +1,11 @@
 """Switch Transformers: T5 with experts in every few layers, one for each token (arXiv:2101.03961)."""
 
 from hfcount import keys
+from hfcount.components.t5 import T5Layer, t5_layer
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, lm_head, rms_norm, stack
-from hfcount.parts.seq2seq import switched, t5_layer
-from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
+from hfcount.parts.seq2seq import switched
+from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Sizes, Spec, flag
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, Tied, block
 
@@ -17,7 +18,14 @@ IGNORED = tuple(
 _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder")
 
 
-def spec(c: Config) -> Spec:
+class SwitchTransformers(Sizes):
+    """What Switch Transformers alone have; `crossed` is whether the encoder attends to another, as alone it may."""
+
+    router_bias: bool = flag(absent=False)
+    crossed: bool
+
+
+def spec(c: Config) -> Spec[SwitchTransformers]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv"))
     width, buckets = c.int("d_ff"), keys.sized("b", c.int("relative_attention_num_buckets"))
@@ -33,9 +41,9 @@ def spec(c: Config) -> Spec:
         sparse = Indices.span(min(1, step - 1), count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
         found = []
-        for first, table in ((Indices.below(min(1, count)), buckets), (Indices.span(1, count), 0)):
+        for first, table in ((Indices.below(min(1, count)), buckets), (Indices.span(1, count), None)):
             for places, ffn in ((rest, Dense(width=width)), (sparse, moe)):
-                layer = Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
+                layer = Layer(mixer=mixer, ffn=ffn, own=T5Layer(buckets=table))
                 found.append(Layers(indices=intersection(first, places), layer=layer))
         return tuple(one for one in found if one.indices.count)
 
@@ -44,21 +52,21 @@ def spec(c: Config) -> Spec:
     whole = keys.decoder_spec(c, own, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
     alone = whole.head == "encoder"
     crossed = alone and c.bool("is_decoder", default=False)
-    traits = {"router_bias": c.bool("router_bias", default=False), "crossed": crossed}
-    return whole.but(causal=not alone, uncounted="" if alone else keys.ACROSS, traits=traits)
+    kept = SwitchTransformers.read(c, crossed=crossed)
+    return whole.but(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[SwitchTransformers]) -> Block:
     d, norm, table = s.hidden, rms_norm(s.hidden), Tied("shared.weight", (s.vocab, s.hidden))
 
     def network(one: Layer) -> Block:
         if not isinstance(one.ffn, MoE):
             return block("mlp", wi=Linear(d, one.dense.width), wo=Linear(one.dense.width, d))
-        gate = Linear(d, one.moe.experts, bool(s.traits["router_bias"]), "router")
+        gate = Linear(d, one.moe.experts, s.own.router_bias, "router")
         return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
 
     def layer(one: Layer, crossed: bool) -> Block:
-        usual = t5_layer(d, one.but(ffn=Dense(width=1)), 0, crossed)
+        usual = t5_layer(d, one.but(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
         sublayers = usual.children["layer"]
         assert isinstance(sublayers, Block)
@@ -70,7 +78,7 @@ def blueprint(s: Spec) -> Block:
 
     return block(
         shared=embedding(s.vocab, d),
-        encoder=side(s.stack("encoder"), bool(s.traits["crossed"])),
+        encoder=side(s.stack("encoder"), s.own.crossed),
         decoder=None if s.head == "encoder" else side(s.layers, True),
         lm_head=lm_head(s, "shared.weight") if s.head == "conditional_generation" else None,
     )

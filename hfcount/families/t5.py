@@ -1,13 +1,12 @@
 """T5, its version 1.1 with gated networks, mT5, and umT5, whose layers have a table each (arXiv:1910.10683)."""
 
 from hfcount import keys
+from hfcount.components.t5 import t5_layer, t5_layers
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, lm_head, stack
 from hfcount.parts.classic import classifier
 from hfcount.parts.encoders import dense_classifier
-from hfcount.parts.seq2seq import t5_layer
-from hfcount.spec import GQA, Dense, Layer, Layers, Spec
-from hfcount.tree.indices import Indices
+from hfcount.spec import GQA, Dense, Layers, Sizes, Spec
 from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5", "mt5", "umt5")  # transformers 5.23: modeling_t5.py, modeling_mt5.py, modeling_umt5.py
@@ -20,7 +19,14 @@ _HEADS = keys.named(
 _ENCODING = ("encoder", "token_classification")  # heads of the classes that have no decoder
 
 
-def spec(c: Config) -> Spec:
+class T5(Sizes):
+    """What T5 alone has; `crossed` is whether its encoder attends to another, as alone it may."""
+
+    gated: bool
+    crossed: bool
+
+
+def spec(c: Config) -> Spec[T5]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
@@ -30,12 +36,7 @@ def spec(c: Config) -> Spec:
     tables = MAX_LAYERS if c.family == "umt5" else 1
 
     def layers(count: int) -> tuple[Layers, ...]:
-        def kind(table: int) -> Layer:
-            return Layer(mixer=mixer, ffn=ffn, traits={"relative_attention_num_buckets": table})
-
-        first = Indices.below(min(tables, count))
-        later = Indices.below(count).difference(first)
-        return tuple(keys.split(c, (first, lambda: kind(buckets)), (later, lambda: kind(0))))
+        return t5_layers(c, count, mixer, ffn, buckets, tables)
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
@@ -43,11 +44,11 @@ def spec(c: Config) -> Spec:
     alone = whole.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
     seen = {"causal": False} if alone else {"uncounted": keys.ACROSS}
     crossed = alone and c.bool("is_decoder", default=False)
-    return whole.but(traits={"gated": gated, "crossed": crossed}, **seen)
+    return whole.but(**seen).having(T5.read(c, gated=gated, crossed=crossed))
 
 
-def blueprint(s: Spec) -> Block:
-    d, gated, prefix = s.hidden, s.traits["gated"], "transformer." if s.head.endswith("_classification") else ""
+def blueprint(s: Spec[T5]) -> Block:
+    d, gated, prefix = s.hidden, s.own.gated, "transformer." if s.head.endswith("_classification") else ""
     table = Tied(f"{prefix}shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
@@ -55,7 +56,7 @@ def blueprint(s: Spec) -> Block:
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     whole = s.head not in _ENCODING
-    encoder, decoder = side(s.stack("encoder"), bool(s.traits["crossed"])), side(s.layers, True) if whole else None
+    encoder, decoder = side(s.stack("encoder"), s.own.crossed), side(s.layers, True) if whole else None
     body = block(shared=embedding(s.vocab, d), encoder=encoder, decoder=decoder).children
     if s.head == "sequence_classification":
         return block(transformer=Block(body), classification_head=dense_classifier(s))

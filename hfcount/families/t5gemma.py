@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gqa, lm_head, rms_norm, stack, swiglu
 from hfcount.parts.classic import classifier
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("t5gemma",)  # transformers 5.23: modeling_t5gemma.py
@@ -14,7 +14,13 @@ _CLASSES = ("ForConditionalGeneration", "Model", "ForSequenceClassification", "F
 _HEADS = keys.named(_CLASSES, EncoderModel="encoder")
 
 
-def spec(c: Config) -> Spec:
+class T5gemma(Sizes):
+    """What T5Gemma alone has: whether there is a decoder beside the encoder."""
+
+    both: bool
+
+
+def spec(c: Config) -> Spec[T5gemma]:
     def side(name: str) -> tuple[Config, Layer]:
         part = c.part(name)
         bias = part.bool("attention_bias", default=False)
@@ -32,11 +38,11 @@ def spec(c: Config) -> Spec:
         second, later, whole=c, tied=True, heads=_HEADS, windows=windows, parts={"encoder": encoder}
     )
     both = whole.head != "encoder" and c.bool("is_encoder_decoder", default=True)
-    whole = whole.but(traits={"both": both or whole.head == "conditional_generation"})
-    return whole.but(uncounted=keys.ACROSS) if whole.traits["both"] else whole.but(causal=False)
+    own = T5gemma.read(c, both=both or whole.head == "conditional_generation")
+    return (whole.but(uncounted=keys.ACROSS) if own.both else whole.but(causal=False)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[T5gemma]) -> Block:
     first = s.parts["encoder"]
 
     def layer(d: int, one: Layer, crossed: bool) -> Block:
@@ -59,7 +65,7 @@ def blueprint(s: Spec) -> Block:
         blocks = stack(layers, lambda one: layer(d, one, crossed))
         return block(embed_tokens=embedding(words, d), layers=blocks, norm=rms_norm(d))
 
-    encoder, both = side(first.vocab, first.hidden, first.layers, False), s.traits["both"]
+    encoder, both = side(first.vocab, first.hidden, first.layers, False), s.own.both
     body = block(encoder=encoder, decoder=side(s.vocab, s.hidden, s.layers, True) if both else None)
     if s.head in ("base", "encoder"):
         return body

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, pooler
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("tapas",)  # transformers 5.23: modeling_tapas.py
@@ -20,21 +20,23 @@ IGNORED = (
 _HEADS = ("ForQuestionAnswering", "Model", "ForMaskedLM", "ForSequenceClassification")
 
 
-def spec(c: Config) -> Spec:
-    kinds = c.ints("type_vocab_sizes")
-    traits: dict[str, int] = {
-        f"types.{number}": keys.sized(f"t{number + 1}", rows) for number, rows in enumerate(kinds)
-    }
-    traits["type_vocab_size"] = len(kinds)
-    traits["num_aggregation_labels"] = keys.sized("c_a", c.int("num_aggregation_labels", minimum=0))
-    return keys.encoder(c, heads=_HEADS, traits=traits)
+class Tapas(Sizes):
+    """What TAPAS alone has; `type_vocab_sizes` are the rows of its tables of token types."""
+
+    type_vocab_sizes: tuple[int, ...]
+    num_aggregation_labels: int = size("c_a", minimum=0)
 
 
-def blueprint(s: Spec) -> Block:
-    d, answers = s.hidden, s.traits["num_aggregation_labels"]
-    kinds = [rows for name, rows in s.traits.items() if name.startswith("types.")]
-    tables = {f"token_type_embeddings_{number}": embedding(rows, d) for number, rows in enumerate(kinds)}
-    embeddings = bert_embeddings(s, types=False, more=Block(tables))
+def spec(c: Config) -> Spec[Tapas]:
+    kinds = enumerate(c.ints("type_vocab_sizes"), 1)
+    own = Tapas.read(c, type_vocab_sizes=tuple(keys.sized(f"t{number}", rows) for number, rows in kinds))
+    return keys.encoder(c, heads=_HEADS, types=False).having(own)
+
+
+def blueprint(s: Spec[Tapas]) -> Block:
+    d, answers, kinds = s.hidden, s.own.num_aggregation_labels, enumerate(s.own.type_vocab_sizes)
+    tables = Block({f"token_type_embeddings_{number}": embedding(rows, d) for number, rows in kinds})
+    embeddings = bert_embeddings(s, more=tables)
     pooled = pooler(s, heads=("base", "question_answering", "sequence_classification"))
     weights, bias = Tensor((d,), component="other"), Tensor((), component="other")
     cells = block(

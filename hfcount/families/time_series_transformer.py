@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.seq2seq import bart_layer
 from hfcount.parts.series import drawn
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, Record, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
@@ -20,7 +20,28 @@ _HEADS = keys.named(("Model",), ForPrediction="prediction")
 _FEATURES = ("num_dynamic_real_features", "num_time_features", "num_static_real_features")
 
 
-def spec(c: Config) -> Spec:
+class Category(Record):
+    """A table for a category that does not change with time."""
+
+    rows: int
+    width: int
+
+
+class TimeSeriesTransformer(Sizes):
+    """What these models alone have.
+
+    A moment has `features` elements, of which `input_size` are values, and the distribution of each has `parameters`;
+    `distil` is whether layers that halve the series stand between those of the encoder.
+    """
+
+    input_size: int
+    features: int
+    parameters: int
+    distil: bool
+    categories: tuple[Category, ...]
+
+
+def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     numbers, kinds = c.int("input_size", default=1), c.int("num_static_categorical_features", default=0, minimum=0)
     cardinality = c.ints("cardinality") if kinds else []
     widths = c.ints("embedding_dimension") if kinds else []
@@ -31,23 +52,25 @@ def spec(c: Config) -> Spec:
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")
     features += numbers * (7 if lags is None else lags)
-    traits = {
-        "input_size": keys.sized("n_i", numbers),
-        "features": keys.sized("d_i", c.int("feature_size", default=features)),
-        "parameters": keys.distribution(c),
-        "distil": c.family == "informer" and c.bool("distil", default=True),
-        "categories": len(cardinality),
-    }
-    for place, (rows, width) in enumerate(zip(cardinality, widths, strict=True)):
-        traits |= {f"rows.{place}": keys.sized(f"n_{place}", rows), f"width.{place}": keys.sized(f"d_{place}", width)}
+    own = TimeSeriesTransformer.read(
+        c,
+        input_size=keys.sized("n_i", numbers),
+        features=keys.sized("d_i", c.int("feature_size", default=features)),
+        parameters=keys.distribution(c),
+        distil=c.family == "informer" and c.bool("distil", default=True),
+        categories=tuple(
+            Category(rows=keys.sized(f"n_{place}", rows), width=keys.sized(f"d_{place}", width))
+            for place, (rows, width) in enumerate(zip(cardinality, widths, strict=True))
+        ),
+    )
     places = c.int("context_length", default=ahead) + ahead
-    whole = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places, traits=traits)
-    return whole.but(causal=False, tied=False)
+    whole = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
+    return whole.but(causal=False, tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, auto = s.hidden, s.traits, s.family == "autoformer"
-    size = of["features"]
+def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
+    d, of, auto = s.hidden, s.own, s.family == "autoformer"
+    size = of.features
     trend = block("other", weight=Tensor((size, d, 3)))
 
     def layer(one: Layer, crossed: bool) -> Block:
@@ -68,13 +91,13 @@ def blueprint(s: Spec) -> Block:
     norm = altered(layer_norm(d), **statistics.children)
     shorter = block("other", downConv=block(weight=Tensor((d, d, 3)), bias=Tensor((d,))), norm=norm)
     count = sum(part.indices.count for part in s.stack("encoder")) - 1
-    shortened = Repeat(Indices.below(count), shorter) if of["distil"] and count > 0 else None
-    tables = {str(place): embedding(of[f"rows.{place}"], of[f"width.{place}"]) for place in range(of["categories"])}
+    shortened = Repeat(Indices.below(count), shorter) if of.distil and count > 0 else None
+    tables = {str(place): embedding(one.rows, one.width) for place, one in enumerate(of.categories)}
     seasons = Linear(d, size, True, "other") if auto else None
     body = block(
         embedder=block(embedders=Block(tables)) if tables else None,
         encoder=side(s.stack("encoder"), False, conv_layers=shortened),
         decoder=side(s.layers, True, seasonality_projection=seasons),
     )
-    series = drawn(size if auto else d, of["input_size"], of["parameters"])
+    series = drawn(size if auto else d, of.input_size, of.parameters)
     return body if s.head == "base" else block(model=body, parameter_projection=series)

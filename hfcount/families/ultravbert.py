@@ -5,7 +5,7 @@ from hfcount.families.ultrabert import Ultrabert
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm
 from hfcount.parts.classic import classifier, headed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("ultravbert",)  # transformers 5.23: modeling_ultravbert.py
@@ -15,17 +15,22 @@ SPELLINGS = {r"^lm_head\.": "head.decoder.", r"^projection_head\.": "head."}
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 
 
-def spec(c: Config) -> Spec:
+class Ultravbert(Sizes):
+    """What UltraVBERT alone has; `prediction_head_size` is the width within the head that predicts words."""
+
+    pixel_shuffle_factor: int = size("m", absent=4)
+    prediction_head_size: int
+
+
+def spec(c: Config) -> Spec[Ultravbert]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    traits = {
-        "pixel_shuffle_factor": keys.sized("m", c.int("pixel_shuffle_factor", default=4)),
-        "prediction_head_size": text.own.prediction_head_size if isinstance(text.own, Ultrabert) else text.hidden,
-    }
-    return keys.around(c, text, towers, heads=_HEADS, traits=traits)
+    narrow = text.own.prediction_head_size if isinstance(text.own, Ultrabert) else text.hidden
+    own = Ultravbert.read(c, prediction_head_size=narrow)
+    return keys.around(c, text, towers, heads=_HEADS).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, factor, narrow = s.hidden, s.traits["pixel_shuffle_factor"], s.traits["prediction_head_size"]
+def blueprint(s: Spec[Ultravbert]) -> Block:
+    d, factor, narrow = s.hidden, s.own.pixel_shuffle_factor, s.own.prediction_head_size
     wide = factor * factor * s.parts["vision"].hidden
     connector = block("projector", modality_projection=Linear(wide, d), norm=rms_norm(d))
     tower = families.tower(s, "vision")

@@ -6,7 +6,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.encoders import bert_embeddings
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block
 
 MODEL_TYPES = ("vilt",)  # transformers 5.23: modeling_vilt.py
@@ -18,32 +18,36 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+class Vilt(Sizes):
+    """What ViLT alone has; `num_images` are those that a head compares."""
+
+    modality_type_vocab_size: int = size("t_m")
+    patches: int = told(keys.squares)
+    num_images: int = 1
+
+
+def spec(c: Config) -> Spec[Vilt]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
-    traits = {
-        "type_vocab_size": c.int("type_vocab_size"),
-        "modality_type_vocab_size": keys.sized("t_m", c.int("modality_type_vocab_size")),
-        "patches": keys.squares(c),
-    }
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, traits=traits)
+    types, own = c.int("type_vocab_size"), Vilt.read(c)
+    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, token_types=types)
     if whole.head == "image_classification":
-        traits["num_images"] = keys.sized("i", c.int("num_images", maximum=MAX_LAYERS))
+        own = own.but(num_images=keys.sized("i", c.int("num_images", maximum=MAX_LAYERS)))
     # Whatever the config says, the head is tied.
-    return whole.but(causal=False, tied=True, patches=keys.patches(c), traits=traits)
+    return whole.but(causal=False, tied=True, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Vilt]) -> Block:
+    d, of = s.hidden, s.own
     table = "vilt.embeddings.text_embeddings.word_embeddings.weight"
     embeddings = block(
         "embedding",
         text_embeddings=bert_embeddings(s),
         cls_token=Tensor((1, 1, d)),
         patch_embeddings=block(projection=patch_convolution(s)),
-        position_embeddings=Tensor((1, of["patches"] + 1, d)),
-        token_type_embeddings=embedding(of["modality_type_vocab_size"], d),
+        position_embeddings=Tensor((1, of.patches + 1, d)),
+        token_type_embeddings=embedding(of.modality_type_vocab_size, d),
     )
     body = block(
         embeddings=embeddings,
@@ -56,7 +60,7 @@ def blueprint(s: Spec) -> Block:
         steps: dict[str, Node] = {"0": Linear(inputs, wide, True), "1": layer_norm(wide), "3": classifier(s, wide)}
         return block(classifier=Block(steps, "other"))
 
-    images = of.get("num_images", 1) * d
+    images = of.num_images * d
     words = block(
         "lm_head",
         transform=block(dense=Linear(d, d, True), LayerNorm=layer_norm(d)),

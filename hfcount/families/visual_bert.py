@@ -2,10 +2,17 @@
 
 from hfcount import keys
 from hfcount.mapper import Config
-from hfcount.parts import embedding
 from hfcount.parts.classic import classifier, positions
-from hfcount.parts.encoders import bert_base, bert_embeddings, bert_heads, bert_layer, bert_predictions, pooler
-from hfcount.spec import Spec
+from hfcount.parts.encoders import (
+    bert_base,
+    bert_embeddings,
+    bert_heads,
+    bert_layer,
+    bert_predictions,
+    pooler,
+    token_types,
+)
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("visual_bert",)  # transformers 5.23: modeling_visual_bert.py
@@ -18,24 +25,28 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "visual_embedding_dim": keys.sized("d_v", c.int("visual_embedding_dim")),
-        "bypass_transformer": c.bool("bypass_transformer", default=False),
-    }
-    whole = keys.encoder(c, heads=_HEADS, traits=traits)
+class VisualBert(Sizes):
+    """What VisualBERT alone has."""
+
+    visual_embedding_dim: int = size("d_v")
+    bypass_transformer: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[VisualBert]:
+    own = VisualBert.read(c)
+    whole = keys.encoder(c, heads=_HEADS)
     layers = [one.but(layer=one.layer.but(cross_attention=False)) for one in whole.layers]
-    return whole.but(causal=False, uncounted="", layers=tuple(layers))
+    return whole.but(causal=False, uncounted="", layers=tuple(layers)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[VisualBert]) -> Block:
     d = s.hidden
     seen = block(
-        visual_token_type_embeddings=embedding(s.traits["type_vocab_size"], d),
+        visual_token_type_embeddings=token_types(s),
         visual_position_embeddings=positions(s),
-        visual_projection=Linear(s.traits["visual_embedding_dim"], d, True, "projector"),
+        visual_projection=Linear(s.own.visual_embedding_dim, d, True, "projector"),
     )
-    further = bert_layer(d, s.layers[0].layer) if s.traits["bypass_transformer"] else None
+    further = bert_layer(d, s.layers[0].layer) if s.own.bypass_transformer else None
     embeddings = bert_embeddings(s, more=seen)
     body = bert_base(s, embeddings=embeddings, pooler=pooler(s, heads=s.heads), additional_layer=further)
     words = bert_predictions(s, "visual_bert.embeddings.word_embeddings.weight")

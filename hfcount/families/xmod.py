@@ -4,27 +4,34 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.encoders import bert_embeddings, bert_layer, pooler, roberta_heads
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xmod",)  # transformers 5.23: modeling_xmod.py
 
 
-def spec(c: Config) -> Spec:
+class Xmod(Sizes):
+    """What X-MOD alone has."""
+
+    adapter_reduction_factor: int
+    adapter_layer_norm: bool = flag(absent=False)
+    pre_norm: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Xmod]:
     factor = c.int("adapter_reduction_factor")
     if factor > c.int("hidden_size"):
         said = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
         raise c.error(said, "adapter_reduction_factor", "Correct one of them.")
-    switches = {name: c.bool(name, default=False) for name in ("adapter_layer_norm", "pre_norm")}
-    known = keys.encoder(c, traits={"adapter_reduction_factor": factor, **switches})
-    return known.but(languages=tuple(c.strs("languages")))
+    own = Xmod.read(c, adapter_reduction_factor=factor)
+    return keys.encoder(c).but(languages=tuple(c.strs("languages"))).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, narrow = s.hidden, s.hidden // s.traits["adapter_reduction_factor"]
+def blueprint(s: Spec[Xmod]) -> Block:
+    d, narrow = s.hidden, s.hidden // s.own.adapter_reduction_factor
     adapter = block("other", dense1=Linear(d, narrow, True), dense2=Linear(narrow, d, True))
     adapters = Block(dict.fromkeys(s.languages, adapter))
-    norm = layer_norm(d) if s.traits["adapter_layer_norm"] else None
+    norm = layer_norm(d) if s.own.adapter_layer_norm else None
 
     def layer(one: Layer) -> Block:
         output = block(
@@ -35,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         )
         return Block({**bert_layer(d, one).children, "output": output})
 
-    last = layer_norm(d) if s.traits["pre_norm"] else None
+    last = layer_norm(d) if s.own.pre_norm else None
     encoder = block(layer=stack(s.layers, layer), LayerNorm=last)
     body = block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooler(s, heads=("base", "multiple_choice")))
     return roberta_heads(s, "roberta", body)

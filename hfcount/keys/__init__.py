@@ -24,7 +24,6 @@ from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence,
 )
-from hfcount.keys.modernbert import modernbert
 from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked

@@ -64,6 +64,7 @@ class Fields(TypedDict, total=False):
     positions: int | None
     patches: Patches | None
     out: int | None
+    token_types: int | None
     languages: tuple[str, ...]
     traits: Mapping[str, int]
     parts: Mapping[str, Spec]
@@ -160,6 +161,8 @@ def encoder(
     bias: bool = True,
     decoding: bool = True,
     rotary: bool = False,
+    types: bool = True,
+    narrow: bool = False,
     traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
@@ -172,6 +175,8 @@ def encoder(
         bias: whether queries, keys and values have a bias.
         decoding: whether the architecture can be a decoder, with cross attention or without.
         rotary: whether its positions may be rotary.
+        types: whether there is a table of token types.
+        narrow: whether the embedding has a width of its own even if the config names none.
         traits: sizes and switches that only this architecture has.
     """
     # Code of other models has these types, too, and says so by positions of another kind.
@@ -179,17 +184,16 @@ def encoder(
         raise UnknownArchitecture(f"{c.where}: {c.family} has learned positions, and this names others.")
     d, crossed = c.int("hidden_size"), decoding and c.bool("add_cross_attention", default=False)
     # transformers 5.23 asks whether the heads divide hidden_size, unless there is an embedding_size.
-    narrow = c.has("embedding_size") or "embedding_size" in (traits or {})
+    narrow = narrow or c.has("embedding_size")
     layer = Layer(
         mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built" if narrow else "refused"),
         ffn=dense(c, bias=True),
         cross_attention=crossed,
     )
-    sizes = dict(traits or {})
-    if "type_vocab_size" not in sizes:
-        sizes["type_vocab_size"] = c.int("type_vocab_size")
-    rows = c.int("max_position_embeddings")
-    whole = decoder_spec(c, layer, heads=heads, tied=tied, hidden=d, positions=rows, traits=sizes)
+    kinds = c.int("type_vocab_size") if types else None
+    fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
+    fields["traits"] = traits or {}
+    whole = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
     return whole.but(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 
 

@@ -54,18 +54,26 @@ def bert_embeddings(
     Args:
         width: the width of the tables, if it is not d.
         norm: whether there is a LayerNorm.
-        types: whether there are token types.
+        types: whether there is a table of token types where the spec has one.
         more: further tables.
     """
     d, rows = s.hidden if width is None else width, s.positions
+    kinds = s.traits.get("type_vocab_size") if s.token_types is None else s.token_types
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),
-        token_type_embeddings=embedding(s.traits["type_vocab_size"], d) if types else None,
+        token_type_embeddings=embedding(kinds, d) if types and kinds is not None else None,
         LayerNorm=layer_norm(d) if norm else None,
         position_ids=None if rows is None else obsolete(1, rows, whole=True),
     )
     return Block({**tables.children, **(more.children if more else {})})
+
+
+def token_types(s: Spec) -> Block:
+    """The table of token types of an encoder that has one. Tensors: weight (types, d)."""
+    if s.token_types is None:
+        raise TypeError("this model has no token types")
+    return embedding(s.token_types, s.hidden)
 
 
 def bert_base(
@@ -123,15 +131,15 @@ def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = No
     return headed(s, prefix, body, **{**heads, **more})
 
 
-def deberta_heads(s: Spec, body: Block, width: int) -> Block:
+def deberta_heads(s: Spec, body: Block, width: int, pooled: int, legacy: bool) -> Block:
     """DeBERTa with one of its heads; a pooler belongs to the head (arXiv:2006.03654).
-
-    With the trait legacy words are predicted as by BERT, else by lm_predictions.lm_head: dense (d, d), LayerNorm, bias.
 
     Args:
         width: the width of the embedding.
+        pooled: the width of the pooler.
+        legacy: whether words are predicted as by BERT, else by lm_predictions.lm_head: dense (d, d), LayerNorm, bias.
     """
-    d, pooled = s.hidden, s.traits["pooler_hidden_size"]
+    d = s.hidden
     own = block(dense=Linear(d, d, True), LayerNorm=layer_norm(d), bias=Tensor((s.vocab,)))
     later = block(lm_predictions=block("lm_head", lm_head=own))
     words = bert_predictions(s, "deberta.embeddings.word_embeddings.weight", width)
@@ -140,7 +148,7 @@ def deberta_heads(s: Spec, body: Block, width: int) -> Block:
         s,
         "deberta",
         body,
-        masked_lm=block(cls=block(predictions=words)) if s.traits["legacy"] else later,
+        masked_lm=block(cls=block(predictions=words)) if legacy else later,
         sequence_classification=Block({**first, "classifier": classifier(s)}),
         multiple_choice=Block({**first, "classifier": Linear(d, 1, True, "other")}),
     )

@@ -1,4 +1,4 @@
-"""Parts of encoder-decoder transformers like BART and T5."""
+"""Parts of encoder-decoder transformers like BART."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from hfcount.parts.encoders import dense_classifier
 from hfcount.parts.model import embedding, lm_head, stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Layers, MoE, Spec
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, Tied, block, buffer, obsolete
+from hfcount.tree.nodes import Block, Linear, Node, Tied, block, buffer
 
 
 def bart_layer(d: int, one: Layer, crossed: bool) -> Block:
@@ -93,36 +93,6 @@ def side_prompt(d: int, length: int, middle: int, layers: tuple[Layers, ...]) ->
     count = sum(part.indices.count for part in layers)
     trans = Block({"0": Linear(d, middle, True), "2": Linear(middle, count * 2 * d, True)})
     return block("other", prompt_embedding=embedding(length, d), prompt_trans=trans)
-
-
-def t5_layer(
-    d: int, one: Layer, gated: int, crossed: bool, name: str = "SelfAttention", more: Block | None = None
-) -> Block:
-    """A layer of T5 (arXiv:1910.10683); the first has the relative position biases that all layers use.
-
-    Tensors: layer.0.SelfAttention and layer.0.layer_norm (d), with `crossed` layer.1.EncDecAttention and its norm, last
-    DenseReluDense and its norm: wi (d_ff, d), or gated wi_0 and wi_1, and wo (d, d_ff). An attention has q, k and v
-    (h·h_d, d), o (d, h·h_d) and in the first layer relative_attention_bias (buckets, h).
-
-    Args:
-        name: the name of SelfAttention, if it has another.
-        more: further parts of it.
-    """
-    a, width, buckets = one.attention, one.dense.width, one.traits["relative_attention_num_buckets"]
-    inner, table = a.heads * a.head_dim, (buckets, a.heads)
-    into, norm = Linear(d, inner), layer_norm(d, bias=False)
-    parts = block("attention", q=into, k=into, v=into, o=Linear(inner, d)).children
-    bias = {"relative_attention_bias": block(weight=Tensor(table))} if buckets else {}
-    # The first versions had such a table, unread, in cross attention too.
-    unread = {"relative_attention_bias": block(weight=obsolete(*table))} if buckets else {}
-    wide = {"wi_0": Linear(d, width), "wi_1": Linear(d, width)} if gated else {"wi": Linear(d, width)}
-    sublayers = [
-        Block({name: Block({**parts, **bias, **(more.children if more else {})}, "attention"), "layer_norm": norm}),
-        block(EncDecAttention=Block({**parts, **unread}, "attention"), layer_norm=norm) if crossed else None,
-        block(DenseReluDense=Block({**wide, "wo": Linear(width, d)}, "mlp"), layer_norm=norm),
-    ]
-    present = [sublayer for sublayer in sublayers if sublayer is not None]
-    return block(layer=Block({str(number): sublayer for number, sublayer in enumerate(present)}))
 
 
 def switched(d: int, m: MoE, up: str, down: str) -> Block:

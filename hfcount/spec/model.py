@@ -211,6 +211,7 @@ class Spec(Frozen, Generic[Own]):
         features: of a backbone, the widths of what its stem and each stage make, if they do not follow from its layers.
         given_out: of a backbone, the stages that it gives out, from 1; the stem is 0.
         adapted: of a part, whether the model around it has it otherwise than it is alone.
+        token_types: rows of a table of token types, if it has one.
         languages: languages that have parameters of their own.
         traits: sizes and switches that only one architecture has, by the name of their key.
         own: the sizes and switches that only this architecture has, mostly as Sizes.
@@ -240,6 +241,7 @@ class Spec(Frozen, Generic[Own]):
     features: tuple[int, ...] = ()
     given_out: tuple[int, ...] = ()
     adapted: bool = False
+    token_types: int | None = None
     languages: tuple[str, ...] = ()
     traits: Traits = NOTHING
     own: Own = cast(Any, None)
