@@ -27,6 +27,7 @@ def spec(c: Config) -> Spec[Gpt2]:
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("n_head", "num_attention_heads")),
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
+        cross_attention=c.bool("add_cross_attention", default=False),
         own=Gpt2Layer(n_ctx=c.int("n_ctx", default=rows)),
     )
     layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
