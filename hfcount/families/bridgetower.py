@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, lm_head
 from hfcount.parts.classic import headed
 from hfcount.parts.encoders import bert_layer
-from hfcount.spec import Sizes, Spec, count, flag, size
+from hfcount.spec import Sizes, Spec, count, flag, optional, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -26,7 +26,7 @@ class Bridgetower(Sizes):
     share_cross_modal_transformer_layers: bool = flag(absent=True)
     share_link_tower_layers: bool = flag(absent=False)
     link_tower_type: str
-    contrastive_hidden_size: int = size("d_c")
+    contrastive_hidden_size: int | None = optional("d_c")
 
 
 def spec(c: Config) -> Spec[Bridgetower]:
@@ -36,6 +36,8 @@ def spec(c: Config) -> Spec[Bridgetower]:
         raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
     own = Bridgetower.read(c, link_tower_type=kind)
     whole = keys.around(c, text, towers, heads=_HEADS)
+    if whole.head == "contrastive":
+        c.int("contrastive_hidden_size")  # for which the class has no default
     # Its own tie counts, since the text model has no head.
     return whole.but(tied=c.bool("tie_word_embeddings", default=False)).having(own)
 
@@ -73,10 +75,10 @@ def blueprint(s: Spec[Bridgetower]) -> Block:
     words = block("lm_head", transform=transform, decoder=decoder, bias=Tensor((s.vocab,)))
     pair = block(fc=Linear(2 * d, 2, True, "other"))
     heads = {"masked_lm": block(mlm_score=words), "retrieval": block(itm_score=pair)}
-    out = of.contrastive_hidden_size
-    alone, both = block(fc=Linear(d, out, True, "other")), block(fc=Linear(2 * d, out, True, "other"))
-    scale_one = Tensor((), component="other")
-    heads["contrastive"] = block(
-        itc_text_head=alone, itc_image_head=alone, itc_cross_modal_head=both, logit_scale=scale_one
-    )
+    if out := of.contrastive_hidden_size:
+        alone, both = block(fc=Linear(d, out, True, "other")), block(fc=Linear(2 * d, out, True, "other"))
+        scale_one = Tensor((), component="other")
+        heads["contrastive"] = block(
+            itc_text_head=alone, itc_image_head=alone, itc_cross_modal_head=both, logit_scale=scale_one
+        )
     return headed(s, "bridgetower", body, **heads)
