@@ -16,7 +16,7 @@ Hit = Literal["", "own", "inner"]
 
 _PREFIX = re.compile(r"(?:(?:model|language_model|backbone|transformer)\.)+")
 _SPECIAL = re.compile(r"[*+?()\[\]|^$\\{}]")
-_NUMBER = re.compile(r"(?:([A-Za-z_]\w*)[^\w]{0,3})?(?<!\w)(\d{1,18})(?!\w)")
+_NUMBER = re.compile(r"\b(?:([A-Za-z_]\w*)\W{1,3})?(\d{1,18})\b")
 _SPLIT_NUMBER = re.compile(r"\d[*?+\[{\\]|[\])*?+]\d|\[\^?\d|\\d\d")
 _COUNTED = 1_000
 """Numbers below this are told apart one by one where a pattern may match some of their digits."""
@@ -42,6 +42,7 @@ class Matcher:
         self._style: Style = style
         self._by_end = ends
         self._patterns = [pattern for pattern in patterns if pattern]
+        self._count("\n\n\n\n".join(self._patterns).replace("\\.", "."))  # further apart than a word from its number
         for pattern in self._patterns:
             self._add(pattern)
         self._inner: Matcher | None = None
@@ -53,7 +54,8 @@ class Matcher:
         if not self._patterns:
             return ""
         if self._inner is None:
-            self._inner = Matcher((_PREFIX.sub("", one, 1) for one in self._patterns), self._style, ends=False)
+            bare = dict.fromkeys(_PREFIX.sub("", one, count=1) for one in self._patterns)
+            self._inner = Matcher(bare, self._style, ends=False)
         found = _PREFIX.match(name)
         return "inner" if self._inner.matches(name[found.end() :] if found else name) else ""
 
@@ -77,11 +79,13 @@ class Matcher:
             return range(_COUNTED)
         return self._numbers.get(after, set()) | self._numbers.get("", set())
 
-    def _add(self, pattern: str) -> None:
-        plain = pattern.replace("\\.", ".")
-        self._loose |= bool(_SPLIT_NUMBER.search(plain)) and self._style != "shell"
-        for word, digits in _NUMBER.findall(plain):
+    def _count(self, text: str) -> None:
+        """Looks for the numbers in all patterns at once, of which there may be one for each module."""
+        self._loose = self._style != "shell" and bool(_SPLIT_NUMBER.search(text))
+        for word, digits in set(_NUMBER.findall(text)):
             self._numbers.setdefault(word, set()).add(int(digits))
+
+    def _add(self, pattern: str) -> None:
         special = _SPECIAL.search(pattern)
         if self._style == "substring":
             self._parts.append(pattern)
