@@ -21,7 +21,7 @@ def _crossed(c: Config) -> int:
 
 
 class BltLocal(Sizes):
-    """What attends to patches: how many layers do, how many bytes wide a patch is, and its width outside."""
+    """What attends to patches: how many layers do, how many vectors a patch is there, and its width outside."""
 
     crossed: int = told(_crossed)
     cross_attn_k: int = size("k", absent=2)
