@@ -5,14 +5,20 @@ from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, drafting, embedding, fused_qkv, network, rms_norm, shared_moe, stack
 from hfcount.parts.ffn import router
 from hfcount.parts.model import with_head
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("bailing_moe", "bailing_moe_v2")  # modeling_bailing_moe.py of inclusionAI/Ling-lite
 IGNORED = ("multi_gate", "norm_head", "norm_softmax", "use_rmsnorm")
 
 
-def spec(c: Config) -> Spec:
+class BailingMoe(Sizes):
+    """Whether a bias that follows their load balances the experts."""
+
+    balanced: bool
+
+
+def spec(c: Config) -> Spec[BailingMoe]:
     second, bias = c.family == "bailing_moe_v2", c.bool("use_bias", default=False)
     qkv = bias or c.bool("use_qkv_bias", default=False)
     mixer = keys.attention(c, qkv_bias=qkv, out_bias=bias, qk_norm=c.bool("use_qk_norm", default=second))
@@ -25,17 +31,17 @@ def spec(c: Config) -> Spec:
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer, bias=bias)
-    balanced = c.bool("moe_router_enable_expert_bias", default=second)
+    own = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=second))
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=experts()))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits={"balanced": balanced}, parts=ahead)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[BailingMoe]) -> Block:
     d = s.hidden
 
     def experts(m: MoE) -> Block:
         found = shared_moe(d, m, bias=m.bias)
-        if not s.traits["balanced"]:
+        if not s.own.balanced:
             return found
         gate = altered(router(d, m), expert_bias=correction_bias(m))
         return altered(found, gate=gate)

@@ -6,7 +6,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding
 from hfcount.parts.classic import positions
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_blip_2.py, modeling_instructblip.py, modeling_instructblipvideo.py
@@ -20,28 +20,37 @@ _WITHOUT = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
+def _joint(c: Config) -> int | None:
+    return keys.sized("d_t", c.int("image_text_hidden_size")) if c.family == "blip-2" else None
+
+
+class Blip2(Sizes):
+    """What BLIP-2 alone has; InstructBLIP does not compare images with texts."""
+
+    num_query_tokens: int = size("n_q")
+    image_text_hidden_size: int | None = told(_joint)
+
+
+def spec(c: Config) -> Spec[Blip2]:
     vision, text = families.part(c, "vision_config"), families.part(c, "text_config")
     former = keys.attending(families.part(c, "qformer_config"), vision.hidden)
     first = c.family == "blip-2"
-    traits = {"num_query_tokens": keys.sized("n_q", c.int("num_query_tokens"))}
-    if first:
-        traits["image_text_hidden_size"] = keys.sized("d_t", c.int("image_text_hidden_size"))
+    own = Blip2.read(c)
     parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
-    whole = keys.around(c, text, parts, heads=heads, traits=traits).but(tied=text.tied)
+    whole = keys.around(c, text, parts, heads=heads).but(tied=text.tied).having(own)
     return whole.but(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Blip2]) -> Block:
     former, text = s.parts["qformer"], s.parts["text"]
     d, seen = former.hidden, s.head != "encoder"
     parts = block(
-        query_tokens=Tensor((1, s.traits["num_query_tokens"], d), component="projector"),
+        query_tokens=Tensor((1, s.own.num_query_tokens, d), component="projector"),
         vision_model=families.tower(s, "vision") if seen else None,
         qformer=Block(families.tree(former).children, "projector", repeats=0),
     ).children
-    if s.head in _WITHOUT.values():
-        out = Linear(d, s.traits["image_text_hidden_size"], True, "projector")
+    if s.head in _WITHOUT.values() and s.own.image_text_hidden_size is not None:
+        out = Linear(d, s.own.image_text_hidden_size, True, "projector")
         words = block(
             word_embeddings=embedding(former.sizes(Blip2Qformer).vocab_size, d), position_embeddings=positions(former)
         )

@@ -1,19 +1,29 @@
 """ChatGLM2, ChatGLM3 and GLM-4 as first published: fused attention with few key/value heads (arXiv:2406.12793)."""
 
+from typing import cast
+
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, fused_qkv, fused_swiglu, layer_norm, rms_norm, stack
 from hfcount.parts.vision import convolution
-from hfcount.spec import GQA, Dense, Layer, Spec
+from hfcount.spec import GQA, Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 
 MODEL_TYPES = ("chatglm",)  # modeling_chatglm.py of THUDM/chatglm3-6b
 IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
-def spec(c: Config) -> Spec:
+class Chatglm(Sizes):
+    """Whether norms are of the root mean square, and whether one follows the layers."""
+
+    rmsnorm: bool = flag(absent=True)
+    post_layer_norm: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Chatglm]:
     if c.has("inner_hidden_size") and not c.has("ffn_hidden_size"):
-        return families.read(c, "chatglm_6b")  # the first of the series has the type, and another architecture
+        # The first of the series has the type, and another architecture, whose family lays it out.
+        return cast("Spec[Chatglm]", families.read(c, "chatglm_6b"))
     heads, bias = c.int("num_attention_heads"), c.bool("add_bias_linear", default=False)
     grouped = c.bool("multi_query_attention", default=False)
     mixer = GQA(
@@ -25,13 +35,11 @@ def spec(c: Config) -> Spec:
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
     layers = keys.alike(layer, keys.layer_count(c, "num_layers"))
-    traits = {
-        "rmsnorm": int(c.bool("rmsnorm", default=True)),
-        "post_layer_norm": int(c.bool("post_layer_norm", default=True)),
-    }
+    own = Chatglm.read(c)
     towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), traits=traits, parts=towers)
+    whole = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
+    return whole.having(own)
 
 
 def _vision(s: Spec) -> Block:
@@ -48,9 +56,9 @@ def _vision(s: Spec) -> Block:
     return altered(families.tower(s, "vision"), linear_proj=network, conv=halves, boi=ends, eoi=ends)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Chatglm]) -> Block:
     d = s.hidden
-    norm = rms_norm(d) if s.traits["rmsnorm"] else layer_norm(d)
+    norm = rms_norm(d) if s.own.rmsnorm else layer_norm(d)
 
     def layer(one: Layer) -> Block:
         a, ffn = one.attention, one.dense
@@ -69,7 +77,7 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embedding=block(word_embeddings=embedding(s.vocab, d)),
         rotary_pos_emb=block(inv_freq=buffer(turning)),
-        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.traits["post_layer_norm"] else None),
+        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.own.post_layer_norm else None),
         output_layer=Linear(d, s.vocab, component="lm_head"),
         vision=_vision(s) if "vision" in s.parts else None,
     )

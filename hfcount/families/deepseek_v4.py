@@ -1,12 +1,13 @@
 """DeepSeek-V4: several residual streams, attention to compressed tokens, experts chosen by hash in the first layers."""
 
 from hfcount import keys
-from hfcount.mapper import Config
+from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, stack
 from hfcount.parts.conversions import DEEPSEEK_V4, W_EXPERTS
-from hfcount.parts.streams import compressed, hash_moe, mixer, streamed
-from hfcount.spec import GQA, Layer, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.parts.streams import hash_moe, mixer, streamed
+from hfcount.spec import GQA, Layer, Layers, Record, Sizes, Spec, size
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")  # transformers 5.23: modeling_deepseek_v4.py
 IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", "index_topk")
@@ -14,33 +15,129 @@ SPELLINGS = DEEPSEEK_V4
 MERGED = W_EXPERTS
 
 
-def spec(c: Config) -> Spec:
+class DeepseekV4(Sizes):
+    """What DeepSeek-V4 alone has."""
+
+    o_groups: int
+    hc_mult: int = size()
+    o_lora_rank: int = size()
+    q_lora_rank: int = size()
+    index_n_heads: int = size()
+    index_head_dim: int = size()
+    num_experts_per_tok: int = size()
+
+
+class DeepseekV4Layer(Record):
+    """How a layer attends and chooses its experts.
+
+    Args:
+        rate: tokens that are compressed into one, if they are.
+        overlap: whether groups of them overlap.
+        hashed: whether a token's id chooses its experts.
+    """
+
+    rate: int | None
+    overlap: bool
+    hashed: bool
+
+
+def spec(c: Config) -> Spec[DeepseekV4]:
     heads, groups = c.int("num_attention_heads"), c.int("o_groups")
     attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"))
-    own = {
-        name: c.int(name)
-        for name in ("hc_mult", "o_lora_rank", "q_lora_rank", "index_n_heads", "index_head_dim", "num_experts_per_tok")
-    }
+    own = DeepseekV4.read(c, o_groups=groups)
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
-    networks = keys.hashed(c, ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False)))
-    layers = keys.crossed(keys.compressing(c, attention), networks)
+    ffn = ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
+    networks = _hashed(c)
+    layers = [
+        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.but(hashed=hashed)))
+        for part, one in _compressing(c)
+        for some, hashed in networks
+        if (both := intersection(part, some)).count
+    ]
     why = "its layers keep tokens compressed, many into one, which is not described"
-    traits = {**own, "o_groups": groups}
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=why)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, several = s.hidden, s.traits["hc_mult"]
+def _hashed(c: Config) -> list[tuple[Indices, bool]]:
+    """Sets of layers, and whether a token's id chooses their experts, as it does in the first num_hash_layers."""
+    count = keys.layer_count(c, "num_hidden_layers")
+    kinds = c.strs("mlp_layer_types")[:count]
+    first = min(c.int("num_hash_layers", default=3, minimum=0, maximum=MAX_LAYERS), count)
+    parts = [Indices.below(first), Indices.span(first, count)]
+    if kinds:
+        parts = keys.listing(c, "mlp_layer_types", kinds, "hash_moe", "moe")
+    return list(zip(parts, (True, False), strict=True))
+
+
+def _compressing(c: Config) -> list[tuple[Indices, DeepseekV4Layer]]:
+    """Sets of layers, and how they compress tokens."""
+    count, rates = keys.layer_count(c, "num_hidden_layers"), c.part("compress_rates")
+    sparse = c.int("compress_rate_csa", default=rates.int("compressed_sparse_attention", default=4))
+    heavy = c.int("compress_rate_hca", default=rates.int("heavily_compressed_attention", default=128))
+    names = ("sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention")
+    if given := c.strs("layer_types")[:count]:
+        parts = keys.listing(c, "layer_types", given, *names)
+    elif ratios := c.ints("compress_ratios")[:count]:
+        parts = keys.listing(c, "compress_ratios", ratios, 0, 4, 128)
+    else:
+        late = Indices.span(3, count, 2)
+        parts = [Indices.below(0), late, Indices.below(count).difference(late)]
+    kinds = ((None, False), (sparse, True), (heavy, False))
+    return [
+        (part, DeepseekV4Layer(rate=rate, overlap=overlap, hashed=False))
+        for part, (rate, overlap) in zip(parts, kinds, strict=True)
+    ]
+
+
+def blueprint(s: Spec[DeepseekV4]) -> Block:
+    d, several = s.hidden, s.own.hc_mult
 
     def layer(one: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
-            attn=compressed(d, one.attention, s.traits, one.traits["rate"], bool(one.traits["overlap"])),
+            attn=_attention(d, one, s.own),
             ffn_norm=rms_norm(d),
-            ffn=hash_moe(d, one.moe, s.vocab if one.traits["hash"] else None, s.traits["num_experts_per_tok"]),
+            ffn=hash_moe(d, one.moe, s.vocab if one.sizes(DeepseekV4Layer).hashed else None, s.own.num_experts_per_tok),
             **mixer("hc_attn", d, several),
             **mixer("hc_ffn", d, several),
         )
 
     return streamed(s, stack(s.layers, layer), several)
+
+
+def _compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
+    """Compresses `rate` tokens into one key and value of `width` elements.
+
+    Tensors: wkv and wgate (width, d), ape (rate, width), each twice as wide if groups overlap; norm (width).
+    """
+    inner = 2 * width if overlap else width
+    return block(wkv=Linear(d, inner), wgate=Linear(d, inner), ape=Tensor((rate, inner)), norm=rms_norm(width))
+
+
+def _attention(d: int, one: Layer, of: DeepseekV4) -> Block:
+    """Attention with one key/value head, low-rank queries and outputs, and compressed tokens if it compresses any.
+
+    Tensors: wq_a, q_norm, wq_b, wkv, norm, wo_a (o_groups·o_lora_rank, h·h_d/o_groups), wo_b, attn_sink (h), the
+    compressor, and if groups overlap an indexer with wq_b, weights_proj and a compressor of its own.
+    """
+    a, rank, inner, own = one.attention, of.q_lora_rank, of.o_groups * of.o_lora_rank, one.sizes(DeepseekV4Layer)
+    rate, overlap = own.rate or 0, own.overlap
+    indexer = block(
+        wq_b=Linear(rank, of.index_n_heads * of.index_head_dim),
+        weights_proj=Linear(d, of.index_n_heads),
+        compressor=_compressor(d, of.index_head_dim, rate, overlap),
+    )
+    return block(
+        "attention",
+        wq_a=Linear(d, rank),
+        q_norm=rms_norm(rank),
+        wq_b=Linear(rank, a.heads * a.head_dim),
+        wkv=Linear(d, a.head_dim),
+        norm=rms_norm(a.head_dim),
+        wo_a=Linear((a.heads * a.head_dim) // of.o_groups, inner),
+        wo_b=Linear(inner, d),
+        attn_sink=Tensor((a.heads,)),
+        compressor=_compressor(d, a.head_dim, rate, overlap) if rate else None,
+        indexer=indexer if overlap else None,
+    )

@@ -1,11 +1,13 @@
 """dots3-note's vision tower: normalised queries and keys, and in later layers ever more experts."""
 
 from hfcount import keys
-from hfcount.keys.dots import dots_networks
+from hfcount.keys.layers import entries
 from hfcount.mapper import Config
+from hfcount.mapper.overrides import overrides
 from hfcount.parts import correction_bias, experts, layer_norm, rms_norm, stack
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Dense, Layer, Layers, MoE, Spec
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Component, Linear, Tensor, block
 
 MODEL_TYPES = ("dots3_note_vision_encoder",)  # transformers 5.23: modeling_dots3_note.py
@@ -29,9 +31,54 @@ MERGED = {
 def spec(c: Config) -> Spec:
     d, heads = c.int("embed_dim", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = keys.multi_head(c, d, heads, bias=c.bool("use_bias", "attention_bias", default=False))
-    placed = [part.but(layer=part.layer.but(mixer=mixer)) for part in dots_networks(c)]
+    placed = [part.but(layer=part.layer.but(mixer=mixer)) for part in _networks(c)]
     seen = keys.patches(c, merge=c.int("adapter_merge_size"))
     return keys.encoding(c, placed, hidden=d, patches=seen, out=c.int("adapter_out_dim"))
+
+
+def _networks(c: Config) -> list[Layers]:
+    """The networks: as many experts as pyramid_num_routed or per_layer_config says, or only one.
+
+    Without either the first 25 layers have one network, and the others 4, 8, 12 and so on to 64 experts. Source:
+    transformers 5.23, configuration_dots3_note.py, Dots3NoteVisionConfig.
+    """
+    count, listed, own = (
+        keys.layer_count(c, "num_hidden_layers"),
+        c.strs("mlp_layer_types"),
+        c.given("per_layer_config"),
+    )
+    given = counts = c.ints("pyramid_num_routed")
+    if not counts and not listed:
+        counts = [-1] * 25 + [*range(4, 65, 4), 64]
+    active = c.int("num_experts_per_tok", "capacity_factor", default=None) or 2
+    width, bias = c.int("moe_intermediate_size"), c.bool("mlp_bias", default=False)
+    usual = [("sparse" if number > 0 else "dense") for number in counts] if counts else listed
+    if len(usual) != count:
+        said = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
+        raise c.error(said, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them.")
+    wanted = dict(enumerate(counts)) if counts else {}
+    if own:
+        for numbers, seen in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):
+            wanted |= dict.fromkeys(numbers, seen.int("num_local_experts"))
+    places: dict[int, list[int]] = {}
+    for place, kind in enumerate(usual):
+        among = wanted.get(place) or c.int("num_local_experts") if kind == "sparse" else 0
+        places.setdefault(among, []).append(place)
+
+    def layers(some: list[int]) -> Indices:
+        if own or not counts:
+            return Indices.of(some)
+        return entries(c, "pyramid_num_routed", some) if given else Indices.fixed(*some)
+
+    return [
+        Layers(indices=layers(some), layer=_network(c, among, active, width, bias)) for among, some in places.items()
+    ]
+
+
+def _network(c: Config, among: int, active: int, width: int, bias: bool) -> Layer:
+    if not among:
+        return Layer(ffn=Dense(width=c.int("intermediate_size"), bias=bias))
+    return Layer(ffn=MoE(experts=among, active=min(active, among), width=width))
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,10 +2,10 @@
 
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import layer_norm
-from hfcount.parts.folding import aligned, atom_encoder, confidence, pair_layers, placing
-from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Linear, Tensor, block
+from hfcount.parts import embedding, fused_swiglu, layer_norm, stack
+from hfcount.parts.folding import aligned_layers, atom_encoder, atom_layers, pair_layers, transition
+from hfcount.spec import Dense, Layer, Sizes, Spec, count, size, told
+from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 MODEL_TYPES = ("esmfold2",)  # transformers 5.23: modeling_esmfold2.py
 IGNORED = tuple(
@@ -13,51 +13,78 @@ IGNORED = tuple(
     " num_uid_rope_pairs per_loop_lm_dropout outer_product_chunk_size".split()
 )
 
-_SIZES = {
-    "hidden_size": "d_s",
-    "single_inputs_size": "d_i",
-    "pair_transition_intermediate_size": "d_pf",
-    "max_atoms_per_token": "n_a",
-    "num_res_types": "n_r",
-}
-_HEADS = {"num_plddt_bins": "n_l", "num_pde_bins": "n_d", "num_pae_bins": "n_e", "distogram_bins": "n_b"}
+_PLACE, _RESOLVED = 3, 2  # coordinates of an atom; whether it is resolved
+_INTO_PAIRS = ("single_to_pair", "single_to_pair_transpose", "single_to_pair_prod_in1", "single_to_pair_prod_in2")
 
 
-def spec(c: Config) -> Spec:
-    sure, head, msa = c.part("confidence_head"), c.part("structure_head"), c.part("msa_encoder")
-    module = head.part("diffusion_module")
-    traits: dict[str, int] = {key: keys.sized(symbol, c.int(key)) for key, symbol in _SIZES.items()}
-    traits |= {key: keys.sized(symbol, sure.int(key)) for key, symbol in _HEADS.items()}
+class Confidence(Sizes):
+    """The bins that what says how sure a place is tells apart, and those of distances that it reads."""
+
+    num_plddt_bins: int = size("n_l")
+    num_pde_bins: int = size("n_d")
+    num_pae_bins: int = size("n_e")
+    distogram_bins: int = size("n_b")
+
+
+class Diffusion(Sizes):
+    """What the network that takes noise from places has besides its layers."""
+
+    fourier_dim: int = size("d_f")
+    pair_intermediate_size: int = size("d_c")
+    intermediate_size: int = size("d_t")
+
+
+def _described(c: Config) -> int:
+    """The features of an atom: its place, charge, mask, element, and the letters of its name."""
     described = 5 + c.int("max_atomic_number") + c.int("char_vocab_size") * c.int("max_chars")
-    traits |= {
-        "atom_feature_dim": keys.sized("d_a", c.int("atom_feature_dim", default=None) or described),
-        "relative": 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7,
-        "lm_encoder": c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS),
-        "parcae": c.int("parcae_num_coda_layers", maximum=MAX_LAYERS),
-        "confidence": sure.int("num_hidden_layers", maximum=MAX_LAYERS),
-        "num_distogram_bins": keys.sized("n_g", head.int("num_distogram_bins")),
-        "fourier_dim": keys.sized("d_f", module.int("fourier_dim")),
-        "pair_intermediate_size": keys.sized("d_c", module.int("pair_intermediate_size")),
-        "intermediate_size": keys.sized("d_t", module.int("intermediate_size")),
-    }
+    return keys.sized("d_a", c.int("atom_feature_dim", default=None) or described)
+
+
+class Esmfold2(Sizes):
+    """What ESMFold2 alone has; `relative` are the features of how far residues and chains are from each other."""
+
+    hidden_size: int = size("d_s")
+    single_inputs_size: int = size("d_i")
+    pair_transition_intermediate_size: int = size("d_pf")
+    max_atoms_per_token: int = size("n_a")
+    num_res_types: int = size("n_r")
+    confidence: Confidence = told(lambda c: Confidence.read(c.part("confidence_head")))
+    atom_feature_dim: int = told(_described)
+    relative: int = told(lambda c: 4 * c.int("num_relative_residx_bins") + 2 * c.int("num_relative_chain_bins") + 7)
+    lm_encoder_layers: int = told(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
+    parcae_num_coda_layers: int = count()
+    confidence_layers: int = told(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
+    num_distogram_bins: int = told(lambda c: keys.sized("n_g", c.part("structure_head").int("num_distogram_bins")))
+    diffusion: Diffusion = told(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
+    outer_hidden_size: int | None = None
+
+
+def spec(c: Config) -> Spec[Esmfold2]:
+    c.part("confidence_head")
+    head, msa = c.part("structure_head"), c.part("msa_encoder")
+    module = head.part("diffusion_module")
+    own = Esmfold2.read(c)
     parts = {
         "esmc": families.part(c, "esmc_config").but(head="base"),
         "atoms": _atoms(c.part("atom_encoder")),
         "placing": _layers(module),
         "diffused": _atoms(module.part("atom_encoder")),
     }
-    rest = traits["single_inputs_size"] - (2 * traits["num_res_types"] + 1)
-    for where, own, width in (("atom_encoder", "atoms", rest), ("structure_head", "diffused", parts["placing"].hidden)):
-        if parts[own].output != width:
-            raise c.error(f"output_dim within {where} is {parts[own].output:,}, and must be {width:,}.", where)
+    rest = own.single_inputs_size - (2 * own.num_res_types + 1)
+    for where, name, width in (
+        ("atom_encoder", "atoms", rest),
+        ("structure_head", "diffused", parts["placing"].hidden),
+    ):
+        if parts[name].output != width:
+            raise c.error(f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where)
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
-        traits["outer_hidden_size"] = keys.sized("d_o", msa.int("outer_hidden_size"))
+        own = own.but(outer_hidden_size=keys.sized("d_o", msa.int("outer_hidden_size")))
     else:
         msa.ignored = tuple(c.object("msa_encoder") or ())
-    d, pairs = c.int("pairwise_hidden_size"), Dense(width=traits["pair_transition_intermediate_size"])
+    d, pairs = c.int("pairwise_hidden_size"), Dense(width=own.pair_transition_intermediate_size)
     layers = keys.alike(Layer(ffn=pairs), c.int("folding_trunk_num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d, traits=traits, parts=parts)
+    return keys.encoding(c, layers, hidden=d, parts=parts).having(own)
 
 
 def _layers(c: Config) -> Spec:
@@ -79,10 +106,10 @@ def _atoms(c: Config) -> Spec:
     return found.but(out=c.int("output_dim"))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    pair = Linear(of["single_inputs_size"], d)
-    wide, features, square = of["pair_transition_intermediate_size"], of["atom_feature_dim"], Linear(d, d, True)
+def blueprint(s: Spec[Esmfold2]) -> Block:
+    d, of = s.hidden, s.own
+    pair = Linear(of.single_inputs_size, d)
+    wide, features, square = of.pair_transition_intermediate_size, of.atom_feature_dim, Linear(d, d, True)
     read, norm = s.parts["esmc"], layer_norm(d)
     language = block(
         "projector",
@@ -98,13 +125,13 @@ def blueprint(s: Spec) -> Block:
         input_matrix_continuous=Tensor((d, d), component="ssm"),
         input_norm=norm,
         out_proj=Linear(d, d, component="ssm"),
-        output_stack=pair_layers(of["parcae"], d, wide),
+        output_stack=pair_layers(of.parcae_num_coda_layers, d, wide),
     )
     entry = block(
         atom_encoder=atom_encoder(s.parts["atoms"], features),
         pair_init_1=pair,
         pair_init_2=pair,
-        rel_pos=block("embedding", embed=Linear(of["relative"], d)),
+        rel_pos=block("embedding", embed=Linear(of.relative, d)),
         token_bonds=Linear(1, d, component="embedding"),
     )
     trunk = pair_layers(sum(part.indices.count for part in s.layers), d, wide)
@@ -113,10 +140,101 @@ def blueprint(s: Spec) -> Block:
         language_model=language,
         esmc=families.tree(read),
         folding_trunk=trunk,
-        lm_encoder=pair_layers(of["lm_encoder"], d, wide),
+        lm_encoder=pair_layers(of.lm_encoder_layers, d, wide),
         parcae=parcae,
-        structure_head=placing(s),
-        distogram_head=Linear(d, of["num_distogram_bins"], True, "other"),
-        confidence_head=confidence(s),
-        msa_encoder=aligned(s) if "msa" in s.parts else None,
+        structure_head=_placing(s),
+        distogram_head=Linear(d, of.num_distogram_bins, True, "other"),
+        confidence_head=_confidence(s),
+        msa_encoder=_aligned(s) if "msa" in s.parts else None,
+    )
+
+
+def _placing(s: Spec[Esmfold2]) -> Block:
+    """The network that takes noise from places."""
+    module, atoms, own = s.parts["placing"], s.parts["diffused"], s.own.diffusion
+    t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
+    gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
+
+    def layer(one: Layer) -> Block:
+        adapted = block("norm", cond_norm=layer_norm(t, False), gate_proj=gate, shift_proj=Linear(t, t))
+        named: dict[str, Node] = dict.fromkeys(("k_proj", "v_proj", "gate_proj", "o_proj"), Linear(t, t))
+        return block(
+            input_layernorm=adapted,
+            self_attn=Block({"q_proj": gate, **named}, "attention"),
+            attn_gate=gate,
+            post_attention_layernorm=adapted,
+            mlp=fused_swiglu(t, one.dense.width),
+            mlp_gate=gate,
+            pair_norm=layer_norm(d),
+            pair_bias_proj=Linear(d, one.attention.heads, component="attention"),
+        )
+
+    deeper = transition(t, own.intermediate_size)
+    waves, noise = buffer(own.fourier_dim), layer_norm(own.fourier_dim)
+    conditioning = block(
+        pair_input_norm=layer_norm(2 * d),
+        pair_proj=Linear(2 * d, d),
+        pair_transition_0=pairs,
+        pair_transition_1=pairs,
+        single_input_norm=layer_norm(single),
+        single_proj=Linear(single, t),
+        fourier=block(frequencies=waves, phases=waves),
+        noise_norm=noise,
+        noise_proj=Linear(own.fourier_dim, t),
+        single_transition_0=deeper,
+        single_transition_1=deeper,
+    )
+    decoder = block(
+        token_to_atom_linear=Linear(t, atoms.hidden),
+        layers=atom_layers(atoms),
+        norm=layer_norm(atoms.hidden),
+        output_linear=Linear(atoms.hidden, _PLACE),
+    )
+    return block(
+        conditioning=conditioning,
+        coords_linear=Linear(2 * _PLACE, atoms.hidden),
+        atom_encoder=atom_encoder(atoms, s.own.atom_feature_dim),
+        atom_decoder=decoder,
+        single_to_token=Linear(t, t),
+        token_transformer=block(layers=stack(module.layers, layer)),
+        single_step_norm=layer_norm(t),
+        token_norm=layer_norm(t),
+    )
+
+
+def _confidence(s: Spec[Esmfold2]) -> Block:
+    """What says how sure a place is."""
+    d, bins, of = s.hidden, s.own.confidence, s.own
+    many, own, single = of.max_atoms_per_token, of.hidden_size, of.single_inputs_size
+    into = dict.fromkeys(_INTO_PAIRS, Linear(single, d))
+    norms = {"single_inputs_norm": layer_norm(single), "pair_norm": layer_norm(d)}
+    return block(
+        "other",
+        plddt_weight=Tensor((many, own, bins.num_plddt_bins)),
+        resolved_weight=Tensor((many, own, _RESOLVED)),
+        boundaries=buffer(bins.distogram_bins - 1),
+        dist_bin_pairwise_embed=embedding(bins.distogram_bins, d),
+        input_embedder=Block({**norms, **into, "single_to_pair_prod_out": Linear(d, d)}),
+        row_attention_pooling=block(attn_proj=Linear(d, 1), out_proj=Linear(d, own)),
+        folding_trunk=pair_layers(of.confidence_layers, d, of.pair_transition_intermediate_size),
+        plddt_layernorm=layer_norm(own),
+        pae_layernorm=layer_norm(d),
+        pae_head=Linear(d, bins.num_pae_bins),
+        pde_layernorm=layer_norm(d),
+        pde_head=Linear(d, bins.num_pde_bins),
+        resolved_layernorm=layer_norm(own),
+    )
+
+
+def _aligned(s: Spec[Esmfold2]) -> Block:
+    """What reads sequences that are aligned with this one."""
+    msa, of, d = s.parts["msa"], s.own, s.hidden
+    found = tuple[Node, ...]()
+    if msa.layers and of.outer_hidden_size is not None:
+        one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
+        found = aligned_layers(msa.depth, d, wide, msa.hidden, of.outer_hidden_size, one.attention, one.dense.width)
+    return block(
+        embed=Linear(of.num_res_types + 2, msa.hidden, component="embedding"),
+        project_inputs=Linear(of.single_inputs_size, msa.hidden, component="projector"),
+        layers=found,
     )

@@ -3,27 +3,42 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, gqa, layer_norm, pre_norm, rms_norm, swiglu, with_head
-from hfcount.spec import Head, Layer, Spec
+from hfcount.spec import Head, Layer, Record, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("evolla",)  # transformers 5.23: modeling_evolla.py
 
-_SIZES = ("resampler_depth", "resampler_dim_head", "resampler_heads", "resampler_num_latents", "resampler_ff_mult")
+
+class Evolla(Sizes):
+    """What Evolla alone has: what reads proteins, and adapters."""
+
+    resampler_depth: int = size()
+    resampler_dim_head: int = size()
+    resampler_heads: int = size()
+    resampler_num_latents: int = size()
+    resampler_ff_mult: int = size()
+    aligner_ffn_mult: int = size()
+    aligner_enable_bias: bool = flag(absent=True)
 
 
-def spec(c: Config) -> Spec:
+class EvollaLayer(Record):
+    """Whether a layer has an adapter."""
+
+    adapted: bool
+
+
+def spec(c: Config) -> Spec[Evolla]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    plain, count = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))), keys.layer_count(c)
+    ffn, count = keys.dense(c, bias=c.bool("mlp_bias", default=False)), keys.layer_count(c)
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
     some = Indices.span(step - 1, count, step)
-    adapted = plain.but(traits={"adapter": 1})
+    plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=one)) for one in (False, True))
     layers = keys.split(c, (some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
-    traits = {name: c.int(name) for name in (*_SIZES, "aligner_ffn_mult")}
-    traits["aligner_enable_bias"] = c.bool("aligner_enable_bias", default=True)
+    own = Evolla.read(c)
     parts = {"protein": families.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}
-    return keys.decoder_spec(c, layers, heads=heads, traits=traits, parts=parts).but(tied=False)
+    return keys.decoder_spec(c, layers, heads=heads, parts=parts).but(tied=False).having(own)
 
 
 def _network(width: int, times: int) -> Block:
@@ -31,10 +46,10 @@ def _network(width: int, times: int) -> Block:
     return block("mlp", norm=layer_norm(width), fc1=Linear(width, inner), fc2=Linear(inner, width))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, protein = s.hidden, s.traits, s.parts["protein"]
+def blueprint(s: Spec[Evolla]) -> Block:
+    d, of, protein = s.hidden, s.own, s.parts["protein"]
     square, p = Linear(d, d, True), protein.hidden
-    inner = of["resampler_dim_head"] * of["resampler_heads"]
+    inner = of.resampler_dim_head * of.resampler_heads
     adapter = block(
         "attention",
         gate_attention=Tensor((1,)),
@@ -43,15 +58,15 @@ def blueprint(s: Spec) -> Block:
         key_protein=square,
         value_protein=square,
         attention_norm=rms_norm(d),
-        out_proj=Linear(d, d, bool(of["aligner_enable_bias"])),
-        ff=_network(d, of["aligner_ffn_mult"]),
+        out_proj=Linear(d, d, of.aligner_enable_bias),
+        ff=_network(d, of.aligner_ffn_mult),
     )
 
     def layer(one: Layer) -> Block:
         network = swiglu(d, one.dense.width, one.dense.bias)
         return altered(
             pre_norm(d, self_attn=gqa(d, one.attention), mlp=network),
-            adapter=adapter if one.traits.get("adapter") else None,
+            adapter=adapter if one.sizes(EvollaLayer).adapted else None,
         )
 
     attention = block(
@@ -61,11 +76,11 @@ def blueprint(s: Spec) -> Block:
         to_kv=Linear(p, 2 * inner),
         to_out=Linear(inner, p),
     )
-    each = Block({"0": attention, "1": _network(p, of["resampler_ff_mult"])})
+    each = Block({"0": attention, "1": _network(p, of.resampler_ff_mult)})
     resampler = block(
         "projector",
-        latents=Tensor((of["resampler_num_latents"], p)),
-        layers=Repeat(Indices.below(of["resampler_depth"]), each),
+        latents=Tensor((of.resampler_num_latents, p)),
+        layers=Repeat(Indices.below(of.resampler_depth), each),
         norm=layer_norm(d),
         protein_projector=Linear(p, d, True),
     )

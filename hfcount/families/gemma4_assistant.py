@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 # transformers 5.23: modeling_gemma4_assistant.py, modeling_gemma4_unified_assistant.py
@@ -11,23 +11,33 @@ MODEL_TYPES = ("gemma4_assistant", "gemma4_unified_assistant")
 IGNORED = ("centroid_intermediate_top_k",)
 
 
-def spec(c: Config) -> Spec:
+def _centroids(c: Config) -> int | None:
+    ordered = c.bool("use_ordered_embeddings", default=False)
+    return keys.sized("n_c", c.int("num_centroids", default=2048)) if ordered else None
+
+
+class Gemma4Assistant(Sizes):
+    """The width of the model that it assists, and how many centroids its vocabulary has, if it is ordered by them."""
+
+    backbone_hidden_size: int = size("d_b", absent=1536)
+    num_centroids: int | None = told(_centroids)
+
+
+def spec(c: Config) -> Spec[Gemma4Assistant]:
     text = families.part(c, "text_config")
     # All layers are such, also where the config says that none is.
     lent = tuple(one.but(layer=one.layer.but(shares_kv=True)) for one in text.layers)
-    traits = {"backbone_hidden_size": keys.sized("d_b", c.int("backbone_hidden_size", default=1536))}
-    if c.bool("use_ordered_embeddings", default=False):
-        traits["num_centroids"] = keys.sized("n_c", c.int("num_centroids", default=2048))
+    own = Gemma4Assistant.read(c)
     tied = c.bool("tie_word_embeddings", default=True)
-    whole = keys.around(c, text.but(layers=lent), {}, heads=("ForCausalLM",), traits=traits)
-    return whole.but(tied=tied)
+    whole = keys.around(c, text.but(layers=lent), {}, heads=("ForCausalLM",))
+    return whole.but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, wide = s.hidden, s.traits["backbone_hidden_size"]
+def blueprint(s: Spec[Gemma4Assistant]) -> Block:
+    d, wide = s.hidden, s.own.backbone_hidden_size
     ordered = None
-    if "num_centroids" in s.traits:
-        centroids = Linear(d, s.traits["num_centroids"])
+    if s.own.num_centroids is not None:
+        centroids = Linear(d, s.own.num_centroids)
         ordered = block("lm_head", centroids=centroids, token_ordering=buffer(s.vocab, whole=True))
     more = block(
         pre_projection=Linear(2 * wide, d, component="projector"),

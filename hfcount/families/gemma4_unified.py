@@ -4,43 +4,69 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import joined
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, told
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("gemma4_unified",)  # transformers 5.23: modeling_gemma4_unified.py
 
 
-def spec(c: Config) -> Spec:
-    text, traits = families.part(c, "text_config"), dict[str, int]()
-    if seen := c.sub("vision_config"):
-        side = seen.int("model_patch_size", default=None) or seen.int("patch_size") * seen.int("pooling_kernel_size")
-        traits["pixels"] = 3 * side * side
-        traits["mm_embed_dim"] = keys.sized("d_e", seen.int("mm_embed_dim"))
-        traits["mm_posemb_size"] = keys.sized("n_e", seen.int("mm_posemb_size"))
-        traits["seen"] = keys.sized("d_s", seen.int("output_proj_dims"))
-    if heard := c.sub("audio_config"):
-        traits["heard"] = keys.sized("d_a", heard.int("audio_embed_dim"))
+class Seen(Record):
+    """How patches are projected: the numbers that one has, the width within, places along a side, the width without."""
+
+    pixels: int
+    width: int
+    places: int
+    out: int
+
+
+def _seen(c: Config) -> Seen | None:
+    seen = c.sub("vision_config")
+    if not seen:
+        return None
+    side = seen.int("model_patch_size", default=None) or seen.int("patch_size") * seen.int("pooling_kernel_size")
+    return Seen(
+        pixels=3 * side * side,
+        width=keys.sized("d_e", seen.int("mm_embed_dim")),
+        places=keys.sized("n_e", seen.int("mm_posemb_size")),
+        out=keys.sized("d_s", seen.int("output_proj_dims")),
+    )
+
+
+def _heard(c: Config) -> int | None:
+    heard = c.sub("audio_config")
+    return keys.sized("d_a", heard.int("audio_embed_dim")) if heard else None
+
+
+class Gemma4Unified(Sizes):
+    """What it sees, if it does, and how wide frames of sound are, if it hears."""
+
+    seen: Seen | None = told(_seen)
+    heard: int | None = told(_heard)
+
+
+def spec(c: Config) -> Spec[Gemma4Unified]:
+    text, own = families.part(c, "text_config"), Gemma4Unified.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, {}, tied=True, heads=heads, traits=traits)
+    return keys.around(c, text, {}, tied=True, heads=heads).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, senses = s.traits, dict[str, Node]()
+def blueprint(s: Spec[Gemma4Unified]) -> Block:
+    seen, heard, senses = s.own.seen, s.own.heard, dict[str, Node]()
 
     def projected(width: int) -> Block:
         return block(embedding_projection=Linear(width, s.hidden))
 
-    if "seen" in of:
-        wide = of["mm_embed_dim"]
+    if seen is not None:
+        wide = seen.width
         senses["embed_vision"] = block(
             "vision",
-            patch_ln1=layer_norm(of["pixels"]),
-            patch_dense=Linear(of["pixels"], wide, True),
+            patch_ln1=layer_norm(seen.pixels),
+            patch_dense=Linear(seen.pixels, wide, True),
             patch_ln2=layer_norm(wide),
-            pos_embedding=Tensor((of["mm_posemb_size"], 2, wide)),
+            pos_embedding=Tensor((seen.places, 2, wide)),
             pos_norm=layer_norm(wide),
-            multimodal_embedder=projected(of["seen"]),
+            multimodal_embedder=projected(seen.out),
         )
-    if "heard" in of:
-        senses["embed_audio"] = Block(projected(of["heard"]).children, "audio")
+    if heard is not None:
+        senses["embed_audio"] = Block(projected(heard).children, "audio")
     return joined(s, families.base(s), **senses)

@@ -7,7 +7,7 @@ from hfcount.parts.composite import joined
 from hfcount.parts.conversions import CONVOLUTION, packed
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.streams import mixer
-from hfcount.spec import DeltaNet, Layer, Spec
+from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("glm5_next", "glm5_next_text")  # transformers 5.23: modeling_glm5_next.py
@@ -18,32 +18,37 @@ SPELLINGS = {
 MERGED = {**packed(), **CONVOLUTION}
 
 
-def spec(c: Config) -> Spec:
+class Glm5Next(Sizes):
+    """What GLM-5-Next alone has: residual streams, and the tokens that its indexer pools."""
+
+    hc_mult: int = size("m_r")
+    index_kpool: int = size("t_p")
+
+
+def spec(c: Config) -> Spec[Glm5Next]:
     alone = c.family == "glm5_next_text"
     text = c if alone else c.sub("text_config") or c.as_part("text_config")  # early configs have its keys at the top
     places = keys.dense_and_sparse(text, default=3)
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
     layers = keys.crossed(keys.delta_and_latent(text), networks)
-    traits = {
-        "hc_mult": keys.sized("m_r", text.int("hc_mult")),
-        "index_kpool": keys.sized("t_p", text.int("index_kpool")),
-    }
+    own = Glm5Next.read(text)
     if alone:
-        return keys.decoder_spec(c, layers, heads=("Model",), traits=traits)
+        return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
     towers = {"vision": families.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.decoder_spec(text, layers, whole=c, heads=heads, traits=traits, parts=towers).but(tied=tied)
+    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
+    return whole.but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, several = s.hidden, s.traits["hc_mult"]
+def blueprint(s: Spec[Glm5Next]) -> Block:
+    d, several = s.hidden, s.own.hc_mult
 
     def attention(one: Layer) -> Block:
         if isinstance(one.mixer, DeltaNet):
             return altered(kimi_delta(d, one.mixer), A_log=Tensor((one.mixer.key_heads,)))
         a = one.latent
         wide = a.index_dim or 0
-        ape, gate = Tensor((s.traits["index_kpool"], wide)), Tensor((wide, d))
+        ape, gate = Tensor((s.own.index_kpool, wide)), Tensor((wide, d))
         pooled = altered(indexer(d, a), index_kpool_compress_ape=ape, index_kpool_compress_gate=gate)
         return altered(mla(d, a), indexer=pooled if a.index_heads else None)
 

@@ -3,22 +3,27 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, with_head
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, optional
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("granite_docling",)  # transformers 5.23: modeling_granite_docling.py
 
 
-def spec(c: Config) -> Spec:
+class GraniteDocling(Sizes):
+    """What Granite-Docling alone has: the width of its router of images, if there is one."""
+
+    density_router_hidden_size: int | None = optional("d_r")
+
+
+def spec(c: Config) -> Spec[GraniteDocling]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    width = c.int("density_router_hidden_size", default=None)
-    traits = {} if width is None else {"density_router_hidden_size": keys.sized("d_r", width)}
+    own = GraniteDocling.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.around(c, text, towers, heads=heads, traits=traits).but(tied=tied)
+    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    seen, width = s.parts["vision"].hidden, s.traits.get("density_router_hidden_size")
+def blueprint(s: Spec[GraniteDocling]) -> Block:
+    seen, width = s.parts["vision"].hidden, s.own.density_router_hidden_size
     router = None
     if width is not None:
         two = {"fc1": Linear(seen, width, True), "fc2": Linear(width, 1, True)}

@@ -1,20 +1,22 @@
 """Inkling 2's language model: each part of a layer reads earlier blocks of layers."""
 
+from dataclasses import replace
+
 from hfcount import keys
+from hfcount.components.inkling import Inkling, Reach, projections, spread
 from hfcount.mapper import Config
-from hfcount.parts import correction_bias, embedding, rms_norm, stack, stacked
-from hfcount.parts.inkling import clipped_attention, earlier, spread
+from hfcount.parts import altered, correction_bias, embedding, rms_norm, stack, stacked
 from hfcount.parts.release_names import INKLING2_TEXT
 from hfcount.spec import GQA, Layer, MoE, Spec
-from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.indices import Indices, intersection
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("inkling2_text",)  # transformers 5.23: modeling_inkling2.py
 IGNORED = ("log_scaling_n_floor", "n_layers_per_attn_res_block", "number_of_conv_states", "unpadded_vocab_size")
 SPELLINGS = INKLING2_TEXT
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Inkling]:
     kernel, hidden = c.int("conv_kernel_size", "sconv_kernel_size"), c.int("hidden_size")
 
     def attention(prefix: str) -> GQA:
@@ -23,27 +25,27 @@ def spec(c: Config) -> Spec:
         return mixer.but(convolved=int(2 * mixer.kv_heads * mixer.head_dim + 2 * hidden) * (kernel - 1))
 
     ffn, count = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",)), keys.layer_count(c)
-    full = Layer(mixer=attention(""), ffn=ffn, traits={"extent": c.int("rel_extent"), "full": 1})
-    local = Layer(mixer=attention("swa_"), ffn=ffn, traits={"extent": c.int("sliding_window_size"), "full": 0})
+    full = Layer(mixer=attention(""), ffn=ffn, own=Reach(extent=c.int("rel_extent"), full=True))
+    local = Layer(mixer=attention("swa_"), ffn=ffn, own=Reach(extent=c.int("sliding_window_size"), full=False))
     places = Indices.span(5, max(5, count), 6)
     layers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, lambda: places)
     windows = keys.sliding(c, lambda: keys.other_than(c, places), key="sliding_window_size", kind="hybrid_sliding")
-    traits, heads = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}, ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layers, heads=heads, traits=traits, windows=windows).but(tied=False)
+    own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
+    return keys.decoder_spec(c, layers, heads=heads, windows=windows).but(tied=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, rel, kernel, query = s.hidden, s.traits["d_rel"], s.traits["conv_kernel_size"], Tensor((s.hidden,))
+def blueprint(s: Spec[Inkling]) -> Block:
+    d, kernel, query = s.hidden, s.own.conv_kernel_size, Tensor((s.hidden,))
 
     def experts(m: MoE) -> Block:
         packed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
         return block(gate=block("router", weight=Tensor((m.experts, d)), bias=correction_bias(m)), experts=packed)
 
     def layer(one: Layer) -> Block:
-        norm, full = rms_norm(d), bool(one.traits["full"])
+        norm, full = rms_norm(d), one.sizes(Reach).full
         before = [f"{name}_input_norm" for name in "qkv"] if full else ["attn_norm"]
         named = block(
-            attn=clipped_attention(d, one, rel, kernel),
+            attn=_attention(d, one, s.own),
             attn_sconv=spread(d, kernel),
             mlp_norm=norm,
             mlp=experts(one.moe),
@@ -53,7 +55,7 @@ def blueprint(s: Spec) -> Block:
 
     queries = block(
         "other",
-        attn_queries=earlier(s),
+        attn_queries=_earlier(s),
         mlp_queries=Repeat(Indices.below(s.depth), query),
         output_query=query,
     )
@@ -63,3 +65,32 @@ def blueprint(s: Spec) -> Block:
         return body
     head = Linear(d, s.vocab, component="lm_head")
     return block(model=block(llm=Block({**body.children, "unembed": head})))
+
+
+def _attention(d: int, one: Layer, of: Inkling) -> Block:
+    """Gated attention, with a sink and limits that each head has learnt; if full, tokens give its convolutions."""
+    a, rel, kernel, reach = one.attention, of.d_rel, of.conv_kernel_size, one.sizes(Reach)
+    keys = a.kv_heads * a.head_dim
+    convolution = spread(keys, kernel)
+    if reach.full:
+        convolution = block(static_w=Tensor((kernel, keys)), weight_proj=Tensor((a.kv_heads * kernel, d)))
+    return altered(
+        projections(d, a, rel),
+        gate_attn=Linear(d, a.heads * a.head_dim),
+        attn_sink_proj=Linear(d, a.heads),
+        k_sconv=convolution,
+        v_sconv=convolution,
+        q_l2_clip=block(scale=Tensor((a.heads, a.head_dim))),
+        rel_l2_clip=block(scale=Tensor((a.heads, rel))),
+        rel_logits_proj=Block({"proj": Tensor((rel, reach.extent))}, repeats=a.heads),
+    )
+
+
+def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
+    """What attention asks earlier blocks of layers, by the number of the layer before: (d), or (3, d) if it is full."""
+    found: list[Node] = []
+    for part in s.layers:
+        later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
+        shape = (3, s.hidden) if part.layer.sizes(Reach).full else (s.hidden,)
+        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
+    return tuple(found)

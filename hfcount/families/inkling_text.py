@@ -1,10 +1,10 @@
 """Inkling's language model: attention with relative positions, short convolutions around it, and balanced experts."""
 
 from hfcount import keys
+from hfcount.components.inkling import Inkling, Reach, released
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, joint_moe, rms_norm, stack, swiglu, with_head
 from hfcount.parts.attention import relative, spread
-from hfcount.parts.inkling import released
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Tensor, block
@@ -12,7 +12,7 @@ from hfcount.tree.nodes import Block, Tensor, block
 MODEL_TYPES = ("inkling_text",)  # transformers 5.23: modeling_inkling.py
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Inkling]:
     every, kernel = Indices.below(keys.layer_count(c)), c.int("conv_kernel_size", "sconv_kernel_size")
 
     def attention(prefix: str) -> GQA:
@@ -21,8 +21,8 @@ def spec(c: Config) -> Spec:
         inputs = 2 * mixer.kv_heads * mixer.head_dim + 2 * c.int("hidden_size")
         return mixer.but(convolved=int(inputs) * (kernel - 1))
 
-    full = Layer(mixer=attention(""), traits={"extent": c.int("rel_extent")})
-    local = Layer(mixer=attention("swa_"), traits={"extent": c.int("sliding_window_size")})
+    full = Layer(mixer=attention(""), own=Reach(extent=c.int("rel_extent"), full=True))
+    local = Layer(mixer=attention("swa_"), own=Reach(extent=c.int("sliding_window_size"), full=False))
 
     def full_ones() -> Indices:
         ids = keys.numbered(c, "local_layer_ids")
@@ -36,24 +36,24 @@ def spec(c: Config) -> Spec:
     def experts() -> MoE:
         return keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",))
 
-    traits, heads = {"d_rel": c.int("d_rel"), "conv_kernel_size": kernel}, ("ForCausalLM", "Model")
+    own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
     layers = keys.networks(c, keys.dense_and_sparse(c, "dense_mlp_idx", default=0), experts, width=wide)
     windows = keys.sliding(c, lambda: keys.other_than(c, full_ones()), key="sliding_window_size", kind="hybrid_sliding")
-    whole = keys.decoder_spec(c, keys.crossed(mixers, layers), heads=heads, traits=traits, windows=windows)
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.crossed(mixers, layers), heads=heads, windows=windows)
+    return whole.but(tied=False).having(own)  # the head is its own, whatever the config says
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Inkling]) -> Block:
     if s.place:
         return released(s)
-    d, rel, kernel = s.hidden, s.traits["d_rel"], s.traits["conv_kernel_size"]
+    d, rel, kernel = s.hidden, s.own.d_rel, s.own.conv_kernel_size
     table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 
     def layer(one: Layer) -> Block:
         sparse = joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=relative(d, one.attention, rel, one.traits["extent"], kernel),
+            self_attn=relative(d, one.attention, rel, one.sizes(Reach).extent, kernel),
             attn_sconv=spread(d, kernel),
             post_attention_layernorm=rms_norm(d),
             mlp=sparse or altered(swiglu(d, one.dense.width), global_scale=Tensor((1,))),

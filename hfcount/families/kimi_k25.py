@@ -5,7 +5,7 @@ from hfcount.families.kimi_k25_vision import KimiK25Vision
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import llava
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("kimi_k25",)  # transformers 5.23: modeling_kimi_k25.py
@@ -20,19 +20,25 @@ SPELLINGS = {
 REPLACES_PLACEHOLDERS = True
 
 
-def spec(c: Config) -> Spec:
+class KimiK25(Sizes):
+    """What Kimi K2.5 alone has: the width of what it projects, as its config says it."""
+
+    projection_hidden_size: int
+
+
+def spec(c: Config) -> Spec[KimiK25]:
     text = families.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
     vision, seen = families.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
     width = c.int("projection_hidden_size", default=None) or seen.int("mm_hidden_size", default=vision.hidden)
-    towers, traits = {"vision": vision}, {"projection_hidden_size": keys.sized("d_p", width)}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"), traits=traits)
+    whole = keys.around(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return whole.having(KimiK25.read(c, projection_hidden_size=keys.sized("d_p", width)))
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[KimiK25]) -> Block:
     vision = s.parts["vision"]
     seen = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
     projector = block(
-        "projector", pre_norm=layer_norm(s.traits["projection_hidden_size"]), proj=Block({"0": wide, "2": narrow})
+        "projector", pre_norm=layer_norm(s.own.projection_hidden_size), proj=Block({"0": wide, "2": narrow})
     )
     return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), mm_projector=projector)

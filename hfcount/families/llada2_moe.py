@@ -2,6 +2,7 @@
 
 from hfcount import keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.families.bailing_moe import BailingMoe
 from hfcount.families.bailing_moe import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import MoE, Spec
@@ -10,7 +11,7 @@ MODEL_TYPES = ("llada2_moe",)  # modeling_llada2_moe.py of inclusionAI/LLaDA2.0-
 IGNORED = ("moe_router_enable_expert_bias", "norm_head", "rotary_dim")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[BailingMoe]:
     if c.bool("use_bias"):  # its readers differ in which layers have one
         raise UnknownArchitecture(f"{c.where}: llada2_moe is described without biases, as it was published, alone.")
     normed = c.bool("use_qk_norm", default=True)
@@ -22,4 +23,5 @@ def spec(c: Config) -> Spec:
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer)
-    return keys.decoder_spec(c, layers, heads=keys.named(("Model",), ModelLM="causal_lm"), traits={"balanced": True})
+    heads = keys.named(("Model",), ModelLM="causal_lm")
+    return keys.decoder_spec(c, layers, heads=heads).having(BailingMoe.read(c, balanced=True))

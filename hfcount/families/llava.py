@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import LLAVA
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, told
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 # transformers 5.23: modeling_llava.py, modeling_llava_next.py, modeling_llava_next_video.py,
@@ -13,26 +13,27 @@ MODEL_TYPES = ("llava", "llava_next", "llava_next_video", "llava_onevision")
 SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
-def spec(c: Config) -> Spec:
+class Llava(Sizes):
+    """What LLaVA alone has; the outputs of `feature_layers` layers of its tower are taken together."""
+
+    multimodal_projector_bias: bool = flag(absent=True)
+    feature_layers: int = told(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
+
+
+def spec(c: Config) -> Spec[Llava]:
     heads = keys.named(("ForConditionalGeneration", "Model"))
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
-    traits = {
-        "multimodal_projector_bias": c.bool("multimodal_projector_bias", default=True),
-        "vision_feature_layer": len(c.ints("vision_feature_layer", alone=True)) or 1,
-    }
-    whole = keys.around(c, text, towers, heads=heads, traits=traits)
+    own = Llava.read(c)
+    whole = keys.around(c, text, towers, heads=heads).having(own)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
         return whole
     return whole.but(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
-def blueprint(s: Spec) -> Block:
-    bias, seen = (
-        bool(s.traits["multimodal_projector_bias"]),
-        s.traits["vision_feature_layer"] * s.parts["vision"].hidden,
-    )
+def blueprint(s: Spec[Llava]) -> Block:
+    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.parts["vision"].hidden
     projector = block(
         "projector",
         linear_1=Linear(seen, s.hidden, bias),

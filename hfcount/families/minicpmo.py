@@ -2,11 +2,12 @@
 
 from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
+from hfcount.families.minicpmv import MiniCPMV
 from hfcount.families.minicpmv import blueprint as minicpmv
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import sensed, two_layers
-from hfcount.spec import Spec
+from hfcount.spec import Spec, flag
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Node
 
@@ -35,7 +36,15 @@ _SIGLIP = {
 _VERSIONS = {"2.6": ("qwen2", "conditional_chattts"), "4.5": ("qwen3", "minicpmtts")}
 
 
-def spec(c: Config) -> Spec:
+class MiniCPMO(MiniCPMV):
+    """What MiniCPM-o has besides: whether it sees, hears and speaks."""
+
+    init_vision: bool = flag(absent=True)
+    init_audio: bool = flag(absent=True)
+    init_tts: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[MiniCPMO]:
     version = c.str("version", default="2.6")
     words, speech = _VERSIONS.get(version, ("", ""))
     if not words or c.part("tts_config").str("model_type", default=speech) != speech:
@@ -45,24 +54,18 @@ def spec(c: Config) -> Spec:
     vision, audio = families.read(seen, "idefics2_vision"), families.part(c, "audio_config", "whisper_encoder")
     if c.bool("drop_vision_last_layer", default=True):
         vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(0, vision.depth - 1)))
-    traits = {
-        "query_num": keys.sized("n_q", c.int("query_num", default=64)),
-        "places": False,
-        **{name: c.bool(f"init_{name}", default=True) for name in ("vision", "audio", "tts")},
-    }
+    own = MiniCPMO.read(c, places=False)
     parts = {"vision": vision, "audio": audio, "tts": families.part(c, "tts_config", speech), "text": text}
     heads = keys.named(MiniCPMO="causal_lm")
-    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts, traits=traits)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[MiniCPMO]) -> Block:
     heard = s.parts["audio"]
-    without: dict[str, Node | None] = {} if s.traits["vision"] else {"vpm": None, "resampler": None}
+    without: dict[str, Node | None] = {} if s.own.init_vision else {"vpm": None, "resampler": None}
     audio: dict[str, Node] = {
         "apm": families.tower(s, "audio"),
         "audio_projection_layer": two_layers(heard.layers[0].layer.dense.width // 4, s.hidden),
     }
     speech: dict[str, Node] = {"tts": sensed(families.tree(s.parts["tts"]), "audio")}
-    return altered(
-        minicpmv(s), **without, **(audio if s.traits["audio"] else {}), **(speech if s.traits["tts"] else {})
-    )
+    return altered(minicpmv(s), **without, **(audio if s.own.init_audio else {}), **(speech if s.own.init_tts else {}))

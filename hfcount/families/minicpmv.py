@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -25,7 +25,14 @@ IGNORED = (
 _MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.5": "qwen3"}
 
 
-def spec(c: Config) -> Spec:
+class MiniCPMV(Sizes):
+    """What MiniCPM-V alone has: the queries of its resampler, and whether their places are stored."""
+
+    places: bool
+    query_num: int = size("n_q", absent=64)
+
+
+def spec(c: Config) -> Spec[MiniCPMV]:
     version = _version(c)
     if version not in _MODELS:
         raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-V is not described.")
@@ -34,11 +41,11 @@ def spec(c: Config) -> Spec:
     vision = families.read(c.as_part(), known) if version == "2.0" else families.part(c, "vision_config", known)
     if c.bool("drop_vision_last_layer", default=version == "2.0"):
         vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(0, vision.depth - 1)))
-    traits = {"query_num": keys.sized("n_q", c.int("query_num", default=64)), "places": version == "2.0"}
+    own = MiniCPMV.read(c, places=version == "2.0")
     heads = keys.named(MiniCPMV="causal_lm", MiniCPMV4_5="causal_lm")
     tied = c.bool("tie_word_embeddings", default=version == "2.0")
-    own = {"vision": vision, "text": text}
-    return keys.decoder_spec(c, text.layers, heads=heads, parts=own, traits=traits).but(tied=tied)
+    parts = {"vision": vision, "text": text}
+    return keys.decoder_spec(c, text.layers, heads=heads, parts=parts).but(tied=tied).having(own)
 
 
 def _version(c: Config) -> str:
@@ -49,14 +56,14 @@ def _version(c: Config) -> str:
     return "2.5" if c.sub("vision_config") else "2.0"
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[MiniCPMV]) -> Block:
     d, seen = s.hidden, s.parts["vision"].hidden
-    queries = Tensor((s.traits["query_num"], d))
+    queries = Tensor((s.own.query_num, d))
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     resampler = block(
         "projector",
         query=queries,
-        pos_embed=queries if s.traits["places"] else None,
+        pos_embed=queries if s.own.places else None,
         proj=Tensor((d, d)),
         kv_proj=Linear(seen, d),
         attn=attention,

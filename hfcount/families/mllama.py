@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import embedding, gqa, rms_norm, stack, swiglu
 from hfcount.parts.composite import llava
 from hfcount.parts.conversions import inside
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -13,13 +13,19 @@ MODEL_TYPES = ("mllama", "mllama_text_model")  # transformers 5.23: modeling_mll
 SPELLINGS = inside("vision_model", "multi_modal_projector")
 
 
+class MllamaLayer(Record):
+    """Whether a layer attends to an image's tokens, in place of its own."""
+
+    crosses: bool
+
+
 def spec(c: Config) -> Spec:
     text = c if c.family == "mllama_text_model" else c.part("text_config")
     every = Indices.below(keys.layer_count(text))
     given = text.ints("cross_attention_layers", default=range(3, 40, 5))
     crossing = keys.among(text, "cross_attention_layers", given, every.count)
-    plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text))
-    seeing = Layer(mixer=keys.attention(text, qk_norm=True), ffn=keys.dense(text), traits={"cross": 1})
+    plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text), own=MllamaLayer(crosses=False))
+    seeing = plain.but(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
     layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
     towers = {} if text is c else {"vision": families.part(c, "vision_config")}
@@ -33,7 +39,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        attention, crosses = gqa(d, one.attention), "cross" in one.traits
+        attention, crosses = gqa(d, one.attention), one.sizes(MllamaLayer).crosses
         gate = Tensor((1,), component="attention") if crosses else None
         return block(
             self_attn=None if crosses else attention,

@@ -5,7 +5,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import fused_attention
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("moondream1",)  # hf_moondream.py of vikhyatk/moondream2
@@ -23,10 +23,19 @@ _REGION = {
     "inner_dim": 8192,
 }
 
-_SYMBOLS = ("d_r", "d_c", "d_co", "d_s", "d_so", "d_i")
+
+class Moondream1(Sizes):
+    """What Moondream's part that points has: the features and outputs of coordinates and of sizes."""
+
+    dim: int = size("d_r")
+    coord_feat_dim: int = size("d_c")
+    coord_out_dim: int = size("d_co")
+    size_feat_dim: int = size("d_s")
+    size_out_dim: int = size("d_so")
+    inner_dim: int = size("d_i")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Moondream1]:
     known = keys.named(HfMoondream="causal_lm")
     keys.head_of(c, known)
     own = c.part("config")
@@ -38,26 +47,25 @@ def spec(c: Config) -> Spec:
     keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
     layers = keys.alike(layer, text.int("n_layers", maximum=MAX_LAYERS))
-    traits = {key: keys.sized(symbol, region.int(key)) for key, symbol in zip(_REGION, _SYMBOLS, strict=True)}
+    pointing = Moondream1.read(region)
     vision = families.part(own, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision}, traits=traits)
-    return whole.but(tied=False)
+    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
+    return whole.but(tied=False).having(pointing)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def blueprint(s: Spec[Moondream1]) -> Block:
+    d, of = s.hidden, s.own
 
     def layer(one: Layer) -> Block:
         attention = fused_attention(d, one.attention, "qkv", "proj")
         return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
 
-    def pointed(name: str, parts: int) -> dict[str, Block | Linear | Tensor]:
-        width, inner, out = of[f"{name}_feat_dim"], of["inner_dim"], of[f"{name}_out_dim"]
-        decoder = block(fc1=Linear(of["dim"], inner, True), fc2=Linear(inner, out, True))
+    def pointed(name: str, parts: int, width: int, out: int) -> dict[str, Block | Linear | Tensor]:
+        decoder = block(fc1=Linear(of.dim, of.inner_dim, True), fc2=Linear(of.inner_dim, out, True))
         features = Tensor((parts, width // 2))
         coder: dict[str, Block | Linear | Tensor] = {
-            "encoder": Linear(width, of["dim"], True),
+            "encoder": Linear(width, of.dim, True),
             "decoder": decoder,
             "features": features,
         }
@@ -69,5 +77,6 @@ def blueprint(s: Spec) -> Block:
         lm_head=Linear(d, s.vocab, True, "lm_head"),
         wte=Tensor((s.vocab, d), component="embedding"),
     )
-    region = Block({**pointed("coord", 1), **pointed("size", 2)}, "other", 0)
+    coordinates = pointed("coord", 1, of.coord_feat_dim, of.coord_out_dim)
+    region = Block({**coordinates, **pointed("size", 2, of.size_feat_dim, of.size_out_dim)}, "other", 0)
     return block(model=block(vision=families.tower(s, "vision"), text=text, region=region))

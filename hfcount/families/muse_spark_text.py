@@ -4,10 +4,16 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, correction_bias, gqa, rms_norm, stacked, swiglu
 from hfcount.parts.ffn import router
-from hfcount.spec import Dense, Layer, MoE, Spec
+from hfcount.spec import Dense, Layer, MoE, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("muse_spark_text",)  # transformers 5.23: modeling_muse_spark.py
+
+
+class MuseSparkExperts(Record):
+    """The width of what the experts of a layer read."""
+
+    hidden: int
 
 
 def spec(c: Config) -> Spec:
@@ -15,7 +21,8 @@ def spec(c: Config) -> Spec:
 
     def sparse() -> Layer:
         width = keys.sized("d_e", c.int("moe_hidden_size"))
-        return Layer(mixer=mixer, ffn=keys.moe(c, "moe_intermediate_size"), traits={"moe_hidden_size": width})
+        ffn = keys.moe(c, "moe_intermediate_size")
+        return Layer(mixer=mixer, ffn=ffn, own=MuseSparkExperts(hidden=width))
 
     def dense() -> Layer:
         return Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size")))
@@ -45,7 +52,9 @@ def blueprint(s: Spec) -> Block:
         gate = block("other", gate=Tensor((d,)))
         return block(
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=experts(ffn, one.traits["moe_hidden_size"]) if isinstance(ffn, MoE) else swiglu(d, one.dense.width),
+            mlp=experts(ffn, one.sizes(MuseSparkExperts).hidden)
+            if isinstance(ffn, MoE)
+            else swiglu(d, one.dense.width),
             input_layernorm=norm,
             pre_feedforward_layernorm=norm,
             post_feedforward_layernorm=norm,

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, drafting, embedding, gqa, latent_moe, mlp, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.spec import GQA, SSM, Layer, MoE, Spec
+from hfcount.spec import GQA, SSM, Layer, MoE, Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("nemotron_h",)  # transformers 5.23: modeling_nemotron_h.py
@@ -12,13 +12,19 @@ SPELLINGS = {r"\bbackbone\.": "model."}
 MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("up", "down")}
 
 
-def spec(c: Config) -> Spec:
-    latent = c.int("moe_latent_size", default=0)
+class NemotronH(Sizes):
+    """What Nemotron-H alone has: the width of what routed experts read, 0 if they read the layer's."""
+
+    moe_latent_size: int = size(absent=0)
+
+
+def spec(c: Config) -> Spec[NemotronH]:
+    own = NemotronH.read(c)
 
     def sparse() -> Layer:
         ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts"))
         shared, bias = c.int("moe_shared_expert_intermediate_size"), c.bool("mlp_bias", default=False)
-        return Layer(ffn=ffn.but(shared=shared, bias=bias), traits={"moe_latent_size": latent})
+        return Layer(ffn=ffn.but(shared=shared, bias=bias))
 
     made = {
         "linear_attention": lambda: Layer(mixer=keys.wide_mamba2(c)),
@@ -37,10 +43,10 @@ def spec(c: Config) -> Spec:
     drafts = drafts or keys.spelled(c, "mtp_hybrid_override_pattern", "*E")
     mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    return whole.but(tied=False).having(own)  # the head is its own, whatever the config says
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[NemotronH]) -> Block:
     d = s.hidden
 
     def mixer(one: Layer) -> Block:
@@ -50,7 +56,7 @@ def blueprint(s: Spec) -> Block:
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
-                return latent_moe(d, m, one.traits["moe_latent_size"])
+                return latent_moe(d, m, s.own.moe_latent_size)
         return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
 
     def layer(one: Layer) -> Block:

@@ -5,7 +5,7 @@ from hfcount.families.radio import Radio
 from hfcount.mapper import Config
 from hfcount.parts import altered, rms_norm
 from hfcount.parts.composite import rebased
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("nemotron_h_omni",)  # transformers 5.23: modeling_nemotron_h_omni.py
@@ -22,7 +22,30 @@ SPELLINGS = {
 _BANDS, _WINDOW = 257, 400  # of the spectra at 16 kHz whose filters the first checkpoints store
 
 
-def spec(c: Config) -> Spec:
+def _predicts(c: Config) -> bool:
+    inner = c.part(_named(c, "text_config", "llm_config"))
+    return inner.int("num_nextn_predict_layers", default=0, minimum=0) > 0
+
+
+class Sound(Sizes):
+    """The projection of what it hears, and the filters whose number its config tells."""
+
+    projection_hidden_size: int = size("d_s")
+    projection_bias: bool = flag()
+    num_mel_bins: int = size()
+
+
+class NemotronHOmni(Sizes):
+    """What Nemotron 3 Omni alone has; patches are joined `downsample_ratio` times along each side."""
+
+    downsample_ratio: int = told(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
+    projector_hidden_size: int = size("d_p")
+    vision_hidden_size: int
+    vision_final_layernorm: bool = told(_predicts)
+    sound: Sound | None = None
+
+
+def spec(c: Config) -> Spec[NemotronHOmni]:
     read, told = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
     inner = c.part(read)
     inner.kind = inner.kind or "nemotron_h"
@@ -35,35 +58,28 @@ def spec(c: Config) -> Spec:
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
         c.cannot_run(said, "vision_hidden_size", "Correct one of them.")
-    traits = {
-        "downsample_ratio": keys.inverse(c, "m", "downsample_ratio", default=0.5),
-        "projector_hidden_size": keys.sized("d_p", c.int("projector_hidden_size")),
-        "vision_hidden_size": keys.sized("d_v", narrow),
-        "vision_final_layernorm": inner.int("num_nextn_predict_layers", default=0, minimum=0) > 0,
-    }
-    if not traits["downsample_ratio"]:
+    own = NemotronHOmni.read(c, vision_hidden_size=keys.sized("d_v", narrow))
+    if not own.downsample_ratio:
         raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
     towers = {"vision": seen.but(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
         towers["audio"] = families.part(c, told, "parakeet_encoder" if known else "")
-        traits["projection_hidden_size"] = keys.sized("d_s", heard.int("projection_hidden_size"))
-        traits["projection_bias"] = heard.bool("projection_bias")
-        traits["num_mel_bins"] = heard.int("num_mel_bins")
+        own = own.but(sound=Sound.read(heard))
     heads = keys.named(Omni_Reasoning_V3="conditional_generation")
-    return keys.around(c, text, towers, key=read, heads=heads, traits=traits).but(tied=text.tied)
+    return keys.around(c, text, towers, key=read, heads=heads).but(tied=text.tied).having(own)
 
 
 def _named(c: Config, now: str, before: str) -> str:
     return before if c.given(before) and not c.given(now) else now
 
 
-def blueprint(s: Spec) -> Block:
-    of, d = s.traits, s.hidden
-    seen, wide = of["downsample_ratio"] * of["downsample_ratio"] * of["vision_hidden_size"], of["projector_hidden_size"]
-    unstored = Tensor((of["vision_hidden_size"],), presence="dispensable")
-    normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of["vision_final_layernorm"] else None
+def blueprint(s: Spec[NemotronHOmni]) -> Block:
+    of, sound, d = s.own, s.own.sound, s.hidden
+    seen, wide = of.downsample_ratio * of.downsample_ratio * of.vision_hidden_size, of.projector_hidden_size
+    unstored = Tensor((of.vision_hidden_size,), presence="dispensable")
+    normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of.vision_final_layernorm else None
     projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
     text = families.tree(s.parts["text"].but(head="causal_lm"))
     whole = block(
@@ -72,11 +88,11 @@ def blueprint(s: Spec) -> Block:
         vision_final_layernorm=normed,
         mlp1=projector,
     )
-    if "audio" not in s.parts:
+    if sound is None:
         return whole
-    heard, between, bias = s.parts["audio"].hidden, of["projection_hidden_size"], bool(of["projection_bias"])
-    filters = block(fb=obsolete(1, of["num_mel_bins"], _BANDS), window=obsolete(_WINDOW))
+    heard, between, bias = s.parts["audio"].hidden, sound.projection_hidden_size, sound.projection_bias
+    filters = block(fb=obsolete(1, sound.num_mel_bins, _BANDS), window=obsolete(_WINDOW))
     encoder = altered(families.tower(s, "audio"), feature_extractor=block(featurizer=filters))
     into, out = Linear(heard, between, bias), Linear(between, d, bias)
-    sound = Block({"norm": rms_norm(heard), "linear1": into, "linear2": out}, "projector", 0)
-    return altered(whole, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=sound)
+    projected = Block({"norm": rms_norm(heard), "linear1": into, "linear2": out}, "projector", 0)
+    return altered(whole, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=projected)

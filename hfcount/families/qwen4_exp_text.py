@@ -1,13 +1,12 @@
 """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
 
 from hfcount import keys
-from hfcount.keys.ngrams import with_ngrams
+from hfcount.components.ngrams import Ngrams, with_ngrams
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, gated_moe, gqa, rms_norm, stack, with_head
 from hfcount.parts.conversions import packed
 from hfcount.parts.mixers import gated_delta_net
-from hfcount.parts.ngrams import gated_residual, ngram_layer
-from hfcount.spec import DeltaNet, Layer, Spec
+from hfcount.spec import DeltaNet, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen4_exp_text",)  # transformers 5.23: modeling_qwen4_exp.py
@@ -18,31 +17,35 @@ MERGED = packed()
 _INDEXED = "its indexers also keep keys of their own, and attention reads only the blocks of tokens that they choose"
 
 
-def spec(c: Config) -> Spec:
+class Qwen4ExpText(Sizes):
+    """What Qwen4-Exp's language model alone has: residual streams, and an indexer."""
+
+    hc_count: int = size("m")
+    hc_lowrank: int = size("r_h")
+    indexer_n_heads: int = size("h_i")
+    indexer_kv_heads: int = size("h_ik")
+    indexer_head_dim: int = size("h_di")
+
+
+def spec(c: Config) -> Spec[Qwen4ExpText]:
     bias = c.bool("attention_bias", default=False)
     full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
     fourth = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
     routed = keys.alike(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
-    traits = {
-        "hc_count": keys.sized("m", c.int("hc_count")),
-        "hc_lowrank": keys.sized("r_h", c.int("hc_lowrank")),
-        "index_heads": keys.sized("h_i", c.int("indexer_n_heads")),
-        "index_kv_heads": keys.sized("h_ik", c.int("indexer_kv_heads")),
-        "index_dim": keys.sized("h_di", c.int("indexer_head_dim")),
-    }
+    own = Qwen4ExpText.read(c)
     layers = with_ngrams(c, keys.crossed(mixers, routed))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), traits=traits, uncounted=_INDEXED)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    streams, rank = of["hc_count"], of["hc_lowrank"]
+def blueprint(s: Spec[Qwen4ExpText]) -> Block:
+    d, of = s.hidden, s.own
     index = block(
-        index_qk_proj=Linear(d, (of["index_heads"] + of["index_kv_heads"]) * of["index_dim"]),
-        q_layernorm=rms_norm(of["index_dim"]),
-        k_layernorm=rms_norm(of["index_dim"]),
+        index_qk_proj=Linear(d, (of.indexer_n_heads + of.indexer_kv_heads) * of.indexer_head_dim),
+        q_layernorm=rms_norm(of.indexer_head_dim),
+        k_layernorm=rms_norm(of.indexer_head_dim),
     )
+    residual = _residual(d, of)
 
     def layer(one: Layer) -> Block:
         mixer = one.mixer
@@ -51,11 +54,23 @@ def blueprint(s: Spec) -> Block:
             linear_attn=linear,
             self_attn=None if linear else altered(gqa(d, one.attention), indexer=index),
             mlp=gated_moe(d, one.moe),
-            ple=ngram_layer(d, one, streams) if "ple_rows" in one.traits else None,
-            attn_hyper_connection=gated_residual(d, streams, rank),
-            mlp_hyper_connection=gated_residual(d, streams, rank),
+            ple=one.own.tensors(d, of.hc_count) if isinstance(one.own, Ngrams) else None,
+            attn_hyper_connection=residual,
+            mlp_hyper_connection=residual,
         )
 
-    mixed = gated_residual(d, streams, rank, inject=False)
+    mixed = _residual(d, of, inject=False)
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), hyper_connection_mixer=mixed)
     return with_head(s, body)
+
+
+def _residual(d: int, of: Qwen4ExpText, inject: bool = True) -> Block:
+    """Mixes m residual streams before a part of a layer, and with `inject` gives them its output."""
+    wide = of.hc_count * d
+    return block(
+        "other",
+        hc_norm=rms_norm(wide),
+        input_mix_weight_down=Linear(wide, of.hc_lowrank),
+        input_mix_weight_up=Linear(of.hc_lowrank, wide),
+        block_inject_weight=Linear(wide, of.hc_count) if inject else None,
+    )

@@ -3,24 +3,31 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, decoder, gqa, layer_norm, swiglu
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("stablelm",)  # transformers 5.23: modeling_stablelm.py
 
 
-def spec(c: Config) -> Spec:
+class Stablelm(Sizes):
+    """Whether each head has a norm, and whether attention and network stand side by side."""
+
+    qk_layernorm: bool = flag(absent=False)
+    use_parallel_residual: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Stablelm]:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False), derived=True)
-    switches = {key: int(c.bool(key, default=False)) for key in ("qk_layernorm", "use_parallel_residual")}
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), traits=switches))
+    own = Stablelm.read(c)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c))).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Stablelm]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        a, normed, parallel = one.attention, one.traits["qk_layernorm"], one.traits["use_parallel_residual"]
+        a, normed, parallel = one.attention, s.own.qk_layernorm, s.own.use_parallel_residual
 
         def per_head(heads: int) -> Block:
             return block(norms=Repeat(Indices.below(heads), block(weight=Tensor((a.head_dim,)))))

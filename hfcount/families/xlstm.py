@@ -4,22 +4,53 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
 from hfcount.parts.mixers import mlstm
-from hfcount.spec import MLSTM, Layer, Spec
+from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, told
+from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("xlstm",)  # transformers 5.23: modeling_xlstm.py
 
 
-def spec(c: Config) -> Spec:
+def _fused(c: Config) -> bool:
+    mode = c.str("weight_mode", default="single")
+    if mode not in ("single", "fused"):
+        raise c.error("weight_mode must be single or fused.", "weight_mode")
+    return mode == "fused"
+
+
+class XLstm(Sizes):
+    """What xLSTM alone has; `fused` says whether projections of the same input are one."""
+
+    embedding_dim: int
+    fused: bool = told(_fused)
+
+
+def spec(c: Config) -> Spec[XLstm]:
     hidden = c.int("embedding_dim" if c.is_null("hidden_size") else "hidden_size")
     width = c.int("embedding_dim", default=hidden)
     if width != hidden:
         c.cannot_run(f"embedding_dim is {width:,} and hidden_size is {hidden:,}.", "embedding_dim", "Correct one.")
     depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
     c.int("num_hidden_layers", default=None)  # without effect beside the other
-    layers = keys.alike(keys.mlstm(c, hidden), keys.layer_count(c, depth))
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden, traits={"embedding_dim": width})
-    return whole.but(tied=False)  # never tied, even if the config says so
+    heads, own = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
+    layers = keys.alike(_layer(c, hidden, heads), keys.layer_count(c, depth))
+    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
+    return whole.but(tied=False).having(own)  # never tied, even if the config says so
+
+
+def _layer(c: Config, hidden: int, heads: int) -> Layer:
+    """An LSTM with a matrix memory and the network after it, with widths relative to the hidden size.
+
+    Source of defaults: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
+    """
+    inner, values = c.times("qk_dim_factor", hidden, default=0.5), c.times("v_dim_factor", hidden, default=1.0)
+    multiple = c.int("ffn_round_up_to_multiple_of", default=64)
+    width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
+    if not (inner and values >= heads and width):
+        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
+    bias = c.bool("use_bias", default=False)
+    mixer = MLSTM(heads=heads, key_dim=inner, value_dim=values)
+    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias))
 
 
 def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:
@@ -35,11 +66,11 @@ def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:
     )
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[XLstm]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        width, bias, fused = one.dense.width, one.dense.bias, bool(one.traits["fused"])
+        width, bias, fused = one.dense.width, one.dense.bias, s.own.fused
         return block(
             norm_mlstm=layer_norm(d, bias),
             mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
@@ -48,6 +79,6 @@ def blueprint(s: Spec) -> Block:
         )
 
     body = block(
-        embeddings=embedding(s.vocab, s.traits["embedding_dim"]), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
+        embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
     )
     return with_head(s, body, prefix="backbone", table="embeddings")

@@ -1,18 +1,24 @@
 """Zamba: Mamba, and one block of attention that some layers share (arXiv:2405.16712)."""
 
 from hfcount import keys
+from hfcount.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, rms_norm, stack, swiglu, with_head
 from hfcount.parts.mixers import zamba
-from hfcount.parts.shared import hybrid
-from hfcount.spec import SSM, Layer, Spec
+from hfcount.spec import SSM, Layer, Sizes, Spec, told
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Node, block
 
 MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
 
-def spec(c: Config) -> Spec:
+class Zamba(Sizes):
+    """What Zamba alone has: the width of states and embeddings together, which its attention reads."""
+
+    attention_hidden_size: int = told(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
+
+
+def spec(c: Config) -> Spec[Zamba]:
     heads, inner = c.int("n_mamba_heads"), keys.expanded(c, "mamba_expand")
     keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner, built=True)
     ssm = SSM(
@@ -27,10 +33,10 @@ def spec(c: Config) -> Spec:
     one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=keys.dense(c))
     first, later = _attending(c)
     shared = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
-    layers = keys.owned(c, one, [first] if shared else [first, later], later if shared else Indices.below(0))
-    wide = c.int("attention_hidden_size", default=2 * c.int("hidden_size"))
+    layers = owned(c, one, [first] if shared else [first, later], later if shared else Indices.below(0))
+    own = Zamba.read(c)
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits={"attention_hidden_size": wide})
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(own)
 
 
 def _attending(c: Config) -> tuple[Indices, Indices]:
@@ -44,11 +50,14 @@ def _attending(c: Config) -> tuple[Indices, Indices]:
     return Indices.span(2, max(2, min(3, count))), Indices.span(start, max(start, count), period)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Zamba]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        return hybrid(s, one, zamba(d, one.ssm), "shared_transf", swiglu(d, one.dense.width))
+        stored: dict[str, Node] = {}
+        if isinstance(one.own, SharedBlock):
+            stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, one, swiglu(d, one.dense.width))
+        return hybrid(d, one, zamba(d, one.ssm), stored)
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
     return with_head(s, body)

@@ -1,18 +1,33 @@
 """Zamba2: Mamba-2, and blocks of attention that some layers share, with adapters of their own (arXiv:2411.15242)."""
 
 from hfcount import keys
+from hfcount.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.parts.mixers import mamba2
-from hfcount.parts.shared import hybrid
-from hfcount.spec import SSM, Dense, Layer, Spec
+from hfcount.spec import SSM, Dense, Layer, Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 
-def spec(c: Config) -> Spec:
+class Zamba2(Sizes):
+    """What Zamba2 alone has.
+
+    Args:
+        attention_hidden_size: elements of states and embeddings together, which its attention reads.
+        sharing: how many layers use shared blocks.
+    """
+
+    attention_hidden_size: int = told(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
+    use_shared_attention_adapter: bool = flag(absent=False)
+    adapter_rank: int = size()
+    num_mem_blocks: int = size()
+    sharing: int = told(lambda c: len(c.ints("hybrid_layer_ids", default=keys.hybrids(c) or [])))
+
+
+def spec(c: Config) -> Spec[Zamba2]:
     hidden, heads, inner = c.int("hidden_size"), c.int("n_mamba_heads"), keys.expanded(c, "mamba_expand")
     keys.divides(c, "n_mamba_heads", heads, "hidden_size · mamba_expand", inner, built=True)
     bias = c.bool("add_bias_linear", default=False)
@@ -25,33 +40,29 @@ def spec(c: Config) -> Spec:
     one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
     owners = [Indices.fixed(given[place]) if tied else Indices.of(given[place::blocks]) for place in range(blocks)]
-    layers = keys.owned(c, one, owners, hybrids.difference(*owners) if tied else Indices.below(0))
-    traits = {
-        "attention_hidden_size": c.int("attention_hidden_size", default=2 * hidden),
-        "adapters": int(c.bool("use_shared_attention_adapter", default=False)),
-        "adapter_rank": c.int("adapter_rank"),
-        "blocks": c.int("num_mem_blocks"),
-        "sharing": len(c.ints("hybrid_layer_ids", default=given)),
-    }
+    layers = owned(c, one, owners, hybrids.difference(*owners) if tied else Indices.below(0))
+    own = Zamba2.read(c)
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, tied=True, heads=kinds, traits=traits)
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, wide, rank = s.hidden, s.traits["attention_hidden_size"], s.traits["adapter_rank"]
+def blueprint(s: Spec[Zamba2]) -> Block:
+    d, wide, rank = s.hidden, s.own.attention_hidden_size, s.own.adapter_rank
 
-    def adapters(one: Layer, inputs: int, outputs: int) -> Repeat:
+    def adapters(stored: SharedBlock, inputs: int, outputs: int) -> Repeat:
         """One of low rank for each layer that shares the block."""
-        places = Indices.of(range(one.traits["owns"] - 1, s.traits["sharing"], s.traits["blocks"]))
+        places = Indices.of(range(stored.number - 1, s.own.sharing, s.own.num_mem_blocks))
         return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, repeats=1))
 
+    def shared(one: Layer, stored: SharedBlock) -> Block:
+        letters = "qkv" if s.own.use_shared_attention_adapter else ""
+        lists = {f"linear_{letter}_adapter_list": adapters(stored, wide, wide) for letter in letters}
+        gated, further = fused_swiglu(d, one.dense.width, one.dense.bias), adapters(stored, d, 2 * one.dense.width)
+        return shared_block(d, wide, one, altered(gated, gate_up_proj_adapter_list=further), **lists)
+
     def layer(one: Layer) -> Block:
-        if not one.traits.get("owns"):
-            return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", block())
-        lists = {f"linear_{letter}_adapter_list": adapters(one, wide, wide) for letter in "qkv" if s.traits["adapters"]}
-        width = one.dense.width
-        network = altered(fused_swiglu(d, width, one.dense.bias), gate_up_proj_adapter_list=adapters(one, d, 2 * width))
-        return hybrid(s, one, mamba2(d, one.ssm), "shared_transformer", network, **lists)
+        stored = {"shared_transformer": shared(one, one.own)} if isinstance(one.own, SharedBlock) else {}
+        return hybrid(d, one, mamba2(d, one.ssm), stored)
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
     return with_head(s, body)

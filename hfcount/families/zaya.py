@@ -4,29 +4,43 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import base, rms_norm, stacked, with_head
 from hfcount.parts.attention import cca
-from hfcount.spec import Layer, MoE, Spec
+from hfcount.spec import Layer, MoE, Record, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block, buffer
 
 MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
 
-def spec(c: Config) -> Spec:
+class Zaya(Sizes):
+    """What ZAYA1 alone has."""
+
+    router_hidden_size: int = size()
+    cca_time0: int = size()
+    cca_time1: int = size()
+    lm_head_bias: bool = flag(absent=False)
+
+
+class ZayaLayer(Record):
+    """Whether a layer follows another, whose router it also reads."""
+
+    follows: bool
+
+
+def spec(c: Config) -> Spec[Zaya]:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     mixer, ffn = keys.attention(c, bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
-    count, own = keys.layer_count(c), {name: c.int(name) for name in ("router_hidden_size", "cca_time0", "cca_time1")}
+    count, own = keys.layer_count(c), Zaya.read(c)
     # The inputs of the two convolutions, and half of the values, which are the previous token's.
-    inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own["cca_time0"] + own["cca_time1"] - 2
+    inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own.cca_time0 + own.cca_time1 - 2
     mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
-    first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 0}))
-    rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, traits={"follows": 1}))
-    traits = own | {"lm_head_bias": int(c.bool("lm_head_bias", default=False))}
+    first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=False)))
+    rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=True)))
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, traits=traits, windows=windows)
+    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, windows=windows).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, r = s.hidden, s.traits["router_hidden_size"]
+def blueprint(s: Spec[Zaya]) -> Block:
+    d, r = s.hidden, s.own.router_hidden_size
 
     def router(m: MoE, follows: bool) -> Block:
         square = Linear(r, r, True)
@@ -44,10 +58,10 @@ def blueprint(s: Spec) -> Block:
         scaling = Block({name: Tensor((d,)) for name in names}, "norm")
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=cca(d, one.attention, s.traits["cca_time0"], s.traits["cca_time1"]),
+            self_attn=cca(d, one.attention, s.own.cca_time0, s.own.cca_time1),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                gate=router(m, bool(one.traits["follows"])),
+                gate=router(m, one.sizes(ZayaLayer).follows),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             post_attention_residual_scale=scaling,
@@ -57,4 +71,4 @@ def blueprint(s: Spec) -> Block:
     scale = Tensor((d,), component="norm")
     scaled = {"input_hidden_states_scale": scale, "input_hidden_states_bias": scale}
     body = Block({**scaled, **base(s, layer).children})
-    return with_head(s, body, bias=bool(s.traits["lm_head_bias"]))
+    return with_head(s, body, bias=s.own.lm_head_bias)

@@ -6,7 +6,6 @@ from hfcount.keys.attention import (
 )
 from hfcount.keys.blocks import spelled_out
 from hfcount.keys.backbones import features
-from hfcount.keys.compressed import compressing, hashed
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
     MOST_EXPERTS, adjusted, at_most, deepseek_moe, dense, gated_moe, moe, networks, sparse_steps,
@@ -15,11 +14,11 @@ from hfcount.keys.gemma import attention_by_place, local_and_global, network_wid
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
-    listing, mixed, of_two, own_heads, owned, repeated, spelled, split,
+    listing, mixed, of_two, own_heads, repeated, spelled, split,
 )
 from hfcount.keys.layout import on_page
 from hfcount.keys.listed import among, numbered
-from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
+from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank, wide_mamba2
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence,

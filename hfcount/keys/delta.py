@@ -1,11 +1,11 @@
 """Kimi's delta attention beside latent attention."""
 
 from hfcount.keys.attention import indexed
-from hfcount.keys.layers import crossed, indexing, kinds, mixed
+from hfcount.keys.layers import indexing, kinds, mixed
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.spec import MLA, DeltaNet, Layer, Layers
-from hfcount.tree.indices import Indices
+from hfcount.tree.indices import Indices, intersection
 
 
 def delta_and_latent(c: Config) -> list[Layers]:
@@ -33,11 +33,13 @@ def delta_and_latent(c: Config) -> list[Layers]:
     mixers = mixed(c, latent, linear, listed, attending, "full_attention")
     some = indexing(c)
     rest = Indices.below(count).difference(*some)
-    owned = [Layers(indices=part, layer=Layer(traits={"indexes": part is not rest})) for part in (*some, rest)]
-    return [_indexed(one, first, later) for one in crossed(mixers, owned)]
+    return [
+        Layers(indices=both, layer=_indexed(one.layer, later if part is rest else first))
+        for one in mixers
+        for part in (*some, rest)
+        if (both := intersection(one.indices, part)).count
+    ]
 
 
-def _indexed(one: Layers, first: MLA, later: MLA) -> Layers:
-    if not isinstance(one.layer.mixer, MLA):
-        return one
-    return one.but(layer=one.layer.but(mixer=first if one.layer.traits["indexes"] else later))
+def _indexed(one: Layer, attention: MLA) -> Layer:
+    return one.but(mixer=attention) if isinstance(one.mixer, MLA) else one

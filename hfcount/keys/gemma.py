@@ -7,8 +7,14 @@ from hfcount.keys.layers import by_kind, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import Config
 from hfcount.mapper.overrides import overrides
-from hfcount.spec import GQA, FeedForward, Layer, Layers
+from hfcount.spec import GQA, FeedForward, Layer, Layers, Record
 from hfcount.tree.indices import Indices, intersection
+
+
+class _Reach(Record):
+    """Whether attention has a sliding window."""
+
+    local: bool
 
 
 def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
@@ -19,9 +25,9 @@ def local_and_global(c: Config, period: int) -> list[tuple[Indices, bool]]:
     """
     count, given = layer_count(c), c.strs("layer_types")
     if given:
-        known = {"full_attention": Layer(), "sliding_attention": Layer(traits={"sliding": 1})}
+        known = {"full_attention": Layer(own=_Reach(local=False)), "sliding_attention": Layer(own=_Reach(local=True))}
         placed = by_kind(c, known, [*given[:-1], "full_attention"], otherwise="full_attention")
-        return [(part.indices, bool(part.layer.traits)) for part in placed]
+        return [(part.indices, part.layer.sizes(_Reach).local) for part in placed]
     full = Indices.span(period - 1, count, period)
     last = Indices.of(() if count - 1 in full else (count - 1,))
     return [(Indices.below(count).difference(full, last), True), (full, False), (last, False)]

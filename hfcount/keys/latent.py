@@ -1,10 +1,12 @@
 """Latent attention of several kinds in one model."""
 
-from hfcount.keys.layers import crossed, indexing, listing
+from itertools import product
+
+from hfcount.keys.layers import indexing, listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import MLA, Layer, Layers
-from hfcount.tree.indices import Indices
+from hfcount.tree.indices import Indices, intersection
 
 
 def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
@@ -22,21 +24,19 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
         said = f"kv_source_layers has {len(sources):,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, "kv_source_layers", "Correct one.", expected=int(count), observed=len(sources))
     lent = [Indices.of(place for place, source in enumerate(sources) if place != source)]
-    places = [_split(every, some, name) for some, name in ((plain, "plain"), (lent, "lent"), (indexing(c), "indexes"))]
-    found = crossed(crossed(places[0], places[1]), places[2])
+    without, shared, indexes = (_split(every, some) for some in (plain, lent, indexing(c)))
     still = rotated.but(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)
     heads, width = c.int("index_n_heads"), c.int("index_head_dim")
     made = []
-    for one in found:
-        of = one.layer.traits
-        mixer = still if of["plain"] else rotated
-        own = mixer.but(index_heads=heads, index_dim=width) if of["indexes"] else mixer
-        made.append(one.but(layer=Layer(mixer=own, shares_kv=bool(of["lent"]))))
+    for (one, unrotated), (other, lends), (third, chooses) in product(without, shared, indexes):
+        places = intersection(intersection(one, other), third)
+        mixer = still if unrotated else rotated
+        own = mixer.but(index_heads=heads, index_dim=width) if chooses else mixer
+        if places.count:
+            made.append(Layers(indices=places, layer=Layer(mixer=own, shares_kv=lends)))
     return made
 
 
-def _split(every: Indices, some: list[Indices], name: str) -> list[Layers]:
-    """Layers that are among `some`, and the others, marked by a trait."""
-    rest = every.difference(*some)
-    marked = [(part, 1) for part in some] + [(rest, 0)]
-    return [Layers(indices=part, layer=Layer(traits={name: own})) for part, own in marked]
+def _split(every: Indices, some: list[Indices]) -> list[tuple[Indices, bool]]:
+    """Layers that are among `some`, and the others."""
+    return [*((part, True) for part in some), (every.difference(*some), False)]

@@ -253,20 +253,6 @@ def hybrids(c: Config) -> Indices | None:
     return listing(c, "layers_block_type", given, "hybrid", "linear_attention", otherwise="linear_attention")[0]
 
 
-def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) -> list[Layers]:
-    """Layers, some of which use shared blocks of a second mixer and a network.
-
-    Each of `owners` stores a block; owners and the layers of `sharing` use the blocks in turn. An owner has traits
-    `owns` (its block's number, from 1) and `repeats` (how many layers use the block).
-    """
-    alone = Indices.below(layer_count(c)).difference(*owners, sharing)
-    result = [(alone, one.but(parallel_mixer=None)), (sharing, one)]
-    for block, place in enumerate(owners):
-        turns = len(range(block, len(owners) + int(sharing.count), len(owners)))
-        result.append((place, one.but(traits={"owns": block + 1, "repeats": turns})))
-    return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
-
-
 def own_heads(c: Config, usual: GQA) -> list[Layers]:
     """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)

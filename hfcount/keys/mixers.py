@@ -2,9 +2,8 @@
 
 from hfcount.keys.sizes import divides
 from hfcount.mapper import UNSAID, Config
-from hfcount.spec import MLSTM, SSM, DeltaNet, Dense, Layer
+from hfcount.spec import SSM, DeltaNet
 from hfcount.text import printable
-from hfcount.tree.dims import round_up
 
 
 def expanded(c: Config, key: str, *, default: int | None = None) -> int:
@@ -75,21 +74,3 @@ def wide_mamba2(c: Config) -> SSM:
         conv_bias=c.bool("use_conv_bias", "mamba_conv_bias", default=True),
         bias=c.bool("use_bias", default=False),
     )
-
-
-def mlstm(c: Config, hidden: int) -> Layer:
-    """An LSTM with a matrix memory and the network after it, with widths relative to the hidden size.
-
-    Source of defaults: transformers 5.23, configuration_xlstm.py, xLSTMConfig.
-    """
-    heads, mode = c.int("num_heads"), c.str("weight_mode", default="single")
-    if mode not in ("single", "fused"):
-        raise c.error("weight_mode must be single or fused.", "weight_mode")
-    keys, values = c.times("qk_dim_factor", hidden, default=0.5), c.times("v_dim_factor", hidden, default=1.0)
-    multiple = c.int("ffn_round_up_to_multiple_of", default=64)
-    width = round_up(c.times("ffn_proj_factor", hidden, default=2.667), multiple)
-    if not (keys and values >= heads and width):
-        raise c.error(f"hidden_size {hidden:,} is too small for its factors and {heads:,} heads.", "hidden_size")
-    bias = c.bool("use_bias", default=False)
-    mixer = MLSTM(heads=heads, key_dim=keys, value_dim=values)
-    return Layer(mixer=mixer, ffn=Dense(width=width, bias=bias), traits={"fused": int(mode == "fused")})

@@ -1,11 +1,9 @@
-"""Several residual streams, attention to compressed tokens, and experts chosen by hash."""
-
-from collections.abc import Mapping
+"""Several residual streams, and experts chosen by hash."""
 
 from hfcount.parts.ffn import correction_bias, experts
 from hfcount.parts.model import embedding, lm_head
 from hfcount.parts.norms import rms_norm
-from hfcount.spec import GQA, MoE, Spec
+from hfcount.spec import MoE, Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
 
@@ -22,43 +20,6 @@ def mixer(name: str, d: int, several: int) -> dict[str, Node]:
 def streams(d: int, several: int) -> Block:
     """Joins m residual streams before the final norm. Tensors: hc_fn (m, m·d), hc_base (m), hc_scale (1)."""
     return block("other", hc_fn=Tensor((several, several * d)), hc_base=Tensor((several,)), hc_scale=Tensor((1,)))
-
-
-def compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
-    """Compresses `rate` tokens into one key and value of `width` elements.
-
-    Tensors: wkv and wgate (width, d), ape (rate, width), each twice as wide if groups overlap; norm (width).
-    """
-    inner = 2 * width if overlap else width
-    return block(wkv=Linear(d, inner), wgate=Linear(d, inner), ape=Tensor((rate, inner)), norm=rms_norm(width))
-
-
-def compressed(d: int, a: GQA, sizes: Mapping[str, int], rate: int, overlap: bool) -> Block:
-    """Attention with one key/value head, low-rank queries and outputs, and compressed tokens unless `rate` is 0.
-
-    Tensors: wq_a, q_norm, wq_b, wkv, norm, wo_a (o_groups·o_lora_rank, h·h_d/o_groups), wo_b, attn_sink (h), the
-    compressor, and with `overlap` an indexer with wq_b, weights_proj and a compressor of its own.
-    """
-    rank, groups, inner = sizes["q_lora_rank"], sizes["o_groups"], sizes["o_groups"] * sizes["o_lora_rank"]
-    index_heads, index_dim = sizes["index_n_heads"], sizes["index_head_dim"]
-    indexer = block(
-        wq_b=Linear(rank, index_heads * index_dim),
-        weights_proj=Linear(d, index_heads),
-        compressor=compressor(d, index_dim, rate, overlap),
-    )
-    return block(
-        "attention",
-        wq_a=Linear(d, rank),
-        q_norm=rms_norm(rank),
-        wq_b=Linear(rank, a.heads * a.head_dim),
-        wkv=Linear(d, a.head_dim),
-        norm=rms_norm(a.head_dim),
-        wo_a=Linear((a.heads * a.head_dim) // groups, inner),
-        wo_b=Linear(inner, d),
-        attn_sink=Tensor((a.heads,)),
-        compressor=compressor(d, a.head_dim, rate, overlap) if rate else None,
-        indexer=indexer if overlap else None,
-    )
 
 
 def hash_moe(d: int, m: MoE, vocab: int | None, chosen: int) -> Block:

@@ -1,28 +1,38 @@
-"""Inkling's layers under the names of its release.
+"""Inkling's attention and convolutions, and its layers under the names of their release.
 
-Source: transformers 5.23, conversion_mapping.py.
+Source of those: transformers 5.23, conversion_mapping.py.
 """
 
-from dataclasses import replace
-
 from hfcount.parts.ffn import correction_bias, stacked
-from hfcount.parts.layers import altered
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.model import embedding, stack
 from hfcount.parts.norms import rms_norm
-from hfcount.spec import GQA, Layer, MoE, Spec
-from hfcount.tree.indices import Indices, intersection
-from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block
+from hfcount.spec import GQA, Layer, MoE, Record, Sizes, Spec, size
+from hfcount.tree.nodes import Block, Component, Linear, Tensor, block
 
 
-def released(s: Spec) -> Block:
+class Inkling(Sizes):
+    """What both versions have."""
+
+    conv_kernel_size: int
+    d_rel: int = size()
+
+
+class Reach(Record):
+    """How many distances the attention of a layer tells apart; `full` if it sees all tokens."""
+
+    extent: int
+    full: bool
+
+
+def released(s: Spec[Inkling]) -> Block:
     """The language model within the whole one. Tensors: embed (|V|, d), embed_norm (d), layers, norm (d)."""
-    d, kernel = s.hidden, s.traits["conv_kernel_size"]
+    d, kernel = s.hidden, s.own.conv_kernel_size
 
     def layer(one: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
-            attn=_attention(d, one, s.traits["d_rel"], kernel),
+            attn=_attention(d, one, s.own.d_rel, kernel),
             attn_sconv=spread(d, kernel),
             mlp_norm=rms_norm(d),
             mlp=_experts(d, one.ffn) if isinstance(one.ffn, MoE) else _network(d, one.dense.width),
@@ -55,7 +65,7 @@ def _attention(d: int, one: Layer, rel: int, kernel: int) -> Block:
         k_norm=rms_norm(a.head_dim),
         k_sconv=convolution,
         v_sconv=convolution,
-        rel_logits_proj=Block({"proj": Tensor((rel, one.traits["extent"]))}, repeats=a.heads),  # once for each head
+        rel_logits_proj=Block({"proj": Tensor((rel, one.sizes(Reach).extent))}, repeats=a.heads),  # once for each head
     )
     return Block({**projections(d, a, rel).children, **more.children}, "attention")
 
@@ -74,36 +84,3 @@ def _experts(d: int, m: MoE) -> Block:
     )
     routed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
     return block(gate=gate, experts=routed, shared_experts=shared)
-
-
-def clipped_attention(d: int, one: Layer, rel: int, kernel: int) -> Block:
-    """Inkling 2's attention, gated, with a sink and limits that each head has learnt.
-
-    Tensors besides those of `projections`: gate_attn (h·h_d, d), attn_sink_proj (h, d), q_l2_clip.scale (h, h_d),
-    rel_l2_clip.scale (h, rel), rel_logits_proj.proj (rel, extent), k_sconv and v_sconv: weight (h_kv·h_d, 1, w), or
-    with the trait `full` static_w (w, h_kv·h_d) and weight_proj (h_kv·w, d).
-    """
-    a, keys = one.attention, one.attention.kv_heads * one.attention.head_dim
-    convolution = spread(keys, kernel)
-    if one.traits["full"]:
-        convolution = block(static_w=Tensor((kernel, keys)), weight_proj=Tensor((a.kv_heads * kernel, d)))
-    return altered(
-        projections(d, a, rel),
-        gate_attn=Linear(d, a.heads * a.head_dim),
-        attn_sink_proj=Linear(d, a.heads),
-        k_sconv=convolution,
-        v_sconv=convolution,
-        q_l2_clip=block(scale=Tensor((a.heads, a.head_dim))),
-        rel_l2_clip=block(scale=Tensor((a.heads, rel))),
-        rel_logits_proj=Block({"proj": Tensor((rel, one.traits["extent"]))}, repeats=a.heads),
-    )
-
-
-def earlier(s: Spec) -> tuple[Node, ...]:
-    """What attention asks earlier blocks of layers, by the number of the layer before: (d), or (3, d) if it is full."""
-    found: list[Node] = []
-    for part in s.layers:
-        later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
-        shape = (3, s.hidden) if part.layer.traits["full"] else (s.hidden,)
-        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
-    return tuple(found)
