@@ -19,7 +19,6 @@ from hfcount.keys.layers import (
     alike, among, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
     listing, mixed, numbered, of_two, own_heads, owned, repeated, spelled, split,
 )
-from hfcount.keys.layout import on_page
 from hfcount.keys.mixers import delta_net, expanded, mamba2, mlstm, step_rank, wide_mamba2
 from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,

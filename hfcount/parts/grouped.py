@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 
-from hfcount.parts.convolution import conv, depthwise, normed, transposed
-from hfcount.parts.detection import perceptron
+from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.norms import layer_norm
-from hfcount.spec import GQA, Spec
+from hfcount.spec import GQA
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
-
-_WIDE = 512  # features that are wider are made narrower before they are enlarged
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 
 def split_stage(
@@ -33,46 +30,6 @@ def split_stage(
             **({between: Repeat(Indices.below(blocks), one)} if blocks else {}),
         }
     )
-
-
-def scaled(s: Spec, outputs: int, halves: int) -> Block:
-    """So many features of a backbone at so many halves of their size, joined.
-
-    Tensors: sampling_layers, one for each of them, projector_layer as of `split_stage`, layer_norm (d).
-    """
-    seen, of = s.parts["backbone"], s.traits
-    width = seen.hidden
-    way, out, half, fourth = dict[str, Block](), width, width // 2, width // 4
-
-    def step(into: int, out: int, side: int) -> Block:
-        return normed(into, out, side, names=("conv", "norm"))
-
-    if halves == 4 and width > _WIDE:
-        way, out = {"0": step(width, half, 1), "1": transposed(half, fourth, 2)}, fourth
-    elif halves == 4:
-        way, out = {"0": transposed(width, half, 2)}, half
-    elif halves == 1:
-        way = {"0": step(width, width, 3)}
-    return block(
-        "projector",
-        sampling_layers=Repeat(Indices.below(outputs), block(layers=Block(way))) if way else None,
-        projector_layer=split_stage(outputs * out, s.hidden, of["inner"], of["c2f_num_blocks"], step),
-        layer_norm=layer_norm(s.hidden),
-    )
-
-
-def proposing(s: Spec) -> dict[str, Node]:
-    """What proposes objects to each group of queries.
-
-    Tensors: enc_output (d, d), enc_output_norm (d), enc_out_bbox_embed, enc_out_class_embed (c, d), each numbered.
-    """
-    d, each = s.hidden, Indices.below(s.traits["group_detr"])
-    return {
-        "enc_output": Repeat(each, Linear(d, d, True, "other")),
-        "enc_output_norm": Repeat(each, layer_norm(d)),
-        "enc_out_bbox_embed": Repeat(each, perceptron(d, d, d, 4)),
-        "enc_out_class_embed": Repeat(each, Linear(d, s.labels, True, "other")),
-    }
 
 
 def packed_attention(d: int, a: GQA) -> Block:

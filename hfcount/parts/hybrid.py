@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from hfcount.parts.convolution import batch_norm, conv, frozen, normed
+from hfcount.parts.convolution import batch_norm, conv, normed
 from hfcount.parts.detection import detr_layer, perceptron, sampling
-from hfcount.parts.layers import altered
-from hfcount.parts.model import embedding, stack
+from hfcount.parts.model import stack
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
@@ -71,45 +70,21 @@ def separable(d: int) -> Block:
     return block(conv1=normed(d, d, 1, names=names), conv2=normed(d, d, 3, groups=d, names=names))
 
 
-def hybrid_encoder(s: Spec, fused: Block | None = None, smaller: Block | None = None) -> Block:
-    """`fused` joins two levels, and `smaller` halves their size, if these are not RT-DETR's.
+def hybrid_encoder(inner: Spec, levels: int, attended: int, fused: Block, smaller: Block | None = None) -> Block:
+    """An encoder of so many `levels`, with the layers of `inner` in so many of them.
+
+    `fused` joins two levels, and `smaller` halves their size, if not RT-DETR's convolution.
 
     Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks.
     """
-    inner, of = s.parts["encoder"], s.traits
-    d, between = inner.hidden, Indices.below(of["levels"] - 1)
-    fused = fused or cross_stage(d, of["encoder_fused"])
+    d, between = inner.hidden, Indices.below(levels - 1)
     layers = block(layers=stack(inner.layers, lambda one: detr_layer(d, one)))
     return block(
-        encoder=Repeat(Indices.below(of["attended"]), layers),
+        encoder=Repeat(Indices.below(attended), layers),
         lateral_convs=Repeat(between, normed(d, d, 1, names=("conv", "norm"))),
         fpn_blocks=Repeat(between, fused),
         downsample_convs=Repeat(between, smaller or normed(d, d, 3, names=("conv", "norm"))),
         pan_blocks=Repeat(between, fused),
-    )
-
-
-def masking_encoder(s: Spec) -> Block:
-    """RT-DETR's encoder, which also makes features of masks, as PP-DocLayoutV3 has it (PaddleOCR).
-
-    Levels are doubled `steps.N` times, and joined. Tensors: mask_feature_head, encoder_mask_lateral,
-    encoder_mask_output.
-    """
-    of, own = s.traits, s.parts["encoder"].hidden
-    inner, outer = of["inner"], of["outer"]
-
-    def finer(place: int) -> Block:
-        # A step is a convolution, and then an enlargement, which has a number and no tensors.
-        later = {str(2 * step): normed(inner, inner, 3) for step in range(1, of[f"steps.{place}"])}
-        return block(layers=Block({"0": normed(own, inner, 3), **later}))
-
-    levels = Block({str(place): finer(place) for place in range(of["strides"])})
-    prototypes = conv(outer, of["num_prototypes"], 1, bias=True)
-    return altered(
-        hybrid_encoder(s),
-        mask_feature_head=block(scale_heads=levels, output_conv=normed(inner, outer, 3)),
-        encoder_mask_lateral=normed(of["x4_feat_dim"], outer, 3),
-        encoder_mask_output=block(base_conv=normed(outer, outer, 3), conv=prototypes),
     )
 
 
@@ -118,13 +93,13 @@ def normed_linear(d: int) -> Block:
     return Block({"0": Linear(d, d, True), "1": layer_norm(d)}, "other")
 
 
-def refining(s: Spec, headed: bool, coordinates: int = 4, beside: Block | None = None) -> Block:
+def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: Block | None = None) -> Block:
     """A decoder that refines places of so many `coordinates`; each layer's sampling has what is in `beside`, too.
 
-    Tensors: layers, query_pos_head; if it is `headed` class_embed and bbox_embed, one for each layer.
+    `points` are those of all levels that a head looks at. Tensors: layers, query_pos_head; if it is `headed`
+    class_embed and bbox_embed, one for each layer.
     """
-    d, of, each = s.hidden, s.traits, Indices.below(s.depth)
-    points = of.get("decoder_n_levels", of["num_feature_levels"]) * of["decoder_n_points"]
+    d, each = s.hidden, Indices.below(s.depth)
     more = beside.children if beside else {}
 
     def layer(one: Layer) -> Block:
@@ -136,30 +111,4 @@ def refining(s: Spec, headed: bool, coordinates: int = 4, beside: Block | None =
         query_pos_head=perceptron(coordinates, 2 * d, d),
         class_embed=Repeat(each, Linear(d, s.labels, True, "other")) if headed else None,
         bbox_embed=Repeat(each, place) if headed else None,
-    )
-
-
-def querying(
-    s: Spec, backbone: Block, decoder: Block, denoised: int | None, coordinates: int = 4, encoder: Block | None = None
-) -> Block:
-    """RT-DETR without what its class adds, over a backbone.
-
-    Args:
-        denoised: the rows of the table of labels whose noise is taken away in training, if there is one.
-        coordinates: how many describe a place.
-        encoder: the encoder, if it is not RT-DETR's.
-    """
-    d, of = s.hidden, s.traits
-    upper, lower = ([of[f"{side}.{place}"] for place in range(of[f"{side}s"])] for side in ("upper", "lower"))
-    return block(
-        backbone=block(model=frozen(backbone) if of["frozen"] else backbone),
-        encoder_input_proj=projected(upper, s.parts["encoder"].hidden),
-        encoder=encoder or hybrid_encoder(s),
-        denoising_class_embed=None if denoised is None else embedding(denoised, d),
-        weight_embedding=embedding(of["num_queries"], d) if of.get("learned") else None,
-        enc_output=normed_linear(d),
-        enc_score_head=Linear(d, s.labels, True, "other"),
-        enc_bbox_head=perceptron(d, d, d, coordinates),
-        decoder_input_proj=projected(lower, d, max(0, int(of["num_feature_levels"]) - len(lower))),
-        decoder=decoder,
     )

@@ -35,12 +35,13 @@ def fused_attention(d: int) -> Block:
     )
 
 
-def pixel_decoder(s: Spec, widths: Sequence[int], mask: int, finer: int) -> Block:
+def pixel_decoder(inner: Spec, widths: Sequence[int], mask: int, finer: int) -> Block:
     """Deformable attention over the coarsest levels of a backbone, and convolutions over `finer` further ones.
+
+    `inner` has the layers of that attention.
 
     Tensors: level_embed, input_projections, encoder.layers, mask_projection (mask, d), adapter_N, layer_N.
     """
-    inner = s.parts["encoder"]
     d, norm = inner.hidden, layer_norm(inner.hidden)
 
     def layer(one: Layer) -> Block:

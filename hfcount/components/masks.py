@@ -1,19 +1,29 @@
 """Segmenters that predict a mask for each query, with deformable attention over levels (arXiv:2112.01527)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log2
 
-from hfcount.keys.attention import multi_head
-from hfcount.keys.layers import alike
-from hfcount.keys.model import Heads, decoder_spec, labels
-from hfcount.keys.sizes import sized
+from hfcount.keys import alike, decoder_spec, multi_head, sized
+from hfcount.keys.model import Heads, labels
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.parts.masks import pixel_decoder
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
+from hfcount.tree.nodes import Block
 
 
-def masking(
-    c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], width: str, strides: str, traits: Mapping[str, int]
-) -> Spec:
+class Masked(Sizes):
+    """Queries over features of a backbone, of these widths; so many of the levels are `finer` than attention's."""
+
+    widths: tuple[int, ...]
+    finer: int
+    num_queries: int = size("n_q")
+
+    def pixels(self, encoder: Spec, mask: int) -> Block:
+        """Features of each place, `mask` wide; see `pixel_decoder`."""
+        return pixel_decoder(encoder, self.widths, mask, self.finer)
+
+
+def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], width: str, strides: str) -> Spec[Masked]:
     """A segmenter around a backbone with features of these widths.
 
     Args:
@@ -30,14 +40,7 @@ def masking(
     encoder = Spec(family=c.family, hidden=inside, layers=tuple(layers), causal=False)
     one = Layer(mixer=multi_head(c, d, many), ffn=Dense(width=c.int("dim_feedforward"), bias=True))
     count = c.int("decoder_layers", maximum=MAX_LAYERS) - 1  # the last prediction needs no layer of its own
-    own = {
-        "num_queries": sized("n_q", c.int("num_queries")),
-        "finer": max(0, int(log2(min(steps)) - log2(max(1, common)))),
-        "levels": len(widths),
-        **{f"level.{place}": one for place, one in enumerate(widths)},
-    }
+    own = Masked.read(c, widths=tuple(widths), finer=max(0, int(log2(min(steps)) - log2(max(1, common)))))
     parts = {"encoder": encoder, "backbone": backbone}
-    whole = decoder_spec(
-        c, alike(one, count), vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts, traits={**own, **traits}
-    )
-    return whole.but(causal=False, labels=labels(c, 2))
+    whole = decoder_spec(c, alike(one, count), vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
+    return whole.but(causal=False, labels=labels(c, 2)).having(own)
