@@ -45,4 +45,4 @@ def learned_queries(c: Config, backbone: Spec) -> Spec[LearnedQueries]:
     heads = named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], backbone)
     own = LearnedQueries.read(c, widths=tuple(widths))
-    return detecting(c, heads, backbone).having(own)
+    return detecting(c, heads, backbone, own)

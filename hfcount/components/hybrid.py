@@ -88,4 +88,4 @@ def hybrid(
     own = Hybrid.read(
         c, upper=tuple(widths), lower=tuple(sized(f"C{number}", width) for number, width in enumerate(lower, 1))
     )
-    return detecting(c, heads, backbone, parts=parts, inside="encoder_hidden_dim").having(own)
+    return detecting(c, heads, backbone, own, parts=parts, inside="encoder_hidden_dim")

@@ -42,5 +42,6 @@ def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], widt
     count = c.int("decoder_layers", maximum=MAX_LAYERS) - 1  # the last prediction needs no layer of its own
     own = Masked.read(c, widths=tuple(widths), finer=max(0, int(log2(min(steps)) - log2(max(1, common)))))
     parts = {"encoder": encoder, "backbone": backbone}
-    whole = decoder_spec(c, alike(one, count), vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
-    return whole.but(causal=False, labels=labels(c, 2)).having(own)
+    whole = decoder_spec(c, alike(one, count), vocab=0, hidden=d, layer_count=None, heads=heads)
+    # Widths of the backbone are its own sizes, too: they keep their symbols, as it gets its place after them.
+    return whole.but(causal=False, labels=labels(c, 2)).having(own).but(parts=parts)

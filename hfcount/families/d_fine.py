@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[DFine]:
         lower=keys.sized("C_d", lower[-1] if lower else 0),
         distributions=distributing(c),
     )
-    return detecting(c, _HEADS, backbone, inside="encoder_hidden_dim").having(own)
+    return detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")
 
 
 def blueprint(s: Spec[DFine]) -> Block:

@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[DeformableDetr]:
         raise UnknownArchitecture(
             f"{c.where}: what with_box_refine, two_stage and untied predictions add is not described."
         )
-    return detecting(c, _HEADS, inner).having(own)
+    return detecting(c, _HEADS, inner, own)
 
 
 def blueprint(s: Spec[DeformableDetr]) -> Block:

@@ -62,10 +62,10 @@ def spec(c: Config) -> Spec[Deimv2]:
         lower=keys.sized("C_d", lower[-1]),
         distributions=distributing(c),
     )
-    whole = detecting(c, _HEADS, backbone, inside="encoder_hidden_dim")
+    whole = detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")
     if own.shared and not own.tied and whole.head != "base":
         raise UnknownArchitecture(f"{c.where}: boxes that share_bbox_head shares, with untied predictions.")
-    return whole.having(own)
+    return whole
 
 
 def _features(s: Spec[Deimv2], seen: Block) -> Block:

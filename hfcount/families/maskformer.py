@@ -36,10 +36,8 @@ def spec(c: Config) -> Spec[MaskFormer]:
     layer = Layer(mixer=keys.multi_head(queries, d, many), ffn=Dense(width=queries.int("decoder_ffn_dim"), bias=True))
     own = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.sized("n_q", queries.int("num_queries")))
     layers = keys.alike(layer, queries.int("decoder_layers", maximum=MAX_LAYERS))
-    whole = keys.decoder_spec(
-        c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone}
-    )
-    return whole.but(causal=False).having(own)
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
 
 
 def blueprint(s: Spec[MaskFormer]) -> Block:

@@ -1,6 +1,7 @@
 """Detectors like DETR: a backbone, an encoder and a decoder of queries (arXiv:2005.12872)."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from hfcount.keys.attention import Uneven, multi_head
 from hfcount.keys.layers import alike
@@ -8,6 +9,8 @@ from hfcount.keys.model import Heads, decoder_spec, labels
 from hfcount.keys.sizes import sized
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, Layers, Spec
+
+Own = TypeVar("Own")
 
 NAMED_STEMS = ("stem", "act", "act1", "relu")
 
@@ -46,24 +49,23 @@ def channels(places: list[int], backbone: Spec) -> list[int]:
 
 
 def detecting(
-    c: Config,
-    heads: Heads,
-    backbone: Spec,
-    *,
-    parts: Mapping[str, Spec] | None = None,
-    inside: str = "",
-) -> Spec:
-    """An encoder and a decoder over a backbone; `inside` is the key of the encoder's width, if it has its own."""
+    c: Config, heads: Heads, backbone: Spec, own: Own, *, parts: Mapping[str, Spec] | None = None, inside: str = ""
+) -> Spec[Own]:
+    """An encoder and a decoder over a backbone, which have what is `own` to their architecture.
+
+    `inside` is the key of the encoder's width, if it has its own.
+    """
     d = c.int("d_model", "hidden_size")
-    own = sized("d_e", c.int(inside)) if inside else d
+    wide = sized("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
         uneven: Uneven = "built" if inside and side == "encoder" else "refused"
-        mixer = multi_head(c, own if side == "encoder" else d, c.int(f"{side}_attention_heads"), uneven=uneven)
+        mixer = multi_head(c, wide if side == "encoder" else d, c.int(f"{side}_attention_heads"), uneven=uneven)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
         return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 
-    encoder = Spec(family=c.family, hidden=own, layers=layers("encoder"), causal=False)
+    encoder = Spec(family=c.family, hidden=wide, layers=layers("encoder"), causal=False)
     inner = {"encoder": encoder, "backbone": backbone, **(parts or {})}
-    whole = decoder_spec(c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads, parts=inner)
-    return whole.but(causal=False, labels=labels(c, 2))
+    whole = decoder_spec(c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads)
+    # Widths of the backbone are its own sizes, too: they keep their symbols, as it gets its place after them.
+    return whole.but(causal=False, labels=labels(c, 2)).having(own).but(parts=inner)
