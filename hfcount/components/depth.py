@@ -114,3 +114,13 @@ class Neck(Record):
     def tensors(self, reassemble: Block | None, bias: bool | None = None, **more: Node) -> Block:
         """The levels over `reassemble`, joined; `bias` and `more` are as for `Fusion`."""
         return self.levels.tensors(reassemble, self.fusion.tensors(self.levels.fusion_hidden_size, bias, **more))
+
+
+def shrinking(d: int, width: int) -> Block:
+    """Three convolutions to a depth. Tensors: conv1 (d/2, d), conv2 (width, d/2), conv3 (1, width), with biases."""
+    return block(
+        "other",
+        conv1=conv(d, d // 2, 3, bias=True),
+        conv2=conv(d // 2, width, 3, bias=True),
+        conv3=conv(width, 1, 1, bias=True),
+    )

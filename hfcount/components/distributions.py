@@ -6,7 +6,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron, tied_perceptron
 from hfcount.spec import Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
 
 _BLOCKS = 3  # of a fusion of two levels, at a depth of 1
 
@@ -81,4 +81,14 @@ def distributing(c: Config) -> Distributions:
         num_feature_levels=sized("n_l", levels),
         points=sized("n_s", points[0] * levels if alone else sum(points)),
         encoder_fused=sized("d_h", fused),
+    )
+
+
+def weighing(d: int, heads: int, points: int) -> Block:
+    """Deformable attention that only weighs values. Tensors: sampling_offsets, attention_weights, num_points_scale."""
+    return block(
+        "attention",
+        sampling_offsets=Linear(d, 2 * heads * points, True),
+        attention_weights=Linear(d, heads * points, True),
+        num_points_scale=buffer(points),
     )

@@ -1,5 +1,7 @@
 """LW-DETR and those with its keys: queries in groups, of which one is left after training (arXiv:2207.13085)."""
 
+from collections.abc import Callable
+
 from hfcount.keys import alike, decoder_spec, divides, multi_head, sized
 from hfcount.keys.model import Heads, labels
 from hfcount.mapper import MAX_LAYERS, Config
@@ -7,7 +9,7 @@ from hfcount.parts.detection import perceptron
 from hfcount.parts.norms import layer_norm
 from hfcount.spec import Dense, Layer, Record, Sizes, Spec, count, size, told
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Linear, Node, Repeat
+from hfcount.tree.nodes import Block, Linear, Node, Repeat
 
 
 class GroupedLayer(Record):
@@ -55,3 +57,26 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads) -> Spec[Grouped]:
     parts = {"backbone": backbone.but(adapted=True)}
     whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
     return whole.but(causal=False, labels=labels(c, 2)).having(own)
+
+
+def split_stage(
+    inputs: int,
+    d: int,
+    inner: int,
+    blocks: int,
+    step: Callable[[int, int, int], Block],
+    names: tuple[str, str, str] = ("conv1", "conv2", "bottlenecks"),
+) -> Block:
+    """Features split in two, one half convolved again and again, and all of it joined (YOLOv8's C2f).
+
+    `step` builds a convolution of so many channels to so many, by the side of its kernel. Tensors under `names`.
+    """
+    first, last, between = names
+    one = Block({name: step(inner, inner, 3) for name in (first, last)})
+    return Block(
+        {
+            first: step(inputs, 2 * inner, 1),
+            last: step((2 + blocks) * inner, d, 1),
+            **({between: Repeat(Indices.below(blocks), one)} if blocks else {}),
+        }
+    )

@@ -1,18 +1,18 @@
 """D-FINE: RT-DETR whose decoder refines where each side of a box may be, as distributions (arXiv:2410.13842)."""
 
 from hfcount import families, keys
-from hfcount.components.distributions import Distributions, distributing
+from hfcount.components.distributions import Distributions, distributing, weighing
+from hfcount.components.hybrid import hybrid_encoder, normed_linear, projected, separable
 from hfcount.keys.detection import UNSHAPED, channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc
-from hfcount.parts.convolution import frozen
+from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
-from hfcount.parts.distributions import weighing
-from hfcount.parts.hybrid import aggregated, hybrid_encoder, normed_linear, projected, separable
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Sizes, Spec, told
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("d_fine",)  # transformers 5.23: modeling_d_fine.py
 IGNORED = (*UNSHAPED, "feat_strides", "head_dim")
@@ -63,7 +63,7 @@ def blueprint(s: Spec[DFine]) -> Block:
     decoder = {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, 2 * d, d), **of.refining(d, s.depth)}
     refined = {} if s.head == "base" else of.predicting(s)
     lower = [own.lower] * own.lowers
-    fused = aggregated(inside, of.encoder_fused, of.blocks)
+    fused = _aggregated(inside, of.encoder_fused, of.blocks)
     body = block(
         backbone=block(model=frozen(seen) if of.frozen else seen),
         encoder_input_proj=projected(own.upper, inside),
@@ -81,3 +81,27 @@ def blueprint(s: Spec[DFine]) -> Block:
         decoder=Block({**decoder, **refined}),
     )
     return body if s.head == "base" else block(model=body, **second_names(s.depth, labels, d, d, d, of.sides))
+
+
+def _aggregated(d: int, hidden: int, blocks: int) -> Block:
+    """Two levels fused by ever deeper ways that are joined at the end (arXiv:2402.13616).
+
+    Tensors: conv1 to conv4, csp_rep1, csp_rep2.
+    """
+
+    def step(into: int, out: int, side: int) -> Block:
+        return normed(into, out, side, names=("conv", "norm"))
+
+    def way(into: int) -> Block:
+        one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+        same = Repeat(Indices.below(blocks), one) if blocks else None
+        return block(conv1=step(into, hidden, 1), conv2=step(into, hidden, 1), bottlenecks=same)
+
+    return block(
+        conv1=step(2 * d, 2 * d, 1),
+        csp_rep1=way(d),
+        conv2=step(hidden, hidden, 3),
+        csp_rep2=way(hidden),
+        conv3=step(hidden, hidden, 3),
+        conv4=step(2 * d + 2 * hidden, d, 1),
+    )

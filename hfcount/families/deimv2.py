@@ -1,21 +1,20 @@
 """DEIMv2: D-FINE over DINOv3 or a small HGNetV2, with gated networks and an encoder that sums (arXiv:2509.20787)."""
 
 from hfcount import families, keys
-from hfcount.components.distributions import Distributions, distributing
+from hfcount.components.distributions import Distributions, distributing, weighing
+from hfcount.components.hybrid import hybrid_encoder, normed_linear, separable
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, layer_norm, rms_norm, stack, swiglu
-from hfcount.parts.convolution import frozen
-from hfcount.parts.deim import adapter, fused, step
+from hfcount.parts.convolution import frozen, normed
 from hfcount.parts.detection import perceptron, second_names
-from hfcount.parts.distributions import weighing
-from hfcount.parts.hybrid import hybrid_encoder, normed_linear, separable
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
+_COLOURS = 3
 MODEL_TYPES = ("deimv2",)  # transformers 5.23: modeling_deimv2.py
 IGNORED = (
     "feat_strides",
@@ -73,9 +72,9 @@ def _features(s: Spec[Deimv2], seen: Block) -> Block:
     own, inner, backbone = s.own, s.parts["encoder"].hidden, s.parts["backbone"]
     if backbone.family == "dinov3_vit":
         widths = [backbone.hidden + times * own.planes for times in (2, 4, 4)]
-        joined = {str(place): step(width, inner, 1) for place, width in enumerate(widths)}
-        return block(backbone=seen, spatial_tuning_adapter=adapter(own.planes), fusion_proj=Block(joined, "projector"))
-    taken = {str(place): step(width, inner, 1) for place, width in enumerate(own.upper)}
+        joined = {str(place): _step(width, inner, 1) for place, width in enumerate(widths)}
+        return block(backbone=seen, spatial_tuning_adapter=_adapter(own.planes), fusion_proj=Block(joined, "projector"))
+    taken = {str(place): _step(width, inner, 1) for place, width in enumerate(own.upper)}
     model = frozen(seen) if own.distributions.frozen else seen
     return block(model=model, encoder_input_proj=None if own.lite else Block(taken, "projector"))
 
@@ -84,10 +83,10 @@ def _encoder(s: Spec[Deimv2]) -> Block:
     """The hybrid encoder, as `hybrid_encoder` but with aifi for its layers, or a lighter one of convolutions alone."""
     own, of, inner = s.own, s.own.distributions, s.parts["encoder"]
     d, norm = inner.hidden, layer_norm(inner.hidden)
-    joined = fused(d, of.encoder_fused, of.blocks, own.trailing)
+    joined = _fused(d, of.encoder_fused, of.blocks, own.trailing)
     if own.lite:
-        taken = {str(place): step(width, d, 1) for place, width in enumerate(own.inner)}
-        same = step(d, d, 1)
+        taken = {str(place): _step(width, d, 1) for place, width in enumerate(own.inner)}
+        same = _step(d, d, 1)
         return block(
             input_proj=Block(taken),
             down_conv1=same,
@@ -129,7 +128,7 @@ def blueprint(s: Spec[Deimv2]) -> Block:
     d, own, of = s.hidden, s.own, s.own.distributions
     same, levels = int(own.lower) == int(d), max(own.lowers, of.num_feature_levels)
     sides = [1 if place < own.lowers else 3 for place in range(levels)]
-    taken = {str(place): step(own.lower, d, side) for place, side in enumerate(sides)}
+    taken = {str(place): _step(own.lower, d, side) for place, side in enumerate(sides)}
 
     body = block(
         conv_encoder=_features(s, families.tree(s.parts["backbone"])),
@@ -148,3 +147,35 @@ def blueprint(s: Spec[Deimv2]) -> Block:
     if own.shared:
         further["bbox_embed"] = Repeat(Indices.below(s.depth), of.same_boxes(d))
     return block(model=body, **further)
+
+
+def _step(inputs: int, outputs: int, side: int, groups: int = 1) -> Block:
+    """A convolution and its norm. Tensors: conv, norm."""
+    return normed(inputs, outputs, side, groups=groups, names=("conv", "norm"))
+
+
+def _fused(d: int, inner: int, blocks: int, trailing: bool) -> Block:
+    """Two levels, summed, by ever deeper ways that are joined at the end. Tensors: conv1, conv2, csp_rep1, csp_rep2.
+
+    `trailing` says whether each way ends in a further convolution.
+    """
+    one = block(conv1=_step(inner, inner, 3), conv2=_step(inner, inner, 1))
+
+    def way(inputs: int) -> Block:
+        deep = Repeat(Indices.below(blocks), one) if blocks else None
+        last = _step(inner, inner, 3) if trailing else None
+        return block(conv1=_step(inputs, 2 * inner, 1), bottlenecks=deep, conv2=last)
+
+    return block(conv1=_step(d, 2 * d, 1), csp_rep1=way(d), csp_rep2=way(inner), conv2=_step(2 * d + 2 * inner, d, 1))
+
+
+def _adapter(planes: int) -> Block:
+    """Features of an image at four scales. Tensors: stem_conv, conv2, conv3 and conv4, each conv and norm."""
+    twice, four = 2 * planes, 4 * planes
+    return block(
+        "projector",
+        stem_conv=_step(_COLOURS, planes, 3),
+        conv2=_step(planes, twice, 3),
+        conv3=_step(twice, four, 3),
+        conv4=_step(four, four, 3),
+    )

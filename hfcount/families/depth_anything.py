@@ -1,10 +1,9 @@
 """Depth Anything, also prompted with a coarse depth: DINOv2 and a neck (arXiv:2401.10891, arXiv:2412.14015)."""
 
 from hfcount import families, keys
-from hfcount.components.depth import Neck
+from hfcount.components.depth import Neck, shrinking
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.parts.depth import shrinking
 from hfcount.spec import Sizes, Spec, part, size
 from hfcount.tree.nodes import Block, block
 

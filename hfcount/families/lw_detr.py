@@ -1,14 +1,13 @@
 """LW-DETR: a ViT, convolutions that join its features at several scales, a shallow decoder (arXiv:2406.03459)."""
 
 from hfcount import families, keys
-from hfcount.components.grouped import Grouped, GroupedLayer, grouped_queries
+from hfcount.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.families.lw_detr_vit import LwDetrVit
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import mha
 from hfcount.parts.convolution import normed, transposed
 from hfcount.parts.detection import perceptron, sampling
-from hfcount.parts.grouped import split_stage
 from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block

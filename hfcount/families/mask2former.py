@@ -1,13 +1,12 @@
 """Mask2Former: queries that attend within the masks they predict (arXiv:2112.01527)."""
 
 from hfcount import families, keys
-from hfcount.components.masks import Masked, masking
+from hfcount.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc, headed
 from hfcount.parts.convolution import conv
-from hfcount.parts.masks import LEVELS, fused_attention, numbered_steps
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices

@@ -1,13 +1,13 @@
 """MaskFormer: DETR's decoder over a backbone, and a mask for each query (arXiv:2107.06278)."""
 
 from hfcount import families, keys
+from hfcount.components.masks import convolved, numbered_steps
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.detection import detr_layer
-from hfcount.parts.masks import convolved, numbered_steps
 from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block, buffer
 

@@ -1,12 +1,12 @@
 """OmDet-Turbo: RT-DETR's hybrid encoder, and a decoder that is told in words what to find (arXiv:2403.06892)."""
 
 from hfcount import families, keys
+from hfcount.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.timm_features import SWINS
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import altered, embedding, layer_norm, stack
 from hfcount.parts.detection import detr_layer, named_attention, perceptron, sampling
-from hfcount.parts.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -1,13 +1,12 @@
 """OneFormer: Mask2Former told its task in words, and trained with captions of masks (arXiv:2211.06220)."""
 
 from hfcount import families, keys
-from hfcount.components.masks import Masked, masking
+from hfcount.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
-from hfcount.parts.masks import LEVELS, fused_attention, numbered_steps
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Layer, Record, Sizes, Spec, count, flag, size
 from hfcount.tree.indices import Indices

@@ -1,7 +1,7 @@
 """PP-DocLayoutV2: RT-DETR for the parts of a page, and an encoder that finds their order (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.components.hybrid import Hybrid, hybrid
+from hfcount.components.hybrid import Hybrid, hybrid, refining
 from hfcount.components.layout import OnPage
 from hfcount.keys.detection import UNSHAPED
 from hfcount.mapper import Config
@@ -9,7 +9,6 @@ from hfcount.parts import embedding, layer_norm, stack, within
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.convolution import conv
 from hfcount.parts.encoders import bert_attention
-from hfcount.parts.hybrid import refining
 from hfcount.spec import Layer, Record, Sizes, Spec, part, size
 from hfcount.tree.nodes import Block, Linear, block, obsolete
 

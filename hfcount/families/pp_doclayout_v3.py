@@ -3,14 +3,13 @@
 from math import log2
 
 from hfcount import families, keys
-from hfcount.components.hybrid import Hybrid, denoising, hybrid
+from hfcount.components.hybrid import Hybrid, denoising, hybrid, refining
 from hfcount.keys.detection import UNSHAPED
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.convolution import conv, normed
 from hfcount.parts.detection import perceptron, tied_perceptron
-from hfcount.parts.hybrid import refining
 from hfcount.parts.layers import altered
 from hfcount.spec import Record, Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices

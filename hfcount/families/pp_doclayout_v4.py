@@ -1,11 +1,10 @@
 """PP-DocLayoutV4: RT-DETR for four-cornered parts of a page, and the order to read them in (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.components.hybrid import Hybrid, denoising, hybrid
+from hfcount.components.hybrid import Hybrid, denoising, hybrid, refining
 from hfcount.keys.detection import UNSHAPED
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
-from hfcount.parts.hybrid import refining
 from hfcount.parts.layers import altered
 from hfcount.spec import Record, Spec
 from hfcount.tree.indices import Indices

@@ -1,12 +1,11 @@
 """RT-DETR, versions 1 and 2: a hybrid encoder and a decoder that refines boxes (arXiv:2304.08069, arXiv:2407.17140)."""
 
 from hfcount import families, keys
-from hfcount.components.hybrid import Hybrid, denoising, hybrid
+from hfcount.components.hybrid import Hybrid, denoising, hybrid, refining
 from hfcount.keys.detection import UNSHAPED
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
 from hfcount.parts.detection import second_names
-from hfcount.parts.hybrid import refining
 from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, block, buffer
 

@@ -1,11 +1,10 @@
 """ZoeDepth: relative depth like DPT's, made metric by bins whose centres are adjusted (arXiv:2302.12288)."""
 
 from hfcount import families, keys
-from hfcount.components.depth import Neck
+from hfcount.components.depth import Neck, shrinking
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.parts.depth import shrinking
 from hfcount.spec import Sizes, Spec, flag, part, size, told
 from hfcount.tree.nodes import Block, block
 
