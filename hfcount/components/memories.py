@@ -68,23 +68,26 @@ class Kept(Sizes):
     mask_downsampler_stride: int = size("s_z")
 
 
-class Seen(Sizes):
-    """How memories are attended to, and how masks are made smaller in so many stages."""
+class Joined(Sizes):
+    """How the features of a frame are joined with its mask, and what is learned of places and times."""
 
-    mask_stages: int
-    width: int
-    inner: int
     memory_fuser_num_layers: int = count("N_x")
     occluded: bool = flag("enable_occlusion_spatial_embedding")
     pointed: bool = flag("enable_temporal_pos_encoding_for_object_pointers")
 
 
 class Memories(Record):
-    """Features and masks of earlier frames, and latents of them if there is a `perceiver`."""
+    """Features and masks of earlier frames, and latents of them if there is a `perceiver`.
+
+    Masks are made smaller in so many stages; what attends to memories is `width` wide, and `inner` between.
+    """
 
     kept: Kept
     perceiver: Perceiver | None
-    seen: Seen
+    joined: Joined
+    mask_stages: int
+    width: int
+    inner: int
 
     @classmethod
     def read(cls, c: Config, latent: bool) -> Self:
@@ -97,10 +100,16 @@ class Memories(Record):
             raise c.error(said, "mask_downsampler_stride")
         key = "memory_attention_hidden_size"
         width, rate = c.int(key), c.int("memory_attention_downsample_rate")
+        joined = Joined.read(c)
         inner = divides(c, "memory_attention_downsample_rate", rate, key, width, built=True)
-        stages = int(log2(max(1, total)) // log2(side))
-        seen = Seen.read(c, mask_stages=stages, width=sized("d_r", width), inner=sized("d_j", inner))
-        return cls(kept=kept, perceiver=perceiver, seen=seen)
+        return cls(
+            kept=kept,
+            perceiver=perceiver,
+            joined=joined,
+            mask_stages=int(log2(max(1, total)) // log2(side)),
+            width=sized("d_r", width),
+            inner=sized("d_j", inner),
+        )
 
     def tensors(self, d: int, layers: tuple[Layers, ...]) -> Block:
         """What a video model has besides the image model, whose features are `d` wide.
@@ -108,7 +117,7 @@ class Memories(Record):
         Tensors: memory_attention, memory_encoder, mask_downsample, object_pointer_proj,
         temporal_positional_encoding_projection_layer, with latents spatial_perceiver, and `tokens`.
         """
-        width, inner, norm = self.seen.width, self.seen.inner, layer_norm(self.seen.width)
+        width, inner, norm = self.width, self.inner, layer_norm(self.width)
         latent, kept = self.perceiver is not None, self.kept.memory_encoder_output_channels
 
         def layer(one: Layer) -> Block:
@@ -123,7 +132,7 @@ class Memories(Record):
                 }
             )
 
-        pointed = Linear(d, kept, True, "other") if self.seen.pointed else None
+        pointed = Linear(d, kept, True, "other") if self.joined.pointed else None
         return block(
             memory_attention=block(layers=stack(layers, layer), layer_norm=norm),
             memory_encoder=self.encoder(),
@@ -140,7 +149,7 @@ class Memories(Record):
         Tensors: layers of conv and layer_norm, final_conv.
         """
         of, stages, channels = self.kept, dict[str, Block](), 1
-        for number in range(self.seen.mask_stages):
+        for number in range(self.mask_stages):
             outputs = channels * of.mask_downsampler_stride * of.mask_downsampler_stride
             conv = convolution(channels, outputs, of.mask_downsampler_kernel_size)
             stages[str(number)] = block(conv=conv, layer_norm=layer_norm(outputs))
@@ -165,7 +174,7 @@ class Memories(Record):
             "other",
             mask_downsampler=self.downsampler(),
             feature_projection=convolution(d, d, 1),
-            memory_fuser=block(layers=Repeat(Indices.below(self.seen.memory_fuser_num_layers), fuser)),
+            memory_fuser=block(layers=Repeat(Indices.below(self.joined.memory_fuser_num_layers), fuser)),
             projection=convolution(d, of.memory_encoder_output_channels, 1),
         )
 
@@ -177,7 +186,7 @@ class Memories(Record):
             no_memory_positional_encoding=Tensor((1, 1, d)),
             memory_temporal_positional_encoding=Tensor((self.kept.num_maskmem, 1, 1, kept)),
             no_object_pointer=Tensor((1, d)),
-            occlusion_spatial_embedding_parameter=Tensor((1, kept)) if self.seen.occluded else None,
+            occlusion_spatial_embedding_parameter=Tensor((1, kept)) if self.joined.occluded else None,
         )
 
 

@@ -7,7 +7,7 @@ from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier
 from hfcount.parts.encoders import bert_heads, bert_layer, dense_classifier
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Sizes, Spec, flag, part, size
+from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, Tensor, block, obsolete
 
 MODEL_TYPES = ("layoutlmv3",)  # transformers 5.23: modeling_layoutlmv3.py
@@ -17,25 +17,33 @@ _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQu
 _MANY = 10  # labels of tokens, from which on their head has two layers
 
 
-class LayoutLMv3(Sizes):
-    """What LayoutLMv3 alone has."""
+class LayoutLMv3(Record):
+    """What LayoutLMv3 alone has; `patches` are those of an image."""
 
     patches: int
-    page: OnPage = part(OnPage)
-    text_embed: bool = flag(absent=True)
-    visual_embed: bool = flag(absent=True)
-    type_vocab_size: int = size()
+    page: OnPage
+    text_embed: bool
+    visual_embed: bool
+    type_vocab_size: int
 
 
 def spec(c: Config) -> Spec[LayoutLMv3]:
     side, across = c.int("input_size"), keys.patches(c)
-    own = LayoutLMv3.read(c, patches=side // across.side * (side // across.side))
+    page = OnPage.read(c)
+    read, seen = c.bool("text_embed", default=True), c.bool("visual_embed", default=True)
     whole = keys.encoder(c, heads=_HEADS).but(causal=False, uncounted="", patches=across, tied=False)
+    own = LayoutLMv3(
+        patches=side // across.side * (side // across.side),
+        page=page,
+        text_embed=read,
+        visual_embed=seen,
+        type_vocab_size=c.int("type_vocab_size"),
+    )
     return whole.having(own)
 
 
 def _words(s: Spec[LayoutLMv3]) -> Block:
-    d, rows = s.hidden, s.positions or 0
+    d, rows = s.hidden, 0 if s.positions is None else s.positions
     return block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=embedding(rows, d),

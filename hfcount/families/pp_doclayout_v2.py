@@ -63,7 +63,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
 def _reading(s: Spec) -> Block:
     """The encoder of boxes and their labels, and its scores."""
     d, own, norm, heads = s.hidden, s.sizes(ReadingOrder), layer_norm(s.hidden), s.layers[0].layer.attention.heads
-    across, rows = 4 * own.page.coordinate_size + 2 * own.page.shape_size, s.positions or 0
+    across, rows = 4 * own.page.coordinate_size + 2 * own.page.shape_size, 0 if s.positions is None else s.positions
 
     def layer(one: Layer) -> Block:
         attention = bert_attention(d, one.attention, norm=False)
