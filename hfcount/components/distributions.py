@@ -1,5 +1,6 @@
 """D-FINE and those after it, whose boxes are refined as distributions (arXiv:2410.13842, arXiv:2509.20787)."""
 
+from hfcount.components.hybrid import denoising
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys import sized
 from hfcount.mapper import MAX_LAYERS, Config
@@ -19,7 +20,7 @@ class Distributions(Sizes):
     encoder_fused: int
     num_queries: int = size("n_q")
     learned: bool = flag("learn_initial_query", absent=False)
-    denoised: bool = told(lambda c: c.int("num_denoising", minimum=0) > 0)
+    denoised: bool = told(denoising)
     frozen: bool = flag("freeze_backbone_batch_norms", absent=True)
     blocks: int = told(lambda c: round(_BLOCKS * c.number("depth_mult", default=1.0)))
     attended: int = told(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
