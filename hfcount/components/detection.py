@@ -1,12 +1,12 @@
-"""Detectors like DETR: what they take of a backbone (arXiv:2005.12872)."""
+"""Detectors like DETR: what they take of a backbone, and their queries (arXiv:2005.12872)."""
 
 from typing import Self
 
-from hfcount.keys import sized
-from hfcount.keys.detection import channels, chosen
+from hfcount.keys import named, sized
+from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts.detection import leveled
-from hfcount.spec import Record, Spec
+from hfcount.spec import Record, Sizes, Spec, size, told
 from hfcount.tree.nodes import Block
 
 
@@ -25,3 +25,24 @@ class Levels(Record):
     def tensors(self, d: int) -> Block:
         """Projections to `d` channels, and further levels made of the last; see `leveled`."""
         return leveled(self.widths, d, int(self.count))
+
+
+def learned_places(c: Config) -> bool:
+    """Whether the places in an image are learned, and not computed."""
+    return c.str("position_embedding_type", default="sine") == "learned"
+
+
+class LearnedQueries(Sizes):
+    """DETR's queries, and the widths of the features of the stages that the backbone gives."""
+
+    widths: tuple[int, ...]
+    num_queries: int = size("n_q")
+    learned: bool = told(learned_places)
+
+
+def learned_queries(c: Config, backbone: Spec) -> Spec[LearnedQueries]:
+    """DETR and those with its keys: learned queries, and features of the stages that the backbone names."""
+    heads = named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
+    widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], backbone)
+    own = LearnedQueries.read(c, widths=tuple(widths))
+    return detecting(c, heads, backbone, own)

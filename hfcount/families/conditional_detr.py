@@ -1,7 +1,7 @@
 """Conditional DETR: queries attend by content and by place, each with projections of its own (arXiv:2108.06152)."""
 
 from hfcount import families
-from hfcount.keys.detection import learned_queries
+from hfcount.components.detection import LearnedQueries, learned_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.classic import fc, headed
@@ -28,27 +28,26 @@ SPELLINGS = {
 _ROWS = 50  # of each learned table of positions
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[LearnedQueries]:
     return learned_queries(c, families.convolutional(c))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+def blueprint(s: Spec[LearnedQueries]) -> Block:
+    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
     square, table, wide = Linear(d, d, True), embedding(_ROWS, d // 2), s.layers[0].layer.dense.width
-    own = Linear(d, d, True, "attention")
+    projection = Linear(d, d, True, "attention")
 
     def layer(first: bool) -> Block:
-        apart = {f"sa_{name}_proj": own for name in _NAMES.values()}
+        apart = {f"sa_{name}_proj": projection for name in _NAMES.values()}
         # Only the first layer adds what it knows of places to queries.
-        crossed = {f"ca_{name}_proj": own for name in _NAMES.values() if first or name != "qpos"}
+        crossed = {f"ca_{name}_proj": projection for name in _NAMES.values() if first or name != "qpos"}
         return Block(
             {
                 **apart,
                 "self_attn": block("attention", out_proj=square),
                 "self_attn_layer_norm": norm,
                 **crossed,
-                "ca_qpos_sine_proj": own,
+                "ca_qpos_sine_proj": projection,
                 "encoder_attn": block("attention", out_proj=square),
                 "encoder_attn_layer_norm": norm,
                 **fc(d, wide),
@@ -64,8 +63,8 @@ def blueprint(s: Spec) -> Block:
     )
     body = block(
         backbone=block(conv_encoder=block(model=frozen(families.tree(s.parts["backbone"])))),
-        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if of["learned"] else None,
-        query_position_embeddings=embedding(of["num_queries"], d),
+        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
+        query_position_embeddings=embedding(own.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
         encoder=block(layers=stack(s.stack("encoder"), lambda one: detr_layer(d, one))),
         decoder=decoder,

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[DabDetr]:
     inner = families.convolutional(c)
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
     own = DabDetr.read(c, learned_slope=c.str("activation_function", default="prelu") == "prelu", seen=widths[-1])
-    return detecting(c, _HEADS, inner).having(own)
+    return detecting(c, _HEADS, inner, own)
 
 
 def blueprint(s: Spec[DabDetr]) -> Block:

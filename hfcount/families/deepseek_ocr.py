@@ -1,7 +1,8 @@
 """DeepSeek-OCR: SAM's tower, then CLIP's over what it gives, before DeepSeek-V2's layers (arXiv:2510.18234)."""
 
 from hfcount import families, keys
-from hfcount.keys.sam_tower import SAM_B
+from hfcount.components.sam_tower import SAM_B
+from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import sensed
@@ -42,7 +43,7 @@ def blueprint(s: Spec) -> Block:
     assert isinstance(body, Block) and isinstance(seen, Block)
     # It builds the projection of patches, in whose place it takes the first tower's output.
     patches = block("embedding", weight=Tensor((clip.hidden, *clip.seen.kernel)))
-    projector = block("projector", layers=Linear(clip.hidden + sam.traits["channels.1"], d, True))
+    projector = block("projector", layers=Linear(clip.hidden + sam.sizes(DeepseekOcr2Sam).second, d, True))
     return altered(
         text,
         model=altered(

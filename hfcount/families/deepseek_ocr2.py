@@ -1,6 +1,7 @@
 """DeepSeek-OCR 2 and Unlimited OCR: two towers, one after the other, before experts (arXiv:2601.20552)."""
 
 from hfcount import families, keys
+from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
 from hfcount.parts import with_head
 from hfcount.parts.conversions import packed
@@ -26,7 +27,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, vision = s.hidden, s.parts["vision"]
     newline = s.family == "unlimited_ocr"
-    seen = vision.hidden + vision.parts["sam"].traits["channels.1"] if newline else vision.hidden
+    seen = vision.hidden + vision.parts["sam"].sizes(DeepseekOcr2Sam).second if newline else vision.hidden
     towers = {name: Block({**one.children}, "vision", 0) for name, one in _towers(vision)}
     more: dict[str, Node] = {
         **towers,

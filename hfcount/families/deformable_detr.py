@@ -1,14 +1,15 @@
 """Deformable DETR: attention to few places of several levels, in one stage or two (arXiv:2010.04159)."""
 
 from hfcount import families, keys
+from hfcount.components.detection import Levels, learned_places
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc
 from hfcount.parts.convolution import frozen
-from hfcount.parts.detection import detr_layer, leveled, perceptron, sampling, tied_perceptron
-from hfcount.spec import Layer, Spec
+from hfcount.parts.detection import detr_layer, perceptron, sampling, tied_perceptron
+from hfcount.spec import Layer, Sizes, Spec, flag, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
@@ -24,52 +25,50 @@ _ROWS = 50  # of each learned table of positions
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class DeformableDetr(Sizes):
+    """What Deformable DETR alone has."""
+
+    levels: Levels
+    num_queries: int = size("n_q")
+    encoder_n_points: int = size("n_s")
+    decoder_n_points: int = size("n_z")
+    learned: bool = told(learned_places)
+    two_stage: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[DeformableDetr]:
     levels = c.int("num_feature_levels", maximum=64)
     first = (2, 3, 4) if levels > 1 else (4,)
     inner = families.convolutional(c, first)
     places = chosen(c.part("backbone_config")) if c.given("backbone_config") else list(first)
     widths = channels(places, inner)
-    traits: dict[str, int] = {
-        "num_queries": keys.sized("n_q", c.int("num_queries")),
-        "num_feature_levels": keys.sized("n_l", levels),
-        "encoder_n_points": keys.sized("n_s", c.int("encoder_n_points")),
-        "decoder_n_points": keys.sized("n_z", c.int("decoder_n_points")),
-        "learned": c.str("position_embedding_type", default="sine") == "learned",
-        "two_stage": c.bool("two_stage", default=False),
-        "levels": len(widths),
-        **{f"level.{place}": width for place, width in enumerate(widths)},
-    }
-    if (
-        c.bool("with_box_refine", default=False)
-        or traits["two_stage"]
-        or not c.bool("tie_word_embeddings", default=True)
-    ):
+    own = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.sized("n_l", levels)))
+    if c.bool("with_box_refine", default=False) or own.two_stage or not c.bool("tie_word_embeddings", default=True):
         raise UnknownArchitecture(
             f"{c.where}: what with_box_refine, two_stage and untied predictions add is not described."
         )
-    return detecting(c, _HEADS, inner, traits=traits)
+    return detecting(c, _HEADS, inner, own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm, levels = s.hidden, s.traits, layer_norm(s.hidden), s.traits["num_feature_levels"]
-    widths, table = [of[f"level.{place}"] for place in range(of["levels"])], embedding(_ROWS, d // 2)
+def blueprint(s: Spec[DeformableDetr]) -> Block:
+    d, own, norm, levels = s.hidden, s.own, layer_norm(s.hidden), s.own.levels.count
+    table = embedding(_ROWS, d // 2)
 
     def encoder(one: Layer) -> Block:
-        seen = sampling(d, levels * of["encoder_n_points"], one.attention.heads)
+        seen = sampling(d, levels * own.encoder_n_points, one.attention.heads)
         first = {"self_attn": seen, "self_attn_layer_norm": norm}
         return Block({**first, **fc(d, one.dense.width), "final_layer_norm": norm})
 
     def decoder(one: Layer) -> Block:
-        return detr_layer(d, one, sampling(d, levels * of["decoder_n_points"], one.attention.heads))
+        return detr_layer(d, one, sampling(d, levels * own.decoder_n_points, one.attention.heads))
 
     body = block(
         backbone=block(
             conv_encoder=block(model=frozen(families.tree(s.parts["backbone"]))),
         ),
-        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if of["learned"] else None,
-        input_proj=leveled(widths, d, int(levels)),
-        query_position_embeddings=embedding(of["num_queries"], 2 * d),
+        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
+        input_proj=own.levels.tensors(d),
+        query_position_embeddings=embedding(own.num_queries, 2 * d),
         encoder=block(layers=stack(s.stack("encoder"), encoder)),
         decoder=block(layers=stack(s.layers, decoder)),
         level_embed=Tensor((levels, d), component="embedding"),

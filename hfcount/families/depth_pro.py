@@ -1,10 +1,10 @@
 """Depth Pro: a ViT over patches of several scales, and one over the image, joined for depth (arXiv:2410.02073)."""
 
 from hfcount import families, keys
+from hfcount.components.depth import Fusion
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv, transposed
-from hfcount.parts.depth import fusion
-from hfcount.spec import Spec
+from hfcount.spec import Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
@@ -16,7 +16,22 @@ _FINE = 32  # the width before a depth
 _SEEN = {"image": "image_model_config", "patch": "patch_model_config", "fov": "fov_model_config"}
 
 
-def spec(c: Config) -> Spec:
+class DepthPro(Record):
+    """What Depth Pro alone has: how many features are joined, and the widths of those of scaled images and of layers.
+
+    `steps` are those of the head for the field of view, and `last` is the width of its last kernel.
+    """
+
+    fusion: Fusion
+    fusion_hidden_size: int
+    joined: int
+    scaled: tuple[int, ...]
+    between: tuple[int, ...]
+    steps: int
+    last: int
+
+
+def spec(c: Config) -> Spec[DepthPro]:
     viewed = c.bool("use_fov_model", default=False)
     side = c.int("patch_size")
     parts = {name: _seeing(c, key, side) for name, key in _SEEN.items() if viewed or name != "fov"}
@@ -28,20 +43,17 @@ def spec(c: Config) -> Spec:
     d = keys.sized("d_f", c.int("fusion_hidden_size"))
     steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
     size = side // image.int("patch_size") if viewed else 1
-    traits: dict[str, int] = {
-        "fusion_hidden_size": d,
-        "use_batch_norm_in_fusion_residual": normed,
-        "use_bias_in_fusion_residual": biased,
-        "joined": sum(counts),
-        "scaled": len(scaled),
-        "between": len(between),
-        "steps": steps,
-        "last": keys.sized("w_l", (size - 1) // 2 ** int(steps) + 1),
-        **{f"scaled.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(scaled)},
-        **{f"between.{place}": keys.sized(f"D{place + 1}", one) for place, one in enumerate(between)},
-    }
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
-    return whole.but(causal=False)
+    own = DepthPro(
+        fusion=Fusion(normed=normed, biased=biased),
+        fusion_hidden_size=d,
+        joined=sum(counts),
+        scaled=tuple(keys.sized(f"C{number}", one) for number, one in enumerate(scaled, 1)),
+        between=tuple(keys.sized(f"D{number}", one) for number, one in enumerate(between, 1)),
+        steps=steps,
+        last=keys.sized("w_l", (size - 1) // 2 ** int(steps) + 1),
+    )
+    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return whole.but(causal=False).having(own)
 
 
 def _seeing(c: Config, key: str, side: int) -> Spec:
@@ -60,21 +72,20 @@ def _larger(inputs: int, inner: int, outputs: int, times: int) -> Block:
     return block(layers=Block(layers))
 
 
-def _view(s: Spec) -> Block:
+def _view(s: Spec[DepthPro]) -> Block:
     """How wide the camera sees."""
-    d, of, steps = s.hidden, s.traits, s.traits["steps"]
+    d, steps = s.hidden, s.own.steps
     widths = [(d + 2**power - 1) // 2**power for power in range(1, steps + 2)]
     layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
-    layers[str(2 * steps)] = conv(widths[-1], 1, of["last"], bias=True)
+    layers[str(2 * steps)] = conv(widths[-1], 1, s.own.last, bias=True)
     seen = s.parts["fov"]
     encoder = block(model=families.tree(seen), neck=Linear(seen.hidden, d // 2, True))
     return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, image, patch = s.hidden, s.traits, s.parts["image"].hidden, s.parts["patch"].hidden
-    scaled = [of[f"scaled.{place}"] for place in range(of["scaled"])]
-    between = [of[f"between.{place}"] for place in range(of["between"])]
+def blueprint(s: Spec[DepthPro]) -> Block:
+    d, own, image, patch = s.hidden, s.own, s.parts["image"].hidden, s.parts["patch"].hidden
+    scaled, between = own.scaled, own.between
     all_widths = [*scaled, *between]
     spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
     upsample = block(
@@ -101,8 +112,7 @@ def blueprint(s: Spec) -> Block:
     deconv = transposed(d, d, 2, bias=False)
     layers = {"0": conv(d, d // 2, 3, bias=True), "1": transposed(d // 2, d // 2, 2)}
     layers |= {"2": conv(d // 2, _FINE, 3, bias=True), "4": conv(_FINE, 1, 1, bias=True)}
-    stage = block(
-        "other", intermediate=Repeat(Indices.below(of["joined"] - 1), fusion(s, deconv=deconv)), final=fusion(s)
-    )
+    fused = Repeat(Indices.below(own.joined - 1), own.fusion.tensors(own.fusion_hidden_size, deconv=deconv))
+    stage = block("other", intermediate=fused, final=own.fusion.tensors(own.fusion_hidden_size))
     view = _view(s) if "fov" in s.parts else None
     return block(depth_pro=body, fusion_stage=stage, head=block("other", layers=Block(layers)), fov_model=view)

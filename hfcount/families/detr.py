@@ -1,7 +1,7 @@
 """DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
 
 from hfcount import families
-from hfcount.keys.detection import learned_queries
+from hfcount.components.detection import LearnedQueries, learned_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed
@@ -24,20 +24,19 @@ SPELLINGS = {
 _ROWS = 50  # of each learned table of positions
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[LearnedQueries]:
     return learned_queries(c, families.convolutional(c))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+def blueprint(s: Spec[LearnedQueries]) -> Block:
+    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
     table = embedding(_ROWS, d // 2)
-    places = block("embedding", row_embeddings=table, column_embeddings=table) if of["learned"] else None
+    places = block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None
     encoder = stack(s.stack("encoder"), lambda one: detr_layer(d, one))
     body = block(
         backbone=block(conv_encoder=block(model=frozen(families.tree(s.parts["backbone"])))),
         position_embedding=places,
-        query_position_embeddings=embedding(of["num_queries"], d),
+        query_position_embeddings=embedding(own.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
         encoder=block(layers=encoder, layernorm=norm if s.family == "table-transformer" else None),
         decoder=block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=norm),

@@ -1,14 +1,13 @@
 """DPT: depth and segments from features of several layers of a transformer (arXiv:2103.13413)."""
 
 from hfcount import families, keys
-from hfcount.keys.depth import reassembled
+from hfcount.components.depth import Neck
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.conversions import VIT
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.parts.depth import fusion, neck, reassembling
 from hfcount.parts.vision import patch_convolution, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, part, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dpt",)  # transformers 5.23: modeling_dpt.py
@@ -19,7 +18,21 @@ _HEADS = keys.named(("Model",), ForDepthEstimation="depth_estimation", ForSemant
 _DEEP, _FINE = 256, 32  # widths of the head for depth that no key gives
 
 
-def spec(c: Config) -> Spec:
+class Dpt(Sizes):
+    """What DPT alone has; `features` are those of the backbone that a `hybrid` has below its own layers."""
+
+    hybrid: bool
+    features: int
+    neck: Neck = part(Neck)
+    readout: bool = told(lambda c: c.str("readout_type", default="project") == "project")
+    add_projection: bool = flag(absent=False)
+    use_auxiliary_head: bool = flag(absent=True)
+    pooler_output_size: int = told(
+        lambda c: keys.sized("d_p", c.int("pooler_output_size", default=c.int("hidden_size")))
+    )
+
+
+def spec(c: Config) -> Spec[Dpt]:
     d, hybrid, heads = c.int("hidden_size"), c.bool("is_hybrid", default=False), c.int("num_attention_heads")
     layer = Layer(
         mixer=keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True)), ffn=keys.dense(c, bias=True)
@@ -29,49 +42,40 @@ def spec(c: Config) -> Spec:
     given = hybrid or c.given("backbone_config")
     parts = {"backbone": families.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []
-    traits = {
-        **reassembled(c),
-        "hybrid": hybrid,
-        "read": c.str("readout_type", default="project") == "project",
-        "features": keys.sized("C_b", shape[1] if len(shape) > 1 else 0),
-        "add_projection": c.bool("add_projection", default=False),
-        "use_auxiliary_head": c.bool("use_auxiliary_head", default=True),
-        "pooler_output_size": keys.sized("d_p", c.int("pooler_output_size", default=d)),
-    }
+    own = Dpt.read(c, hybrid=hybrid, features=keys.sized("C_b", shape[1] if len(shape) > 1 else 0))
     rows = keys.squares(c) + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, parts=parts, traits=traits)
-    return whole.but(causal=False, patches=keys.patches(c))
+    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, parts=parts)
+    return whole.but(causal=False, patches=keys.patches(c)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, fused, inner = s.hidden, s.traits, s.traits["fusion_hidden_size"], s.parts.get("backbone")
-    alone = inner is not None and not of["hybrid"]
+def blueprint(s: Spec[Dpt]) -> Block:
+    d, own, levels, inner = s.hidden, s.own, s.own.neck.levels, s.parts.get("backbone")
+    alone, fused = inner is not None and not own.hybrid, levels.fusion_hidden_size
     embeddings = block(
         "embedding",
-        backbone=families.tree(inner) if inner and of["hybrid"] else None,
+        backbone=families.tree(inner) if inner and own.hybrid else None,
         cls_token=Tensor((1, 1, d)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
-        patch_embeddings=None if of["hybrid"] else block(projection=patch_convolution(s)),
-        projection=conv(of["features"], d, 1, bias=True) if of["hybrid"] else None,
+        patch_embeddings=None if own.hybrid else block(projection=patch_convolution(s)),
+        projection=conv(own.features, d, 1, bias=True) if own.hybrid else None,
     )
     body = block(
         embeddings=embeddings,
         encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
         layernorm=layer_norm(d),
-        pooler=block("other", dense=Linear(d, of["pooler_output_size"], True)) if s.head == "base" else None,
+        pooler=block("other", dense=Linear(d, own.pooler_output_size, True)) if s.head == "base" else None,
     )
     if s.head == "base":
         return body
     # A backbone that is coarser from stage to stage needs no sizes made.
     width = inner.hidden if inner and alone else d
-    reassemble = (
-        None if inner and inner.family == "swinv2" else reassembling(s, width, bool(of["read"]), 2 * of["hybrid"])
-    )
-    joined = neck(s, reassemble, fusion(s))
+    spared = 2 if own.hybrid else 0
+    coarser = inner is not None and inner.family == "swinv2"
+    joined = own.neck.tensors(None if coarser else levels.reassembling(width, own.readout, spared))
     if s.head == "depth_estimation":
         steps = {"0": conv(fused, fused // 2, 3, bias=True), "2": conv(fused // 2, _FINE, 3, bias=True)}
         head = {
-            "projection": conv(_DEEP, _DEEP, 3, bias=True) if of["add_projection"] else None,
+            "projection": conv(_DEEP, _DEEP, 3, bias=True) if own.add_projection else None,
             "head": Block({**steps, "4": conv(_FINE, 1, 1, bias=True)}),
         }
         model = {"backbone": families.tree(inner)} if inner and alone else {"dpt": body}
@@ -80,4 +84,4 @@ def blueprint(s: Spec) -> Block:
         {"head": Block({"0": conv(fused, fused, 3), "1": batch_norm(fused), "4": conv(fused, s.labels, 1, bias=True)})},
         "other",
     )
-    return block(dpt=body, neck=joined, head=labels, auxiliary_head=labels if of["use_auxiliary_head"] else None)
+    return block(dpt=body, neck=joined, head=labels, auxiliary_head=labels if own.use_auxiliary_head else None)

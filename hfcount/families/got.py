@@ -1,7 +1,8 @@
 """GOT-OCR 2 as it was released: SAM's tower inside Qwen2 (arXiv:2409.01704)."""
 
 from hfcount import families, keys
-from hfcount.keys.sam_tower import SAM_B
+from hfcount.components.sam_tower import SAM_B
+from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.composite import sensed
@@ -17,14 +18,14 @@ def spec(c: Config) -> Spec:
     text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
     vision = families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
     own = {"vision": vision, "text": text}
-    if text.hidden != vision.traits["channels.1"]:  # the projector between them is square
+    if text.hidden != vision.sizes(DeepseekOcr2Sam).second:  # the projector between them is square
         c.cannot_run("hidden_size is not 1,024, as wide as the tower's output.", "hidden_size", "Correct it.")
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
 
 
 def blueprint(s: Spec) -> Block:
     tower, text = s.parts["vision"], families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
-    body, wide = text.children["model"], tower.traits["channels.1"]
+    body, wide = text.children["model"], tower.sizes(DeepseekOcr2Sam).second
     assert isinstance(body, Block)
     senses = sensed(families.tree(tower), "vision")
     projector = Linear(wide, wide, True, "projector")

@@ -1,14 +1,14 @@
 """LayoutLMv3: words with their places on the page, and patches of it, in one encoder (arXiv:2204.08387)."""
 
 from hfcount import keys
+from hfcount.components.layout import OnPage
 from hfcount.mapper import Config
-from hfcount.parts import layer_norm, stack
+from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import classifier
-from hfcount.parts.encoders import bert_embeddings, bert_heads, bert_layer, dense_classifier
-from hfcount.parts.layout import corners, distances
+from hfcount.parts.encoders import bert_heads, bert_layer, dense_classifier
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.spec import Record, Spec
+from hfcount.tree.nodes import Block, Tensor, block, obsolete
 
 MODEL_TYPES = ("layoutlmv3",)  # transformers 5.23: modeling_layoutlmv3.py
 IGNORED = ("max_rel_pos", "max_rel_2d_pos")
@@ -17,26 +17,56 @@ _HEADS = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQu
 _MANY = 10  # labels of tokens, from which on their head has two layers
 
 
-def spec(c: Config) -> Spec:
+class LayoutLMv3(Record):
+    """What LayoutLMv3 alone has; `patches` are those of an image."""
+
+    patches: int
+    page: OnPage
+    text_embed: bool
+    visual_embed: bool
+    type_vocab_size: int
+
+
+def spec(c: Config) -> Spec[LayoutLMv3]:
     side, across = c.int("input_size"), keys.patches(c)
-    traits = {**keys.on_page(c), "patches": side // across.side * (side // across.side)}
-    traits |= {key: c.bool(key, default=True) for key in ("text_embed", "visual_embed")}
-    return keys.encoder(c, heads=_HEADS, traits=traits).but(causal=False, uncounted="", patches=across, tied=False)
+    page = OnPage.read(c)
+    read, seen = c.bool("text_embed", default=True), c.bool("visual_embed", default=True)
+    whole = keys.encoder(c, heads=_HEADS).but(causal=False, uncounted="", patches=across, tied=False)
+    own = LayoutLMv3(
+        patches=side // across.side * (side // across.side),
+        page=page,
+        text_embed=read,
+        visual_embed=seen,
+        type_vocab_size=c.int("type_vocab_size"),
+    )
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
+def _words(s: Spec[LayoutLMv3]) -> Block:
+    d, rows = s.hidden, 0 if s.positions is None else s.positions
+    return block(
+        word_embeddings=embedding(s.vocab, d),
+        position_embeddings=embedding(rows, d),
+        token_type_embeddings=embedding(s.own.type_vocab_size, d),
+        LayerNorm=layer_norm(d),
+        position_ids=obsolete(1, rows, whole=True),
+        **s.own.page.corners().children,
+    )
+
+
+def blueprint(s: Spec[LayoutLMv3]) -> Block:
+    d, own = s.hidden, s.own
     seen = block(
         patch_embed=block("embedding", proj=patch_convolution(s)),
         cls_token=Tensor((1, 1, d), component="embedding"),
-        pos_embed=Tensor((1, of["patches"] + 1, d), component="embedding"),
+        pos_embed=Tensor((1, own.patches + 1, d), component="embedding"),
         LayerNorm=layer_norm(d),
         norm=layer_norm(d),
     )
     layers = stack(s.layers, lambda one: bert_layer(d, one))
-    encoder = Block({"layer": layers, **distances(of, s.layers[0].layer.attention.heads).children})
-    read = block(embeddings=bert_embeddings(s, more=corners(of)) if of["text_embed"] else None).children
-    whole = Block({**read, **(seen.children if of["visual_embed"] else {}), "encoder": encoder})
+    encoder = Block({"layer": layers, **own.page.distances(s.layers[0].layer.attention.heads).children})
+    read = block(embeddings=_words(s) if own.text_embed else None).children
+    whole = Block({**read, **(seen.children if own.visual_embed else {}), "encoder": encoder})
     deep = dense_classifier(s)
     return bert_heads(
         s,

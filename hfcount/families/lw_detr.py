@@ -1,15 +1,16 @@
 """LW-DETR: a ViT, convolutions that join its features at several scales, a shallow decoder (arXiv:2406.03459)."""
 
 from hfcount import families, keys
+from hfcount.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.families.lw_detr_vit import LwDetrVit
-from hfcount.keys.detection import grouped_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.classic import mha
+from hfcount.parts.convolution import normed, transposed
 from hfcount.parts.detection import perceptron, sampling
-from hfcount.parts.grouped import proposing, scaled
-from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.spec import Layer, Record, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("lw_detr",)  # transformers 5.23: modeling_lw_detr.py
 IGNORED = ("projector_in_channels", "projector_out_channels")
@@ -20,9 +21,18 @@ SPELLINGS = {
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 _SCALES = (0.5, 1.0, 2.0)
+_WIDE = 512  # features that are wider are made narrower before they are enlarged
 
 
-def spec(c: Config) -> Spec:
+class LwDetr(Record):
+    """What LW-DETR alone has: `halves` says how many halves of their size the features have at each scale."""
+
+    queries: Grouped
+    num_feature_levels: int
+    halves: tuple[int, ...]
+
+
+def spec(c: Config) -> Spec[LwDetr]:
     backbone = keys.only(c, families.backbone(c), "lw_detr_vit")
     scales = c.entries("projector_scale_factors")
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
@@ -30,37 +40,56 @@ def spec(c: Config) -> Spec:
         raise c.error(said, "projector_scale_factors", "Correct it.")
     if scales and not backbone.sizes(LwDetrVit).outputs:
         raise c.error("the backbone gives no features for the projector.", "backbone_config", "Name its out_indices.")
-    traits = {
-        "num_feature_levels": keys.sized("n_l", c.int("num_feature_levels", default=len(scales), minimum=0)),
-        "scales": len(scales),
-        **{f"halves.{place}": int(2 * scale) for place, scale in enumerate(scales)},  # how many halves of the size
-    }
-    return grouped_queries(c, backbone, _HEADS, traits)
+    levels = keys.sized("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
+    whole = grouped_queries(c, backbone, _HEADS)
+    halves = tuple(int(2 * scale) for scale in scales)
+    return whole.having(LwDetr(queries=whole.own, num_feature_levels=levels, halves=halves))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, seen = s.hidden, s.traits, s.parts["backbone"]
-    points, queries = of["num_feature_levels"] * of["decoder_n_points"], of["num_queries"] * of["group_detr"]
+def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
+    """So many features of a backbone at so many halves of their size, joined."""
+    of, width = s.own.queries, s.parts["backbone"].hidden
+    way, out, half, fourth = dict[str, Block](), width, width // 2, width // 4
+
+    def step(into: int, out: int, side: int) -> Block:
+        return normed(into, out, side, names=("conv", "norm"))
+
+    if halves == 4 and width > _WIDE:
+        way, out = {"0": step(width, half, 1), "1": transposed(half, fourth, 2)}, fourth
+    elif halves == 4:
+        way, out = {"0": transposed(width, half, 2)}, half
+    elif halves == 1:
+        way = {"0": step(width, width, 3)}
+    return block(
+        "projector",
+        sampling_layers=Repeat(Indices.below(outputs), block(layers=Block(way))) if way else None,
+        projector_layer=split_stage(outputs * out, s.hidden, of.inner, of.c2f_num_blocks, step),
+        layer_norm=layer_norm(s.hidden),
+    )
+
+
+def blueprint(s: Spec[LwDetr]) -> Block:
+    d, own, of, seen = s.hidden, s.own, s.own.queries, s.parts["backbone"]
+    points, queries = own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def layer(one: Layer) -> Block:
         return block(
             self_attn=mha(d, one.attention, "o_proj"),
             self_attn_layer_norm=layer_norm(d),
-            cross_attn=sampling(d, points, one.traits["decoder_cross_attention_heads"]),
+            cross_attn=sampling(d, points, one.sizes(GroupedLayer).cross_heads),
             cross_attn_layer_norm=layer_norm(d),
             mlp=mlp(d, one.dense.width),
             layer_norm=layer_norm(d),
         )
 
-    scales = {
-        str(place): scaled(s, seen.sizes(LwDetrVit).outputs, of[f"halves.{place}"]) for place in range(of["scales"])
-    }
+    outputs = seen.sizes(LwDetrVit).outputs
+    scales = {str(place): _scaled(s, outputs, halves) for place, halves in enumerate(own.halves)}
     body = block(
         backbone=block(backbone=families.tree(seen), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),
         query_feat=embedding(queries, d),
         decoder=block(layers=stack(s.layers, layer), layernorm=layer_norm(d), ref_point_head=perceptron(2 * d, d, d)),
-        **proposing(s),
+        **of.tensors(d, s.labels),
     )
     if s.head == "base":
         return body

@@ -1,15 +1,14 @@
 """Mask2Former: queries that attend within the masks they predict (arXiv:2112.01527)."""
 
 from hfcount import families, keys
+from hfcount.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
 from hfcount.keys.detection import channels, chosen
-from hfcount.keys.masks import masking
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import fc, headed
 from hfcount.parts.convolution import conv
-from hfcount.parts.masks import LEVELS, fused_attention, numbered_steps, pixel_decoder
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block, buffer
 
@@ -19,17 +18,26 @@ IGNORED = ("train_num_points", "ignore_value")
 _HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class Mask2Former(Record):
+    """What Mask2Former alone has."""
+
+    masks: Masked
+    mask_feature_size: int
+    projected: bool
+
+
+def spec(c: Config) -> Spec[Mask2Former]:
     backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     mask = keys.sized("d_m", c.int("mask_feature_size"))
-    traits = {"mask": mask, "projected": c.bool("enforce_input_projection", default=False)}
-    return masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides", traits)
+    projected = c.bool("enforce_input_projection", default=False)
+    whole = masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides")
+    return whole.having(Mask2Former(masks=whole.own, mask_feature_size=mask, projected=projected))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm, inner = s.hidden, s.traits, layer_norm(s.hidden), s.parts["encoder"].hidden
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+def blueprint(s: Spec[Mask2Former]) -> Block:
+    d, own, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.parts["encoder"].hidden
+    queries, mask = embedding(own.masks.num_queries, d), own.mask_feature_size
 
     def layer(one: Layer) -> Block:
         first = block(self_attn=square_attention(d, out="out_proj"), self_attn_layer_norm=norm)
@@ -40,15 +48,15 @@ def blueprint(s: Spec) -> Block:
     decoder = block(
         layers=stack(s.layers, layer),
         layernorm=norm,
-        mask_predictor=block(mask_embedder=numbered_steps(d, d, d, of["mask"])),
+        mask_predictor=block(mask_embedder=numbered_steps(d, d, d, mask)),
     )
-    pixels = pixel_decoder(s, widths, of["mask"], of["finer"])
+    pixels = own.masks.pixels(s.parts["encoder"], mask)
     body = block(
         pixel_level_module=block(encoder=families.tree(s.parts["backbone"]), decoder=pixels),
         transformer_module=block(
-            queries_embedder=embedding(of["num_queries"], d),
-            queries_features=embedding(of["num_queries"], d),
-            input_projections=into if of["projected"] or int(inner) != int(d) else None,
+            queries_embedder=queries,
+            queries_features=queries,
+            input_projections=into if own.projected or int(inner) != int(d) else None,
             decoder=decoder,
             level_embed=embedding(LEVELS, d),
         ),

@@ -1,14 +1,14 @@
 """MaskFormer: DETR's decoder over a backbone, and a mask for each query (arXiv:2107.06278)."""
 
 from hfcount import families, keys
+from hfcount.components.masks import convolved, numbered_steps
 from hfcount.keys.detection import channels, chosen
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import embedding, layer_norm, stack
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.detection import detr_layer
-from hfcount.parts.masks import convolved, numbered_steps
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block, buffer
 
 MODEL_TYPES = ("maskformer",)  # transformers 5.23: modeling_maskformer.py
@@ -17,7 +17,16 @@ SPELLINGS = {r"\.o_proj\.": ".out_proj.", r"decoder\.layers\.(\d+)\.mlp\.fc": r"
 _HEADS = keys.named(ForInstanceSegmentation="instance_segmentation", Model="base")
 
 
-def spec(c: Config) -> Spec:
+class MaskFormer(Sizes):
+    """What MaskFormer alone has; `widths` are those of the backbone's features."""
+
+    widths: tuple[int, ...]
+    num_queries: int
+    fpn_feature_size: int = size("d_n")
+    mask_feature_size: int = size("d_m")
+
+
+def spec(c: Config) -> Spec[MaskFormer]:
     inner, queries = c.part("backbone_config"), c.part("decoder_config")
     kind = inner.str("model_type", default="") or inner.kind
     swin = kind in ("swin", "maskformer-swin")
@@ -25,23 +34,14 @@ def spec(c: Config) -> Spec:
     widths = channels(list(range(1, len(backbone.layers) + 1)) if kind == "swin" else chosen(inner), backbone)
     d, many = queries.int("d_model"), queries.int("decoder_attention_heads")
     layer = Layer(mixer=keys.multi_head(queries, d, many), ffn=Dense(width=queries.int("decoder_ffn_dim"), bias=True))
-    traits: dict[str, int] = {
-        "num_queries": keys.sized("n_q", queries.int("num_queries")),
-        "fpn": keys.sized("d_n", c.int("fpn_feature_size")),
-        "mask": keys.sized("d_m", c.int("mask_feature_size")),
-        "levels": len(widths),
-        **{f"level.{place}": width for place, width in enumerate(widths)},
-    }
+    own = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.sized("n_q", queries.int("num_queries")))
     layers = keys.alike(layer, queries.int("decoder_layers", maximum=MAX_LAYERS))
-    whole = keys.decoder_spec(
-        c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone}, traits=traits
-    )
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, fpn = s.hidden, s.traits, s.traits["fpn"]
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+def blueprint(s: Spec[MaskFormer]) -> Block:
+    d, own, fpn, widths = s.hidden, s.own, s.own.fpn_feature_size, s.own.widths
     finer = {
         str(place): block(proj=convolved(width, fpn, 1), block=convolved(fpn, fpn, 3))
         for place, width in enumerate(widths[:-1][::-1])
@@ -51,10 +51,10 @@ def blueprint(s: Spec) -> Block:
     body = block(
         pixel_level_module=block(
             encoder=families.tree(s.parts["backbone"]),
-            decoder=block(fpn=pyramid, mask_projection=conv(fpn, of["mask"], 3, bias=True)),
+            decoder=block(fpn=pyramid, mask_projection=conv(fpn, own.mask_feature_size, 3, bias=True)),
         ),
         transformer_module=block(
-            queries_embedder=embedding(of["num_queries"], d),
+            queries_embedder=embedding(own.num_queries, d),
             input_projection=conv(widths[-1], d, 1, bias=True) if int(widths[-1]) != int(d) else None,
             decoder=decoder,
         ),
@@ -62,7 +62,7 @@ def blueprint(s: Spec) -> Block:
     labels = s.labels + 1
     found = block(
         class_predictor=Linear(d, labels, True, "other"),
-        mask_embedder=numbered_steps(d, d, d, of["mask"]),
+        mask_embedder=numbered_steps(d, d, d, own.mask_feature_size),
         criterion=block(empty_weight=buffer(labels)),
     )
     return headed(s, "model", body, instance_segmentation=found)

@@ -1,12 +1,15 @@
 """OmDet-Turbo: RT-DETR's hybrid encoder, and a decoder that is told in words what to find (arXiv:2403.06892)."""
 
 from hfcount import families, keys
+from hfcount.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.errors import UnknownArchitecture
+from hfcount.keys.timm_features import SWINS
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.parts import layer_norm
-from hfcount.parts.omdet import decoder, encoder
-from hfcount.spec import Dense, Layer, Spec
-from hfcount.tree.nodes import Block, Tensor, block
+from hfcount.parts import altered, embedding, layer_norm, stack
+from hfcount.parts.detection import detr_layer, named_attention, perceptron, sampling
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, size, told
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("omdet-turbo",)  # transformers 5.23: modeling_omdet_turbo.py
 IGNORED = (
@@ -22,11 +25,35 @@ _HEADS = keys.named(ForObjectDetection="object_detection")
 _SWIN, _PLACES = "swin_tiny_patch4_window7_224", (1, 2, 3)
 
 
+class OmDetTurbo(Sizes):
+    """What OmDet-Turbo alone has: `seen` are the widths of features for the encoder, `given` those for the decoder."""
+
+    seen: tuple[int, ...]
+    given: tuple[int, ...]
+    num_queries: int = size("n_q")
+    learned: bool = flag("learn_initial_query", absent=False)
+    num_feature_levels: int = size("n_l")
+    decoder_num_points: int = size("n_s")
+    class_embed_dim: int = size("d_c")
+    task_encoder_hidden_dim: int = size("d_t")
+    text_projection_in_dim: int = size("d_i")
+    text_projection_out_dim: int = size("d_p")
+    encoder_fused: int = told(lambda c: keys.sized("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
+    attended: int = told(lambda c: len(c.ints("encoder_projection_indices")))
+
+
+def _window(c: Config) -> int | None:
+    """The side of the windows of timm's model, by its name; None if it has none."""
+    name = (c.part("backbone_config") if c.given("backbone_config") else c).str("backbone", default=_SWIN)
+    known = SWINS.get(name.rpartition("/")[2].partition(".")[0])
+    return known.window if known else None
+
+
 def _backbone(c: Config) -> Spec:
     found = families.convolutional(c, _PLACES, _SWIN)
     if found.family != "timm_backbone":
         return found
-    window = found.traits.get("window_size")
+    window = _window(c)
     asked = next((c.part(name) for name in ("backbone_config", "backbone_kwargs") if c.value(name)), None)
     if window is None and (asked is None or asked.given("img_size")):  # by default it is given image_size
         raise UnknownArchitecture(f"{c.where}: the backbone is a ResNet of timm, which takes no img_size.")
@@ -37,29 +64,18 @@ def _backbone(c: Config) -> Spec:
     return found
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[OmDetTurbo]:
     d, inside = c.int("decoder_hidden_dim"), keys.sized("d_e", c.int("encoder_hidden_dim"))
     heads = c.int("decoder_num_heads")
     keys.divides(c, "decoder_num_heads", heads, "encoder_hidden_dim", inside)
     seen, given = c.ints("encoder_in_channels", least=1), c.ints("vision_features_channels")
-    traits: dict[str, int] = {
-        "num_queries": keys.sized("n_q", c.int("num_queries")),
-        "learned": c.bool("learn_initial_query", default=False),
-        "num_feature_levels": keys.sized("n_l", c.int("num_feature_levels")),
-        "decoder_num_points": keys.sized("n_s", c.int("decoder_num_points")),
-        "class_embed_dim": keys.sized("d_c", c.int("class_embed_dim")),
-        "task_encoder_hidden_dim": keys.sized("d_t", c.int("task_encoder_hidden_dim")),
-        "text_projection_in_dim": keys.sized("d_i", c.int("text_projection_in_dim")),
-        "text_projection_out_dim": keys.sized("d_p", c.int("text_projection_out_dim")),
-        "encoder_fused": keys.sized("d_h", c.times("hidden_expansion", inside)),
-        "attended": len(c.ints("encoder_projection_indices")),
-        "levels": len(seen),
-        "given": len(given),
-        **{f"level.{place}": keys.sized(f"C{place + 1}", width) for place, width in enumerate(seen)},
-        **{f"given.{place}": keys.sized(f"G{place + 1}", width) for place, width in enumerate(given)},
-    }
-    own = keys.multi_head(c, inside, c.int("encoder_attention_heads"))
-    each = Layer(mixer=own, ffn=Dense(width=c.int("encoder_dim_feedforward"), bias=True))
+    own = OmDetTurbo.read(
+        c,
+        seen=tuple(keys.sized(f"C{number}", width) for number, width in enumerate(seen, 1)),
+        given=tuple(keys.sized(f"G{number}", width) for number, width in enumerate(given, 1)),
+    )
+    mixer = keys.multi_head(c, inside, c.int("encoder_attention_heads"))
+    each = Layer(mixer=mixer, ffn=Dense(width=c.int("encoder_dim_feedforward"), bias=True))
     inner = tuple(keys.alike(each, c.int("encoder_layers", maximum=MAX_LAYERS)))
     one = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=c.int("decoder_dim_feedforward"), bias=True))
     layers = keys.alike(one, c.int("decoder_num_layers", maximum=MAX_LAYERS))
@@ -71,22 +87,66 @@ def spec(c: Config) -> Spec:
         "words": words.but(head="base"),
         "encoder": Spec(family=c.family, hidden=inside, layers=inner, causal=False),
     }
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return whole.but(causal=False).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, seen = s.traits, families.tree(s.parts["backbone"])
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
-    given = [of[f"given.{place}"] for place in range(of["given"])]
-    table = Tensor((of["text_projection_in_dim"], of["text_projection_out_dim"]), component="projector")
+def _encoder(s: Spec[OmDetTurbo]) -> Block:
+    """The hybrid encoder: as `hybrid_encoder`, with channel_projection_layers."""
+    inner, own = s.parts["encoder"], s.own
+    d = inner.hidden
+    layers = stack(inner.layers, lambda one: altered(detr_layer(d, one), self_attn=named_attention(d)))
+    attending = Repeat(Indices.below(own.attended), block(layers=layers))
+    encoder = hybrid_encoder(inner, len(own.seen), own.attended, cross_stage(d, own.encoder_fused))
+    return altered(encoder, channel_projection_layers=projected(own.seen, d), encoder=attending)
+
+
+def _decoder(s: Spec[OmDetTurbo]) -> Block:
+    """Queries that are told a task and classes in words, with heads of the encoder and of each layer."""
+    d, own, norm, c = s.hidden, s.own, layer_norm(s.hidden), s.own.class_embed_dim
+    box, each, between = perceptron(d, d, d, 4), Indices.below(s.depth), own.task_encoder_hidden_dim
+    points, classes = own.num_feature_levels * own.decoder_num_points, Linear(c, d, True, "other")
+
+    def layer(one: Layer) -> Block:
+        return block(
+            self_attn=named_attention(d),
+            norm1=norm,
+            cross_attn=sampling(s.parts["encoder"].hidden, points, one.attention.heads),
+            norm2=norm,
+            linear1=Linear(d, one.dense.width, True, "mlp"),
+            linear2=Linear(one.dense.width, d, True, "mlp"),
+            norm3=norm,
+        )
+
+    task = {
+        "linear1": Linear(c, between, True),
+        "linear2": Linear(between, c, True),
+    }
+    return block(
+        channel_projection_layers=projected(own.given, d),
+        task_encoder=block(mlp=Block(task, "mlp"), res1=block(norm1=layer_norm(c))),
+        task_project=Linear(c, d, True, "projector") if int(c) != int(d) else None,
+        layers=stack(s.layers, layer),
+        tgt_embed=embedding(own.num_queries, d) if own.learned else None,
+        query_position_head=perceptron(4, 2 * d, d),
+        encoder_vision_features=normed_linear(d),
+        encoder_class_head=classes,
+        encoder_bbox_head=box,
+        decoder_class_head=Repeat(each, classes),
+        decoder_bbox_head=Repeat(each, box),
+    )
+
+
+def blueprint(s: Spec[OmDetTurbo]) -> Block:
+    own, seen = s.own, families.tree(s.parts["backbone"])
+    table = Tensor((own.text_projection_in_dim, own.text_projection_out_dim), component="projector")
     timm = s.parts["backbone"].family == "timm_backbone"
     return block(
         vision_backbone=block(
             vision_backbone=block(_backbone=seen) if timm else seen,
-            layer_norms=Block({str(place): layer_norm(width) for place, width in enumerate(widths)}),
+            layer_norms=Block({str(place): layer_norm(width) for place, width in enumerate(own.seen)}),
         ),
         language_backbone=block(model=families.tree(s.parts["words"]), text_projection=table),
-        encoder=encoder(s, widths),
-        decoder=decoder(s, given),
+        encoder=_encoder(s),
+        decoder=_decoder(s),
     )

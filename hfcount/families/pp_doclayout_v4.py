@@ -1,12 +1,12 @@
 """PP-DocLayoutV4: RT-DETR for four-cornered parts of a page, and the order to read them in (PaddleOCR)."""
 
 from hfcount import families, keys
-from hfcount.keys.detection import UNSHAPED, hybrid
+from hfcount.components.hybrid import Hybrid, denoising, hybrid, refining
+from hfcount.keys.detection import UNSHAPED
 from hfcount.mapper import Config
 from hfcount.parts.conversions import HYBRID
-from hfcount.parts.hybrid import querying, refining
 from hfcount.parts.layers import altered
-from hfcount.spec import Spec
+from hfcount.spec import Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -25,26 +25,35 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 _COORDINATES = 10  # a centre, and each corner as seen from it
 
 
-def spec(c: Config) -> Spec:
+class PPDocLayoutV4(Record):
+    """What PP-DocLayoutV4 alone has."""
+
+    hybrid: Hybrid
+    denoised: bool
+    num_coords: int
+    global_pointer_head_size: int
+
+
+def spec(c: Config) -> Spec[PPDocLayoutV4]:
     given = c.int("num_coords", default=_COORDINATES)
     if given != _COORDINATES:
         raise c.error(f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given))
-    traits = {
-        "denoised": c.int("num_denoising", minimum=0) > 0,
-        "num_coords": keys.sized("n_x", given),
-        "global_pointer_head_size": keys.sized("d_g", c.int("global_pointer_head_size")),
-    }
-    return hybrid(c, _HEADS, families.backbone(c), traits=traits)
+    noisy, narrow = denoising(c), keys.sized("d_g", c.int("global_pointer_head_size"))
+    whole = hybrid(c, _HEADS, families.backbone(c))
+    own = PPDocLayoutV4(
+        hybrid=whole.own, denoised=noisy, num_coords=keys.sized("n_x", given), global_pointer_head_size=narrow
+    )
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, narrow, places = s.hidden, s.traits, s.traits["global_pointer_head_size"], s.traits["num_coords"]
-    decoder = refining(s, headed=True, coordinates=places)
+def blueprint(s: Spec[PPDocLayoutV4]) -> Block:
+    d, own, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
+    decoder = refining(s, own.hybrid.points, headed=True, coordinates=places)
     seen = families.tree(s.parts["backbone"])
     each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
     pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
     body = altered(
-        querying(s, seen, decoder, s.labels if of["denoised"] else None, places),
+        own.hybrid.tensors(s, seen, decoder, labelled=s.labels if own.denoised else None, coordinates=places),
         decoder_order_head=each,
         decoder_global_pointer=pair,
         decoder_roor_order_head=each,

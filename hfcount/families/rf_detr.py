@@ -1,16 +1,16 @@
 """RF-DETR: LW-DETR over a DINOv2 whose features are joined at one scale, also with masks (arXiv:2511.09554)."""
 
 from hfcount import families, keys
+from hfcount.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.families.rf_detr_dinov2 import RfDetrDinov2
-from hfcount.keys.detection import grouped_queries
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, stack
-from hfcount.parts.convolution import conv
+from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.detection import perceptron, sampling
-from hfcount.parts.grouped import masking, packed_attention, proposing, split_stage
 from hfcount.parts.release_names import RF_DETR
-from hfcount.spec import Layer, Spec
-from hfcount.tree.nodes import Block, Linear, block
+from hfcount.spec import GQA, Layer, Record, Spec
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("rf_detr",)  # transformers 5.23: modeling_rf_detr.py
 IGNORED = ("mask_point_sample_ratio", "mask_downsample_ratio")
@@ -22,26 +22,32 @@ _HEADS = keys.named(
 )
 
 
-def spec(c: Config) -> Spec:
-    traits = {
-        "num_feature_levels": keys.sized("n_l", c.int("num_feature_levels")),
-        "intermediate_size": keys.sized("d_m", c.int("intermediate_size")),
-    }
-    return grouped_queries(c, keys.only(c, families.backbone(c), "rf_detr_dinov2"), _HEADS, traits)
+class RfDetr(Record):
+    """What RF-DETR alone has."""
+
+    queries: Grouped
+    num_feature_levels: int
+    intermediate_size: int
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, seen, norm = s.hidden, s.traits, s.parts["backbone"], layer_norm(s.hidden)
-    points, queries = of["num_feature_levels"] * of["decoder_n_points"], of["num_queries"] * of["group_detr"]
+def spec(c: Config) -> Spec[RfDetr]:
+    levels, wide = keys.sized("n_l", c.int("num_feature_levels")), keys.sized("d_m", c.int("intermediate_size"))
+    whole = grouped_queries(c, keys.only(c, families.backbone(c), "rf_detr_dinov2"), _HEADS)
+    return whole.having(RfDetr(queries=whole.own, num_feature_levels=levels, intermediate_size=wide))
+
+
+def blueprint(s: Spec[RfDetr]) -> Block:
+    d, of, seen, norm = s.hidden, s.own.queries, s.parts["backbone"], layer_norm(s.hidden)
+    points, queries = s.own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def step(into: int, out: int, side: int) -> Block:
         return block(conv=conv(into, out, side), bn=layer_norm(out))
 
     def layer(one: Layer) -> Block:
         return block(
-            self_attn=packed_attention(d, one.attention),
+            self_attn=_packed_attention(d, one.attention),
             norm1=norm,
-            cross_attn=sampling(d, points, one.traits["decoder_cross_attention_heads"]),
+            cross_attn=sampling(d, points, one.sizes(GroupedLayer).cross_heads),
             norm2=norm,
             linear1=Linear(d, one.dense.width, True, "mlp"),
             linear2=Linear(one.dense.width, d, True, "mlp"),
@@ -49,17 +55,48 @@ def blueprint(s: Spec) -> Block:
         )
 
     width = seen.sizes(RfDetrDinov2).outputs * seen.hidden
-    joined = split_stage(width, d, of["inner"], of["c2f_num_blocks"], step, ("cv1", "cv2", "m"))
+    joined = split_stage(width, d, of.inner, of.c2f_num_blocks, step, ("cv1", "cv2", "m"))
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
     decoder = block(layers=stack(s.layers, layer), norm=norm, ref_point_head=perceptron(2 * d, d, d))
     body = {
         "backbone": Block({"0": block(encoder=block(encoder=families.tree(seen)), projector=projector)}),
-        "transformer": block(decoder=decoder, **proposing(s)),
+        "transformer": block(decoder=decoder, **of.tensors(d, s.labels)),
         "query_feat": embedding(queries, d),
         "refpoint_embed": embedding(queries, 4),
     }
     if s.head == "base":
         return Block(body)
     found = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
-    masks = masking(d, of["intermediate_size"], s.depth) if s.head == "instance_segmentation" else None
+    masks = _masking(d, s.own.intermediate_size, s.depth) if s.head == "instance_segmentation" else None
     return found if masks is None else Block({**found.children, "segmentation_head": masks})
+
+
+def _packed_attention(d: int, a: GQA) -> Block:
+    """Attention as torch names it. Tensors: in_proj_weight (3·h·h_d, d), out_proj (d, h·h_d), with biases as `a` says.
+
+    The bias of the first is in_proj_bias.
+    """
+    wide = a.heads * a.head_dim
+    return block(
+        "attention",
+        in_proj_weight=Tensor((3 * wide, d)),
+        in_proj_bias=Tensor((3 * wide,)) if a.qkv_bias else None,
+        out_proj=Linear(wide, d, a.out_bias),
+    )
+
+
+def _masking(d: int, width: int, layers: int) -> Block:
+    """Masks from products of queries and places, which `layers` blocks convolve; `width` is of the queries' network.
+
+    Tensors: blocks, spatial_features_proj, query_features_block, query_features_proj, bias (1).
+    """
+    norm, square = layer_norm(d), Linear(d, d, True)
+    network = {"0": Linear(d, width, True), "2": Linear(width, d, True)}
+    return block(
+        "other",
+        blocks=Repeat(Indices.below(layers), block(dwconv=depthwise(d, 3, bias=True), norm=norm, pwconv1=square)),
+        spatial_features_proj=conv(d, d, 1, bias=True),
+        query_features_block=block(norm_in=norm, layers=Block(network)),
+        query_features_proj=square,
+        bias=Tensor((1,)),
+    )

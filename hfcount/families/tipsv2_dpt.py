@@ -1,12 +1,13 @@
 """TIPS v2 with DPT's heads: depth, normals and segments of an image (arXiv:2410.16512, arXiv:2103.13413)."""
 
 from hfcount import families, keys
-from hfcount.keys.depth import leveled
+from hfcount.components.depth import Levels
 from hfcount.mapper import Config
-from hfcount.parts.depth import dense_head
+from hfcount.parts.convolution import conv
 from hfcount.parts.release_names import TIPS_HEADS
-from hfcount.spec import Spec
-from hfcount.tree.nodes import Block
+from hfcount.spec import Sizes, Spec, part, size
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Repeat, block
 
 MODEL_TYPES = ("tipsv2_dpt",)  # transformers 5.23: modeling_tipsv2_dpt.py
 IGNORED = ("semantic_loss_ignore_index", "max_depth")
@@ -33,17 +34,48 @@ HEADED = {
 _DIRECTION = 3  # the numbers of a normal
 
 
-def spec(c: Config) -> Spec:
+class TipsV2Dpt(Sizes):
+    """What TIPS v2 with DPT's heads alone has."""
+
+    levels: Levels = part(Levels)
+    num_depth_bins: int = size("n_b")
+
+
+def spec(c: Config) -> Spec[TipsV2Dpt]:
     seen = keys.only(c, families.backbone(c), "tipsv2_vision_model")
-    traits = {**leveled(c), "num_depth_bins": keys.sized("n_b", c.int("num_depth_bins"))}
-    d, why = traits["fusion_hidden_size"], keys.COARSER
-    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, traits=traits, uncounted=why)
+    own = TipsV2Dpt.read(c)
+    d, why = own.levels.fusion_hidden_size, keys.COARSER
+    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, seen = s.traits, s.parts["backbone"]
+def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
+    """Features of all levels joined, and so many `outputs` for each place, called `name`."""
+    d, levels = of.fusion_hidden_size, of.levels
+    resized = {str(place): one for place, one in enumerate(levels) if one.factor is not None}
+    sizes = {place: one.resizing() for place, one in resized.items()}
+    reassemble = block(
+        out_projections=Block({place: conv(width, one.width, 1, bias=True) for place, one in resized.items()}),
+        resize_layers=Block({place: one for place, one in sizes.items() if one}),
+        readout_projects=Repeat(Indices.below(len(levels)), Linear(2 * width, width, True)),
+    )
+    unit = block(conv1=conv(d, d, 3), conv2=conv(d, d, 3))
+    joined = {
+        str(place): block(out_conv=conv(d, d, 1, bias=True), residual_unit=unit if place else None, main_unit=unit)
+        for place in range(len(levels))
+    }
+    parts = {
+        "reassemble": reassemble,
+        "convs": Block({str(place): conv(one.width, d, 3) for place, one in enumerate(levels)}),
+        "fusion_blocks": Block(joined),
+        "project": conv(d, d, 3, bias=True),
+    }
+    return Block({**parts, name: Linear(d, outputs, True)}, "other")
+
+
+def blueprint(s: Spec[TipsV2Dpt]) -> Block:
+    own, seen = s.own, s.parts["backbone"]
     if s.head == "base":
         return families.tree(seen)
-    outputs = {"depth": of["num_depth_bins"], "normals": _DIRECTION, "segmentation": s.labels}
-    heads = {f"{task}_head": dense_head(s, seen.hidden, f"{task}_head", outputs[task]) for task in _TASKS[s.head]}
+    outputs = {"depth": own.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}
+    heads = {f"{task}_head": _head(own.levels, seen.hidden, f"{task}_head", outputs[task]) for task in _TASKS[s.head]}
     return Block({"vision_encoder": families.tree(seen), **heads})

@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.keys.detection import channels, chosen
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count, flag, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -15,7 +15,25 @@ _HEADS = keys.named(ForSemanticSegmentation="semantic_segmentation")
 _AUXILIARY = 2  # the level that the auxiliary head reads
 
 
-def spec(c: Config) -> Spec:
+class Auxiliary(Sizes):
+    """The auxiliary head, over features of so many `inputs`."""
+
+    inputs: int
+    channels: int = size("d_a", "auxiliary_channels")
+    convs: int = count("N_a", "auxiliary_num_convs", minimum=0)
+    joined: bool = flag("auxiliary_concat_input", absent=False)
+
+
+class UperNet(Sizes):
+    """What UPerNet alone has; `widths` are those of the backbone's features."""
+
+    widths: tuple[int, ...]
+    has_auxiliary: bool
+    auxiliary: Auxiliary
+    scales: int = told(lambda c: len(c.ints("pool_scales", default=(1, 2, 3, 6))))
+
+
+def spec(c: Config) -> Spec[UperNet]:
     backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     auxiliary = c.bool("use_auxiliary_head", default=True)
@@ -26,28 +44,18 @@ def spec(c: Config) -> Spec:
                 f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.", "backbone_config"
             )
         seen = widths[_AUXILIARY]
-    traits: dict[str, int] = {
-        "scales": len(c.ints("pool_scales", default=(1, 2, 3, 6))),
-        "auxiliary": auxiliary,
-        "auxiliary_in_channels": seen or 0,
-        "auxiliary_channels": keys.sized("d_a", c.int("auxiliary_channels")),
-        "auxiliary_num_convs": keys.sized("N_a", c.int("auxiliary_num_convs", minimum=0, maximum=MAX_LAYERS)),
-        "auxiliary_concat_input": c.bool("auxiliary_concat_input", default=False),
-        "levels": len(widths),
-        **{f"level.{place}": width for place, width in enumerate(widths)},
-    }
-    d, parts = c.int("hidden_size"), {"backbone": backbone}
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
-    return whole.but(causal=False)
+    own = UperNet.read(c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0))
+    d = c.int("hidden_size")
+    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
 
 
 def _step(inputs: int, outputs: int, side: int) -> Block:
     return block(conv=conv(inputs, outputs, side), batch_norm=batch_norm(outputs))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, scales = s.hidden, s.traits, s.traits["scales"]
-    widths = [of[f"level.{place}"] for place in range(of["levels"])]
+def blueprint(s: Spec[UperNet]) -> Block:
+    d, own, scales, widths = s.hidden, s.own, s.own.scales, s.own.widths
     finer = range(len(widths) - 1)
     pooled = {str(scale): Block({"1": _step(widths[-1], d, 1)}) for scale in range(scales)}
     head = block(
@@ -59,14 +67,18 @@ def blueprint(s: Spec) -> Block:
         fpn_convs=Block({str(place): _step(d, d, 3) for place in finer}),
         fpn_bottleneck=_step(len(widths) * d, d, 3),
     )
-    into, narrow, steps = of["auxiliary_in_channels"], of["auxiliary_channels"], of["auxiliary_num_convs"]
+    backbone = families.tree(s.parts["backbone"])
+    further = _auxiliary(own.auxiliary, s.labels) if own.has_auxiliary else None
+    return block(backbone=backbone, decode_head=head, auxiliary_head=further)
+
+
+def _auxiliary(of: Auxiliary, labels: int) -> Block:
+    into, narrow, steps = of.inputs, of.channels, of.convs
     first = Repeat(Indices.below(1), _step(into, narrow, 3))
     rest = Repeat(Indices(range(1, max(1, int(steps))), steps - 1), _step(narrow, narrow, 3))
-    further = block(
+    return block(
         "other",
         convs=None if not steps else (first, rest) if steps > 1 else first,
-        conv_cat=_step(into + narrow, narrow, 3) if of["auxiliary_concat_input"] else None,
-        classifier=conv(narrow, s.labels, 1, bias=True),
+        conv_cat=_step(into + narrow, narrow, 3) if of.joined else None,
+        classifier=conv(narrow, labels, 1, bias=True),
     )
-    backbone = families.tree(s.parts["backbone"])
-    return block(backbone=backbone, decode_head=head, auxiliary_head=further if of["auxiliary"] else None)

@@ -6,8 +6,8 @@ from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Layers, Spec
-from hfcount.tree.indices import Indices
+from hfcount.spec import Dense, Layer, Layers, Record, Spec
+from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("vitdet",)  # transformers 5.23: modeling_vitdet.py
@@ -16,35 +16,45 @@ IGNORED = ("out_indices",)
 _HEADS = keys.named(("Model",), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class VitDetLayer(Record):
+    """A layer that sees a square so many patches across, with a `residual` block or not."""
+
+    seen: int
+    residual: bool
+
+
+class VitDet(Record):
+    """What ViTDet alone has: whether its attention knows relative positions."""
+
+    relative: bool
+
+
+def spec(c: Config) -> Spec[VitDet]:
     d, side, window = c.int("hidden_size"), keys.grid(c), c.int("window_size", minimum=0)
     bias, every = c.bool("qkv_bias", default=True), Indices.below(keys.layer_count(c))
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
     one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     some, shortened = (keys.numbered(c, f"{name}_block_indices") for name in ("window", "residual"))
 
-    def parted(part: Indices, name: str, inside: int, outside: int) -> list[Layers]:
-        both = ((part, inside), (every.difference(part), outside))
-        return [Layers(indices=own, layer=Layer(traits={name: size})) for own, size in both if own.count]
-
-    places = keys.crossed(parted(some, "seen", window or side, side), parted(shortened, "residual", 1, 0))
-    layers = [part.but(layer=one.but(traits=part.layer.traits)) for part in places]
+    layers = [
+        Layers(indices=both, layer=one.but(own=VitDetLayer(seen=seen, residual=residual)))
+        for near, seen in ((some, window or side), (every.difference(some), side))
+        for short, residual in ((shortened, True), (every.difference(shortened), False))
+        if (both := intersection(near, short)).count
+    ]
     rows = keys.squares(c, "pretrain_image_size") + 1
-    learned, traits = (
-        c.bool("use_absolute_position_embeddings", default=True),
-        {"relative": c.bool("use_relative_position_embeddings", default=False)},
-    )
-    return keys.imaging(
-        c, layers, _HEADS, hidden=d, positions=rows if learned else None, patches=keys.patches(c), traits=traits
-    )
+    learned = c.bool("use_absolute_position_embeddings", default=True)
+    own, across = VitDet(relative=c.bool("use_relative_position_embeddings", default=False)), keys.patches(c)
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows if learned else None, patches=across)
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[VitDet]) -> Block:
     d = s.hidden
 
     def layer(one: Layer) -> Block:
-        a, half = one.attention, d // 2
-        table = Tensor((2 * one.traits["seen"] - 1, a.head_dim)) if s.traits["relative"] else None
+        a, half, own = one.attention, d // 2, one.sizes(VitDetLayer)
+        table = Tensor((2 * own.seen - 1, a.head_dim)) if s.own.relative else None
         attention = altered(fused_square_attention(d, a.qkv_bias), rel_pos_h=table, rel_pos_w=table)
         residual = block(
             conv1=conv(d, half, 1),
@@ -54,7 +64,7 @@ def blueprint(s: Spec) -> Block:
             conv3=conv(half, d, 1),
             norm3=layer_norm(d),
         )
-        shorter, norm = residual if one.traits["residual"] else None, layer_norm(d)
+        shorter, norm = residual if own.residual else None, layer_norm(d)
         return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width), residual=shorter)
 
     table = Tensor((1, s.positions, d)) if s.positions else None

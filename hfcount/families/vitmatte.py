@@ -5,7 +5,7 @@ from itertools import pairwise
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Spec
+from hfcount.spec import Record, Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("vitmatte",)  # transformers 5.23: modeling_vitmatte.py
@@ -14,28 +14,31 @@ _HEADS = keys.named(ForImageMatting="base")
 _LAST = 16  # the width before a matte
 
 
-def spec(c: Config) -> Spec:
+class VitMatte(Record):
+    """What ViTMatte alone has: the widths of its stream of convolutions, an image's first, and of what it fuses."""
+
+    stream: tuple[int, ...]
+    fused: tuple[int, ...]
+
+
+def spec(c: Config) -> Spec[VitMatte]:
     backbone, channels = families.backbone(c), c.part("backbone_config").int("num_channels", default=3)
     stream = c.ints("convstream_hidden_sizes", default=(48, 96, 192))
     fused = c.ints("fusion_hidden_sizes", default=(256, 128, 64, 32))
     if len(fused) != len(stream) + 1:
         said = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
         raise c.error(said, "fusion_hidden_sizes", "There is one more of the first.")
-    traits: dict[str, int] = {
-        "stream": len(stream),
-        "stream.0": keys.sized("C", channels),
-        **{f"stream.{place}": keys.sized(f"C{place}", one) for place, one in enumerate(stream, 1)},
-        **{f"fused.{place}": keys.sized(f"D{place}", one) for place, one in enumerate(fused)},
-    }
-    d, parts = c.int("hidden_size"), {"backbone": backbone}
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
-    return whole.but(causal=False)
+    own = VitMatte(
+        stream=(keys.sized("C", channels), *(keys.sized(f"C{place}", one) for place, one in enumerate(stream, 1))),
+        fused=tuple(keys.sized(f"D{place}", one) for place, one in enumerate(fused)),
+    )
+    d = c.int("hidden_size")
+    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
 
 
-def blueprint(s: Spec) -> Block:
-    of, names = s.traits, ("conv", "batch_norm")
-    stream = [of[f"stream.{place}"] for place in range(of["stream"] + 1)]
-    fused = [s.hidden, *(of[f"fused.{place}"] for place in range(of["stream"] + 1))]
+def blueprint(s: Spec[VitMatte]) -> Block:
+    names, stream, fused = ("conv", "batch_norm"), s.own.stream, [s.hidden, *s.own.fused]
     convs = {str(place): normed(into, out, 3, names=names) for place, (into, out) in enumerate(pairwise(stream))}
     blocks = {
         str(place): block(conv=normed(beside + into, out, 3, names=names))

@@ -16,7 +16,6 @@ from hfcount.keys.layers import (
     alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
     listing, mixed, of_two, own_heads, repeated, spelled, split,
 )
-from hfcount.keys.layout import on_page
 from hfcount.keys.listed import among, numbered
 from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank, wide_mamba2
 from hfcount.keys.model import (

@@ -2,16 +2,9 @@
 
 from collections.abc import Sequence
 
-from hfcount.parts.classic import fc
-from hfcount.parts.ffn import mlp
-from hfcount.parts.model import stack
 from hfcount.parts.norms import layer_norm
-from hfcount.parts.vision import convolution
-from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, block
-
-_SEEN = 64  # the width of a memory, for the layers that attend to it
 
 
 def feed_forward(inputs: int, width: int, outputs: int, depth: int, component: Component = "other") -> Block:
@@ -65,115 +58,3 @@ def frequencies(count: int, trained: bool = False) -> Block:
 def shared_frequencies(count: int) -> Tied:
     """The image's frequencies under the prompt encoder's name."""
     return Tied("shared_image_embedding.positional_embedding", (2, count), "embedding", name="positional_embedding")
-
-
-def mask_downsampler(s: Spec) -> Block:
-    """Convolutions that make a mask smaller, each by the same factor, and its channels more by the factor's square.
-
-    Tensors: layers of conv and layer_norm, final_conv.
-    """
-    of, stages, channels = s.traits, dict[str, Block](), 1
-    for number in range(of["mask_stages"]):
-        outputs = channels * of["mask_downsampler_stride"] * of["mask_downsampler_stride"]
-        conv = convolution(channels, outputs, of["mask_downsampler_kernel_size"])
-        stages[str(number)] = block(conv=conv, layer_norm=layer_norm(outputs))
-        channels = outputs
-    return block(layers=Block(stages), final_conv=convolution(channels, of["mask_downsampler_embed_dim"], 1))
-
-
-def memory_encoder(s: Spec) -> Block:
-    """Features and masks of a frame, fused and made narrower.
-
-    Tensors: mask_downsampler, feature_projection, memory_fuser, projection.
-    """
-    of, d, fused = s.traits, s.traits["memory_encoder_hidden_size"], s.traits["memory_fuser_embed_dim"]
-    wide = of["memory_fuser_intermediate_dim"]
-    fuser = block(
-        scale=Tensor((fused,)),
-        depthwise_conv=convolution(1, fused, of["memory_fuser_kernel_size"]),
-        layer_norm=layer_norm(fused),
-        pointwise_conv1=Linear(fused, wide, True),
-        pointwise_conv2=Linear(wide, fused, True),
-    )
-    return block(
-        "other",
-        mask_downsampler=mask_downsampler(s),
-        feature_projection=convolution(d, d, 1),
-        memory_fuser=block(layers=Repeat(Indices.below(of["memory_fuser_num_layers"]), fuser)),
-        projection=convolution(d, of["memory_encoder_output_channels"], 1),
-    )
-
-
-def memory_tokens(s: Spec) -> Block:
-    """What a video model learns besides its networks: for places and times of memories, and for what is not there."""
-    of, d, kept = s.traits, s.hidden, s.traits["memory_encoder_output_channels"]
-    return block(
-        "embedding",
-        no_memory_positional_encoding=Tensor((1, 1, d)),
-        memory_temporal_positional_encoding=Tensor((of["num_maskmem"], 1, 1, kept)),
-        no_object_pointer=Tensor((1, d)),
-        occlusion_spatial_embedding_parameter=Tensor((1, kept)) if of["occluded"] else None,
-    )
-
-
-def remembered(s: Spec) -> Block:
-    """What a video model has besides the image model.
-
-    Tensors: memory_attention, memory_encoder, those of `memory_tokens`, mask_downsample, object_pointer_proj,
-    temporal_positional_encoding_projection_layer, and with latents spatial_perceiver.
-    """
-    of, d, kept = s.traits, s.hidden, s.traits["memory_encoder_output_channels"]
-    width, inner, norm = of["width"], of["inner"], layer_norm(of["width"])
-
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
-        named = {"mlp": mlp(width, wide, up="up_proj", down="down_proj")}
-        return Block(
-            {
-                "self_attn": narrowed_attention(width, inner, "o_proj"),
-                "cross_attn_image": narrowed_attention(width, inner, "o_proj", memory=_SEEN),
-                **(named if of["latent"] else fc(width, wide, up="linear1", down="linear2")),
-                **block(layer_norm1=norm, layer_norm2=norm, layer_norm3=norm).children,
-            }
-        )
-
-    more = block(
-        memory_attention=block(layers=stack(s.layers, layer), layer_norm=norm),
-        memory_encoder=memory_encoder(s),
-        mask_downsample=block("other", weight=Tensor((1, 1, 4, 4)), bias=Tensor((1,))),
-        object_pointer_proj=feed_forward(d, d, d, 3),
-        temporal_positional_encoding_projection_layer=Linear(d, kept, True, "other") if of["pointed"] else None,
-        spatial_perceiver=_perceiver(s) if of["latent"] else None,
-    )
-    return Block({**more.children, **memory_tokens(s).children})
-
-
-def _perceiver(s: Spec) -> Block:
-    """Latents that attend to a memory, and among themselves (arXiv:2501.07256)."""
-    of, d, wide = (
-        s.traits,
-        s.traits["perceiver_resampler_hidden_size"],
-        s.traits["perceiver_resampler_mlp_intermediate_size"],
-    )
-    inner = of["perceiver_resampler_num_attention_heads"] * of["perceiver_resampler_attention_head_dim"]
-    into, norm = Linear(d, inner), layer_norm(d)
-    attention = block("attention", q_proj=into, k_proj=into, v_proj=into, o_proj=Linear(inner, d))
-    network = block(
-        layer_norm=norm, up_proj=Linear(d, wide, component="mlp"), down_proj=Linear(wide, d, component="mlp")
-    )
-    layer = block(
-        cross_attention=attention,
-        mlp=network,
-        self_attention=attention,
-        self_mlp=network,
-        layer_norm_input=norm,
-        layer_norm_latents=norm,
-        layer_norm_self=norm,
-    )
-    line, square = of["perceiver_resampler_num_latents"], of["perceiver_resampler_num_latents_2d"]
-    return block(
-        latents_1d=Tensor((line, d), component="embedding") if line else None,
-        latents_2d=Tensor((square, d), component="embedding") if square else None,
-        layers=Repeat(Indices.below(of["perceiver_resampler_num_layers"]), layer),
-        layer_norm=norm,
-    )
