@@ -4,7 +4,6 @@
 from hfcount.keys.attention import (
     Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
-from hfcount.keys.blocks import spelled_out
 from hfcount.keys.codecs import dac, product, ratios, seanet, semantic
 from hfcount.keys.backbones import features
 from hfcount.keys.compressed import compressing, hashed
@@ -26,7 +25,6 @@ from hfcount.keys.model import (
     sequence_to_sequence,
 )
 from hfcount.keys.modernbert import modernbert
-from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.speech import SPEECH_HEADS, UNHEARD, speech
