@@ -15,7 +15,7 @@ class RepViTLayer(Record):
     squeezed: int
 
 
-class Known(NamedTuple):
+class KnownRepViT(NamedTuple):
     """Whether its blocks are those of the first release, the width and the layers of each stage."""
 
     first: bool
@@ -34,14 +34,14 @@ class Known(NamedTuple):
 
 
 REPVITS = {
-    "repvit_m1": Known(True, (48, 96, 192, 384), (2, 2, 14, 2)),
-    "repvit_m2": Known(True, (64, 128, 256, 512), (2, 2, 12, 2)),
-    "repvit_m3": Known(True, (64, 128, 256, 512), (4, 4, 18, 2)),
-    "repvit_m0_9": Known(False, (48, 96, 192, 384), (2, 2, 14, 2)),
-    "repvit_m1_0": Known(False, (56, 112, 224, 448), (2, 2, 14, 2)),
-    "repvit_m1_1": Known(False, (64, 128, 256, 512), (2, 2, 12, 2)),
-    "repvit_m1_5": Known(False, (64, 128, 256, 512), (4, 4, 24, 4)),
-    "repvit_m2_3": Known(False, (80, 160, 320, 640), (6, 6, 34, 2)),
+    "repvit_m1": KnownRepViT(True, (48, 96, 192, 384), (2, 2, 14, 2)),
+    "repvit_m2": KnownRepViT(True, (64, 128, 256, 512), (2, 2, 12, 2)),
+    "repvit_m3": KnownRepViT(True, (64, 128, 256, 512), (4, 4, 18, 2)),
+    "repvit_m0_9": KnownRepViT(False, (48, 96, 192, 384), (2, 2, 14, 2)),
+    "repvit_m1_0": KnownRepViT(False, (56, 112, 224, 448), (2, 2, 14, 2)),
+    "repvit_m1_1": KnownRepViT(False, (64, 128, 256, 512), (2, 2, 12, 2)),
+    "repvit_m1_5": KnownRepViT(False, (64, 128, 256, 512), (4, 4, 24, 4)),
+    "repvit_m2_3": KnownRepViT(False, (80, 160, 320, 640), (6, 6, 34, 2)),
 }
 
 

@@ -17,7 +17,7 @@ class ResNetLayer(Record):
     inner: int
 
 
-class Known(NamedTuple):
+class KnownResNet(NamedTuple):
     """Whether it has bottlenecks, the layers of each stage, the width of the first bottleneck."""
 
     deep: bool
@@ -35,15 +35,15 @@ class Known(NamedTuple):
 
 
 RESNETS = {
-    "resnet18": Known(False, (2, 2, 2, 2)),
-    "resnet34": Known(False, (3, 4, 6, 3)),
-    "resnet26": Known(True, (2, 2, 2, 2)),
-    "resnet50": Known(True, (3, 4, 6, 3)),
-    "resnet101": Known(True, (3, 4, 23, 3)),
-    "resnet152": Known(True, (3, 8, 36, 3)),
-    "resnet200": Known(True, (3, 24, 36, 3)),
-    "wide_resnet50_2": Known(True, (3, 4, 6, 3), 128),
-    "wide_resnet101_2": Known(True, (3, 4, 23, 3), 128),
+    "resnet18": KnownResNet(False, (2, 2, 2, 2)),
+    "resnet34": KnownResNet(False, (3, 4, 6, 3)),
+    "resnet26": KnownResNet(True, (2, 2, 2, 2)),
+    "resnet50": KnownResNet(True, (3, 4, 6, 3)),
+    "resnet101": KnownResNet(True, (3, 4, 23, 3)),
+    "resnet152": KnownResNet(True, (3, 8, 36, 3)),
+    "resnet200": KnownResNet(True, (3, 24, 36, 3)),
+    "wide_resnet50_2": KnownResNet(True, (3, 4, 6, 3), 128),
+    "wide_resnet101_2": KnownResNet(True, (3, 4, 23, 3), 128),
 }
 
 
@@ -55,7 +55,7 @@ class ResNet(Record):
     stem: int
 
     @classmethod
-    def known(cls, known: Known, channels: int) -> "ResNet":
+    def known(cls, known: KnownResNet, channels: int) -> "ResNet":
         """One that reads images of so many channels."""
         return cls(deep=known.deep, num_channels=sized("C", channels), stem=sized("d0", _STEM))
 

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Record, Sizes, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 # transformers 5.23: modeling_florence2.py
@@ -23,7 +23,7 @@ class Entry(Record):
     prenorm: bool
 
 
-class FlorenceVision(Sizes):
+class FlorenceVision(Record):
     """What DaViT alone has; `entries` are those of its stages."""
 
     in_channels: int
@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[FlorenceVision]:
         Entry(patch_size=keys.sized(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
         for number, _ in enumerate(layers)
     )
-    own, d = FlorenceVision.read(c, in_channels=channels, entries=entries), layers[-1].layer.width
+    own, d = FlorenceVision(in_channels=channels, entries=entries), layers[-1].layer.width
     return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, uncounted=keys.COARSER).having(own)
 
 

@@ -9,7 +9,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, led
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention
-from hfcount.spec import Record, Sizes, Spec
+from hfcount.spec import Record, Spec
 from hfcount.tree.dims import scaled
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -36,7 +36,7 @@ class HieraDecoder(Record):
     fused: tuple[tuple[int, ...], ...]
 
 
-class Hiera(Sizes):
+class Hiera(Record):
     """What Hiera alone has; `high` and `wide` are the sides of a patch, `stem` whether its output is given out."""
 
     num_channels: int
@@ -74,7 +74,7 @@ def spec(c: Config) -> Spec[Hiera]:
         )
         wider = scaled(ratio, "mlp_ratio", narrow)
         decoder = HieraDecoder(depth=depth, hidden=narrow, rows=prod(last), pixels=pixels, wide=wider, fused=fused)
-    own = Hiera.read(c, num_channels=channels, high=high, wide=wide, stem=0 in seen, decoder=decoder)
+    own = Hiera(num_channels=channels, high=high, wide=wide, stem=0 in seen, decoder=decoder)
     return keys.imaging(c, layers, known, hidden=d, positions=prod(places), uncounted=keys.COARSER).having(own)
 
 

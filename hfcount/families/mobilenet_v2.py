@@ -3,11 +3,12 @@
 from itertools import pairwise
 
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import inverted, normed
+from hfcount.parts.convolution import normed
 from hfcount.parts.segmentation import labelling
-from hfcount.spec import Record, Sizes, Spec, flag, size, told
+from hfcount.spec import Sizes, Spec, flag, size, told
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v2",)  # transformers 5.23: modeling_mobilenet_v2.py
@@ -18,13 +19,6 @@ _WIDTHS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 32
 _STEM, _LAST, _POOLED = 32, 1280, 256
 
 
-class Neck(Record):
-    """Channels between layers, and what a layer that begins with them widens them to."""
-
-    width: int
-    wide: int
-
-
 def _width(c: Config, symbol: str, base: int) -> int:
     factor, step, least = c.number("depth_multiplier"), c.int("depth_divisible_by"), c.int("min_depth")
     made = keys.rounded(round(base * factor), step, least)
@@ -32,13 +26,9 @@ def _width(c: Config, symbol: str, base: int) -> int:
 
 
 def _necks(c: Config) -> tuple[Neck, ...]:
-    ratio, found = c.number("expand_ratio"), list[Neck]()
-    for number, base in enumerate(_WIDTHS):
-        own = _width(c, f"C{number}", base)
-        wide = keys.rounded(round(own * ratio), c.int("depth_divisible_by"), c.int("min_depth"))
-        widened = keys.worked(c, f"E{number}", wide, f"C{number} · {{expand_ratio}}, rounded")
-        found.append(Neck(width=own, wide=widened))
-    return tuple(found)
+    step, least = c.int("depth_divisible_by"), c.int("min_depth")
+    widths = [_width(c, f"C{number}", base) for number, base in enumerate(_WIDTHS)]
+    return tuple(Neck.read(c, number, width, step=step, least=least) for number, width in enumerate(widths))
 
 
 class MobilenetV2(Sizes):
@@ -63,7 +53,7 @@ def blueprint(s: Spec[MobilenetV2]) -> Block:
     of, layers = s.own, dict[str, Block]()
     stem, last = of.stem, of.necks[-1].width
     for number, (before, after) in enumerate(pairwise(of.necks)):
-        layers[str(number)] = inverted(before.width, before.wide, after.width)
+        layers[str(number)] = before.tensors(after.width)
     first = block(
         first_conv=normed(of.num_channels, stem, 3),
         expand_1x1=None if of.first_layer_is_expansion else normed(stem, stem, 1),

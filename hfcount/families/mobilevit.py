@@ -1,13 +1,14 @@
 """MobileViT: inverted residuals, and attention between convolutions (arXiv:2110.02178)."""
 
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.convolution import conv, normed
 from hfcount.parts.segmentation import deeplab
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Record, Sizes, Spec, size
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -16,13 +17,6 @@ IGNORED = ("image_size", "patch_size", "output_stride", "atrous_rates", "semanti
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation="semantic_segmentation")
 _DEPTHS = (2, 4, 3)
-
-
-class Neck(Record):
-    """Channels between layers, and what a layer that begins with them widens them to."""
-
-    width: int
-    wide: int
 
 
 class MobileViT(Sizes):
@@ -35,16 +29,13 @@ class MobileViT(Sizes):
 
 
 def spec(c: Config) -> Spec[MobileViT]:
-    ratio, count = c.number("expand_ratio"), len(_DEPTHS)
+    c.number("expand_ratio")  # which the necks read, too
+    count = len(_DEPTHS)
     widths = keys.each(c, "hidden_sizes", count, "d")
     heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, depths=_DEPTHS)
-    necks = list[Neck]()
-    for number, neck in enumerate(keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C"), 1):
-        wide = keys.rounded(round(neck * ratio), 8)
-        expanded = keys.worked(c, f"E{number}", wide, f"C{number} · {{expand_ratio}}, rounded")
-        necks.append(Neck(width=neck, wide=expanded))
-    own = MobileViT.read(c, necks=tuple(necks))
+    necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
+    own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
     last = keys.sized("d", c.ints("neck_hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
 
@@ -54,7 +45,7 @@ def blueprint(s: Spec[MobileViT]) -> Block:
     necks = [neck.width for neck in of.necks]
 
     def narrowed(number: int, after: int) -> Block:
-        return inverted(necks[number], of.necks[number].wide, necks[after])
+        return of.necks[number].tensors(necks[after])
 
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1, 2)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}

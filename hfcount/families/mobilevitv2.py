@@ -1,12 +1,13 @@
 """MobileViTV2: MobileViT with linear attention, all of it scaled by one factor (arXiv:2206.02680)."""
 
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.convolution import conv, normed
 from hfcount.parts.segmentation import deeplab
-from hfcount.spec import Layer, Record, Sizes, Spec, size
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
@@ -16,13 +17,6 @@ IGNORED = ("image_size", "patch_size", "output_stride", "atrous_rates", "semanti
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation="semantic_segmentation")
 _CHANNELS = (32, 64, 128, 256, 384, 512)  # before they are scaled
-
-
-class Neck(Record):
-    """Channels between layers, and what a layer that begins with them widens them to."""
-
-    width: int
-    wide: int
 
 
 class MobileViTV2(Sizes):
@@ -35,7 +29,7 @@ class MobileViTV2(Sizes):
 
 
 def spec(c: Config) -> Spec[MobileViTV2]:
-    factor, ratio = c.number("width_multiplier"), c.number("expand_ratio")
+    factor, _ = c.number("width_multiplier"), c.number("expand_ratio")
     depths, channels = keys.each(c, "n_attn_blocks", 3), c.int("num_channels")
 
     def scaled(symbol: str, base: int, step: int = 8) -> int:
@@ -56,9 +50,7 @@ def spec(c: Config) -> Spec[MobileViTV2]:
         if not number:  # the first is kept between 16 and 64
             first = keys.rounded(max(16, min(64, base * factor)), 8, 16)
             neck = keys.worked(c, "C0", first, f"{base} · {{width_multiplier}}, rounded")
-        expanded = keys.rounded(round(neck * ratio), 8)
-        expanded = keys.worked(c, f"E{number}", expanded, f"C{number} · {{expand_ratio}}, rounded")
-        necks.append(Neck(width=neck, wide=expanded))
+        necks.append(Neck.read(c, number, neck))
     own = MobileViTV2.read(c, num_channels=keys.sized("C", channels), necks=tuple(necks))
     return keys.imaging(c, layers, _HEADS, hidden=necks[-1].width, uncounted=keys.COARSER).having(own)
 
@@ -67,7 +59,7 @@ def blueprint(s: Spec[MobileViTV2]) -> Block:
     of, necks = s.own, [neck.width for neck in s.own.necks]
 
     def narrowed(number: int, after: int) -> Block:
-        return inverted(necks[number], of.necks[number].wide, necks[after])
+        return of.necks[number].tensors(necks[after])
 
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1,)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}

@@ -1,11 +1,9 @@
 """ResNet and Swin as timm builds and names them, from the name alone (arXiv:1512.03385, arXiv:2103.14030)."""
 
-from typing import NamedTuple
-
 from hfcount import keys
-from hfcount.components.resnets import RESNETS, ResNet
-from hfcount.components.resnets import Known as KnownResNet
+from hfcount.components.resnets import RESNETS, KnownResNet, ResNet
 from hfcount.errors import UnknownArchitecture
+from hfcount.keys.timm_features import SWINS, KnownSwin
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, mlp, stack
 from hfcount.parts.convolution import frozen
@@ -18,31 +16,6 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("timm_backbone",)  # its names are those of timm 1.0, models/resnet.py
 IGNORED = ("output_stride", "stage_names", "use_pretrained_backbone", "img_size", "always_partition")
 
-
-class Known(NamedTuple):
-    """A Swin (arXiv:2103.14030).
-
-    Args:
-        width: of its first stage.
-        third: the number of layers in its third stage; the others have two.
-        heads: of its first stage.
-        window: the side of its windows.
-    """
-
-    width: int
-    third: int
-    heads: int
-    window: int
-
-
-_SWINS = {
-    "swin_tiny_patch4_window7_224": Known(96, 6, 3, 7),
-    "swin_small_patch4_window7_224": Known(96, 18, 3, 7),
-    "swin_base_patch4_window7_224": Known(128, 18, 4, 7),
-    "swin_base_patch4_window12_384": Known(128, 18, 4, 12),
-    "swin_large_patch4_window7_224": Known(192, 18, 6, 7),
-    "swin_large_patch4_window12_384": Known(192, 18, 6, 12),
-}
 _STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
 
 
@@ -69,15 +42,15 @@ class TimmBackbone(Record):
 def spec(c: Config) -> Spec[TimmBackbone]:
     name = c.str("backbone")
     stem, features = name.rpartition("/")[2].partition(".")[0], c.bool("features_only", default=True)
-    if not features or stem not in {*RESNETS, *_SWINS}:
+    if not features or stem not in {*RESNETS, *SWINS}:
         raise UnknownArchitecture(
             f"{c.where}: backbone {printable(name, 60)} is a model of timm, of which only these are described, as they"
-            f" give features: {', '.join((*RESNETS, *_SWINS))}."
+            f" give features: {', '.join((*RESNETS, *SWINS))}."
         )
-    return _swin_features(c, _SWINS[stem]) if stem in _SWINS else _resnet_features(c, RESNETS[stem])
+    return _swin_features(c, SWINS[stem]) if stem in SWINS else _resnet_features(c, RESNETS[stem])
 
 
-def _swin_features(c: Config, known: Known) -> Spec[TimmBackbone]:
+def _swin_features(c: Config, known: KnownSwin) -> Spec[TimmBackbone]:
     """A Swin of timm that gives features; stages behind the last one asked for are not built."""
     places = c.ints("out_indices", default=(-1,), least=1)
     found = [place % _STAGES for place in places]
@@ -92,7 +65,7 @@ def _swin_features(c: Config, known: Known) -> Spec[TimmBackbone]:
     own = TimmBackbone(network=Swin(window_size=window), wrapped=not c.nested)
     patches = Patches(side=keys.sized("P", _SIDE), channels=c.int("num_channels", default=3))
     d = layers[-1].layer.width
-    asked = {"window_size": window}  # by omdet_turbo
+    asked = {"window_size": window}  # which omdet_turbo looks up
     whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches, traits=asked)
     return whole.but(features=tuple(one.layer.width for one in layers)).having(own)
 

@@ -43,49 +43,6 @@ class Vit(Record):
 Network = Vit | ResNet | RepViT | PerceptionEncoder | FastViT
 
 
-def spec(c: Config) -> Spec[Network]:
-    name = c.str("architecture").partition(".")[0]  # without the name of its weights
-    if name in PERCEPTION_ENCODERS:
-        return perception_encoder(c, name, _HEADS).but(labels=_labels(c))
-    if name in FAST_VITS:
-        return fast_vit(c, name, _HEADS).but(labels=_labels(c))
-    plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
-    if not plain and name not in RESNETS and name not in REPVITS:
-        raise UnknownArchitecture(
-            f"{c.where}: {printable(name, 60)} is a model of timm, and its config does not tell how it is built."
-            f" Described are {', '.join((*RESNETS, *REPVITS, *PERCEPTION_ENCODERS, *FAST_VITS))} and ViTs such as"
-            " vit_base_patch16_224."
-        )
-    asked = _asked(c, int(name in RESNETS), 0 if plain else 4)
-    whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
-    if asked.features and whole.head != "base":
-        raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
-    return whole.but(labels=_labels(c))
-
-
-def _plain(c: Config, named: re.Match[str], asked: "_Asked") -> Spec[Network]:
-    """A plain ViT, by the size, the side of a patch and of an image in its name."""
-    width, heads, count = _VITS[named[1]]
-    d, side = keys.sized("d", width), keys.sized("P", int(named[2]))
-    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=4 * d, bias=True))
-    grid = int(named[3]) // side
-    patches, layers = Patches(side=side, channels=keys.sized("C", asked.channels)), keys.alike(layer, count)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=grid * grid + 1, patches=patches).having(Vit())
-
-
-def _staged(c: Config, name: str, asked: "_Asked") -> Spec[Network]:
-    """A ResNet or a RepViT, of the stages that are asked for."""
-    if name in RESNETS:
-        network = ResNet.known(RESNETS[name], asked.channels)
-        stages = RESNETS[name].layers(asked.last)
-        hidden = stages[-1].layer.width if stages else network.stem
-        return keys.imaging(c, stages, _HEADS, hidden=hidden, uncounted=keys.COARSER).having(network)
-    known, channels = REPVITS[name], keys.sized("C", asked.channels)
-    stages = known.layers(asked.last)
-    whole = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
-    return whole.having(RepViT(first=known.first, features=asked.features, num_channels=channels))
-
-
 class _Asked(NamedTuple):
     """What model_args asks of timm: whether only features, how many stages up to the last of them, which channels."""
 
@@ -116,6 +73,49 @@ def _asked(c: Config, stem: int, stages: int) -> _Asked:
     if any(not -count <= place < count for place in places):
         raise inner.error(f"out_indices must be below {count}.", "out_indices")
     return _Asked(features, max(int(place) % count for place in places) + 1 - stem, channels)
+
+
+def spec(c: Config) -> Spec[Network]:
+    name = c.str("architecture").partition(".")[0]  # without the name of its weights
+    if name in PERCEPTION_ENCODERS:
+        return perception_encoder(c, name, _HEADS).but(labels=_labels(c))
+    if name in FAST_VITS:
+        return fast_vit(c, name, _HEADS).but(labels=_labels(c))
+    plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
+    if not plain and name not in RESNETS and name not in REPVITS:
+        raise UnknownArchitecture(
+            f"{c.where}: {printable(name, 60)} is a model of timm, and its config does not tell how it is built."
+            f" Described are {', '.join((*RESNETS, *REPVITS, *PERCEPTION_ENCODERS, *FAST_VITS))} and ViTs such as"
+            " vit_base_patch16_224."
+        )
+    asked = _asked(c, int(name in RESNETS), 0 if plain else 4)
+    whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
+    if asked.features and whole.head != "base":
+        raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
+    return whole.but(labels=_labels(c))
+
+
+def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:
+    """A plain ViT, by the size, the side of a patch and of an image in its name."""
+    width, heads, count = _VITS[named[1]]
+    d, side = keys.sized("d", width), keys.sized("P", int(named[2]))
+    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=4 * d, bias=True))
+    grid = int(named[3]) // side
+    patches, layers = Patches(side=side, channels=keys.sized("C", asked.channels)), keys.alike(layer, count)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=grid * grid + 1, patches=patches).having(Vit())
+
+
+def _staged(c: Config, name: str, asked: _Asked) -> Spec[Network]:
+    """A ResNet or a RepViT, of the stages that are asked for."""
+    if name in RESNETS:
+        network = ResNet.known(RESNETS[name], asked.channels)
+        stages = RESNETS[name].layers(asked.last)
+        hidden = stages[-1].layer.width if stages else network.stem
+        return keys.imaging(c, stages, _HEADS, hidden=hidden, uncounted=keys.COARSER).having(network)
+    known, channels = REPVITS[name], keys.sized("C", asked.channels)
+    stages = known.layers(asked.last)
+    whole = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
+    return whole.having(RepViT(first=known.first, features=asked.features, num_channels=channels))
 
 
 def _labels(c: Config) -> int:
