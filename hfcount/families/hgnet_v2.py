@@ -86,8 +86,8 @@ def blueprint(s: Spec[HgnetV2]) -> Block:
         return block(layers=layers, aggregation=Block(joined))
 
     for number, part in enumerate(s.layers):
-        one, count = part.layer, part.indices.count
-        own, before, d = one.sizes(HgnetV2Layer), one.sizes(HgnetV2Layer).inputs, one.width
+        one, own, count = part.layer, part.layer.sizes(HgnetV2Layer), part.indices.count
+        before, d = own.inputs, one.width
         coarser = layer(before, before, 3, before, active=False) if own.downsample else None
         blocks = led(count, joining(before, one), joining(d, one)) if count else None
         stages[str(number)] = block(downsample=coarser, blocks=blocks)

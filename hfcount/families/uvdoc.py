@@ -97,10 +97,8 @@ def _backbone(of: UvdocBackbone) -> Block:
     side = of.kernel_size
 
     def residual(one: Convolution) -> Block:
-        first, last = (
-            normed(one.inputs, one.outputs, side, bias=True),
-            normed(one.outputs, one.outputs, side, bias=True),
-        )
+        first = normed(one.inputs, one.outputs, side, bias=True)
+        last = normed(one.outputs, one.outputs, side, bias=True)
         return block(conv_down=first if one.coarser else None, conv_start=first, conv_final=last)
 
     def numbered(build: Callable[[Convolution], Block], group: tuple[Convolution, ...]) -> Block:
