@@ -8,7 +8,7 @@ from hfcount.parts.conversions import VIT
 from hfcount.parts.layers import altered
 from hfcount.parts.segmentation import Heads, finer
 from hfcount.parts.vision import patch_convolution, vit_attention, vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beit", "data2vec-vision")  # transformers 5.23: modeling_beit.py, modeling_data2vec_vision.py
@@ -30,41 +30,48 @@ SPELLINGS = {
     r"(_head\..*)\bconv\.weight$": r"\1convolution.weight",
 }
 
-_SWITCHES = "use_mask_token use_relative_position_bias use_shared_relative_position_bias add_fpn auxiliary_concat_input"
 _HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation="semantic_segmentation")
 _MORE = keys.named(_HEADS, ForMaskedImageModeling="masked_image", Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Beit(Sizes):
+    """What BEiT alone has; `scales` are those that the head pools, `grid` the patches along a side of an image."""
+
+    use_mask_token: bool = flag(absent=False)
+    use_relative_position_bias: bool = flag(absent=False)
+    use_shared_relative_position_bias: bool = flag(absent=False)
+    add_fpn: bool = flag(absent=False)
+    auxiliary_concat_input: bool = flag(absent=False)
+    use_mean_pooling: bool = flag(absent=True)
+    use_auxiliary_head: bool = flag(absent=True)
+    scaled: bool = told(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
+    scales: int = told(lambda c: keys.sized("N_p", c.length("pool_scales") or 0))
+    auxiliary_channels: int = size("d_a")
+    auxiliary_num_convs: int = size("N_a", minimum=0)
+    grid: int
+
+
+def spec(c: Config) -> Spec[Beit]:
     d, first, side = c.int("hidden_size"), c.family == "beit", keys.grid(c)
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, uneven="run" if first else "refused", own_width=first)
-    traits = {
-        **{name: c.bool(name, default=False) for name in _SWITCHES.split()},
-        **{name: c.bool(name, default=True) for name in ("use_mean_pooling", "use_auxiliary_head")},
-        "scaled": c.number("layer_scale_init_value", zero=True) > 0,
-        "scales": keys.sized("N_p", c.length("pool_scales") or 0),
-        "auxiliary_channels": keys.sized("d_a", c.int("auxiliary_channels")),
-        "auxiliary_num_convs": keys.sized("N_a", c.int("auxiliary_num_convs", minimum=0)),
-        "grid": side,
-    }
+    own = Beit.read(c, grid=side)
     rows = side * side + 1 if c.bool("use_absolute_position_embeddings", default=False) else None
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, patches = _MORE if first else _HEADS, keys.patches(c)
     words = c.int("vocab_size") if first else 0
-    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches, traits=traits)
-    return whole.but(vocab=words if whole.head == "masked_image" else 0)
+    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
+    return whole.but(vocab=words if whole.head == "masked_image" else 0).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, first, head = s.hidden, s.traits, s.family == "beit", s.head
-    side, token, norm = 2 * of["grid"] - 1, Tensor((1, 1, d)), layer_norm(d)
-    scale, heads = Tensor((d,)) if of["scaled"] else None, s.layers[0].layer.attention.heads
+def blueprint(s: Spec[Beit]) -> Block:
+    d, of, first, head = s.hidden, s.own, s.family == "beit", s.head
+    side, token, norm = 2 * of.grid - 1, Tensor((1, 1, d)), layer_norm(d)
+    scale, heads = Tensor((d,)) if of.scaled else None, s.layers[0].layer.attention.heads
     # The last three rows are of the first token: to patches, from them, and to itself.
     relative = block("attention", relative_position_bias_table=Tensor((side * side + 3, heads)))
-    own, shared = (
-        relative if of[name] else None for name in ("use_relative_position_bias", "use_shared_relative_position_bias")
-    )
+    own = relative if of.use_relative_position_bias else None
+    shared = relative if of.use_shared_relative_position_bias else None
 
     def layer(one: Layer) -> Block:
         attention = vit_attention(d, one.attention, key_bias=False, relative_position_bias=own)
@@ -73,12 +80,12 @@ def blueprint(s: Spec) -> Block:
     embeddings = block(
         "embedding",
         cls_token=token,
-        mask_token=token if of["use_mask_token"] else None,
+        mask_token=token if of.use_mask_token else None,
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions, d)) if s.positions else None,
     )
     pooled = head == "image_classification" or (first and head == "base")
-    mean = of["use_mean_pooling"]
+    mean = of.use_mean_pooling
     body = block(
         embeddings=embeddings,
         encoder=block(layer=stack(s.layers, layer), relative_position_bias=shared),
@@ -89,13 +96,13 @@ def blueprint(s: Spec) -> Block:
         # Only what is stored under these two names keeps them without the base model's prefix.
         kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
         rest = block(layernorm=None if mean else norm, encoder=block(relative_position_bias=shared) if shared else None)
-        return altered(kept, beit=rest if rest.children else None, **(finer(d) if of["add_fpn"] else {}))
+        return altered(kept, beit=rest if rest.children else None, **(finer(d) if of.add_fpn else {}))
     made = Heads(s.labels, later=not first)
-    more = made.fcn(d, of["auxiliary_channels"], of["auxiliary_num_convs"], bool(of["auxiliary_concat_input"]))
+    more = made.fcn(d, of.auxiliary_channels, of.auxiliary_num_convs, of.auxiliary_concat_input)
     places = block(
         **finer(d),
-        decode_head=made.uper((d,) * 4, d, of["scales"]),
-        auxiliary_head=more if of["use_auxiliary_head"] else None,
+        decode_head=made.uper((d,) * 4, d, of.scales),
+        auxiliary_head=more if of.use_auxiliary_head else None,
     )
     words, labels = Linear(d, s.vocab, True, "lm_head"), block(classifier=classifier(s))
     masked = block(layernorm=norm, lm_head=words)

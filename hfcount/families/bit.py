@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, led
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, size
 from hfcount.tree.dims import origin
 from hfcount.tree.nodes import Block, block
 
@@ -15,7 +15,21 @@ IGNORED = ("out_indices", "num_groups", "embedding_dynamic_padding", "output_str
 _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class BitLayer(Record):
+    """What a layer of BiT alone has: `narrow` channels inside."""
+
+    narrow: int
+
+
+class Bit(Sizes):
+    """What BiT alone has; `first` says whether normalisation comes before each convolution."""
+
+    num_channels: int = size("C")
+    embedding_size: int = size("d0")
+    first: bool
+
+
+def spec(c: Config) -> Spec[Bit]:
     given, kind = c.ints("hidden_sizes"), c.str("layer_type", default="preactivation")
     if kind not in ("preactivation", "bottleneck"):
         said = f"layer_type is {kind!r}, and must be preactivation or bottleneck."
@@ -26,23 +40,19 @@ def spec(c: Config) -> Spec:
         for n, size in enumerate(given, 1)
     ]
     narrow = [keys.worked(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)]
-    layers = keys.stages(c, widths[: c.length("depths")], traits={"narrow": narrow})
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "embedding_size": keys.sized("d0", c.int("embedding_size")),
-        "first": kind == "preactivation",
-    }
+    layers = keys.stages(c, widths[: c.length("depths")], own=[BitLayer(narrow=inside) for inside in narrow])
+    own = Bit.read(c, first=kind == "preactivation")
     last = keys.sized("d", given[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
-    return whole.but(features=(traits["embedding_size"], *(one.layer.width for one in layers)))
+    whole = keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER)
+    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, before = s.traits, s.traits["embedding_size"]
+def blueprint(s: Spec[Bit]) -> Block:
+    of, before = s.own, s.own.embedding_size
 
     def layer(inputs: int, narrow: int, d: int, first: bool) -> Block:
-        way = (inputs, narrow, narrow) if of["first"] else (narrow, narrow, d)
-        shorter = block(conv=conv(inputs, d, 1), norm=None if of["first"] else layer_norm(d))
+        way = (inputs, narrow, narrow) if of.first else (narrow, narrow, d)
+        shorter = block(conv=conv(inputs, d, 1), norm=None if of.first else layer_norm(d))
         return block(
             downsample=shorter if first else None,
             norm1=layer_norm(way[0]),
@@ -55,13 +65,13 @@ def blueprint(s: Spec) -> Block:
 
     stages = dict[str, Block]()
     for number, part in enumerate(s.layers):
-        d, narrow, count = part.layer.width, part.layer.traits["narrow"], part.indices.count
+        d, narrow, count = part.layer.width, part.layer.sizes(BitLayer).narrow, part.indices.count
         layers = led(count, layer(before, narrow, d, True), layer(d, narrow, d, False)) if count else None
         stages[str(number)] = block(layers=layers)
         before = d
-    first = of["embedding_size"]
-    stem = block(convolution=conv(of["num_channels"], first, 7), norm=None if of["first"] else layer_norm(first))
-    norm = layer_norm(s.hidden) if of["first"] else None
+    first = of.embedding_size
+    stem = block(convolution=conv(of.num_channels, first, 7), norm=None if of.first else layer_norm(first))
+    norm = layer_norm(s.hidden) if of.first else None
     body = block(embedder=stem, encoder=block(stages=Block(stages)), norm=norm)
     if s.head == "backbone":
         return block(bit=body)

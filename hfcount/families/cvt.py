@@ -7,7 +7,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, normed
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size
 from hfcount.tree.dims import scaled
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -26,7 +26,23 @@ IGNORED = (
 _HEADS = ("ForImageClassification", "Model")
 
 
-def spec(c: Config) -> Spec:
+class CvtLayer(Record):
+    """What a layer of CvT alone has: kernels, and whether projections have biases, a token or convolutions."""
+
+    kernel: int
+    patch_size: int
+    biased: bool
+    token: bool
+    convolved: bool
+
+
+class Cvt(Sizes):
+    """What CvT alone has."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[Cvt]:
     depths = c.ints("depth")
     count = len(depths)
     widths, ratios = keys.each(c, "embed_dim", count, "d"), c.entries("mlp_ratio")[:count]
@@ -37,30 +53,28 @@ def spec(c: Config) -> Spec:
             f"depth names {count:,} stages, and other lists do not fit that.", "depth", "Correct one of them."
         )
     wide = [scaled(ratio, f"mlp_ratio[{n}]", d) for n, (ratio, d) in enumerate(zip(ratios, widths, strict=True))]
-    own: dict[str, list[int]] = {
-        "kernel": keys.each(c, "kernel_qkv", count, "w"),
-        "patch_size": keys.each(c, "patch_sizes", count, "P"),
-        "biased": list(map(bool, biases)),
-        "token": list(map(bool, tokens)),
-        "convolved": [way == "dw_bn" for way in ways],
-    }
+    kernels, sides = keys.each(c, "kernel_qkv", count, "w"), keys.each(c, "patch_sizes", count, "P")
+    sizes = [
+        CvtLayer(kernel=kernel, patch_size=side, biased=bool(biased), token=bool(token), convolved=way == "dw_bn")
+        for kernel, side, biased, token, way in zip(kernels, sides, biases, tokens, ways, strict=True)
+    ]
     heads = keys.each(c, "num_heads", count)
-    layers = keys.stages(c, widths, wide, heads, uneven="built", depths=depths, traits=own)
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, keys.sized("d", c.ints("embed_dim")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    layers = keys.stages(c, widths, wide, heads, uneven="built", depths=depths, own=sizes)
+    own, d = Cvt.read(c), keys.sized("d", c.ints("embed_dim")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    before, stages = s.traits["num_channels"], dict[str, Block]()
+def blueprint(s: Spec[Cvt]) -> Block:
+    before, stages = s.own.num_channels, dict[str, Block]()
     for number, part in enumerate(s.layers):
-        of = part.layer.traits
+        of = part.layer.sizes(CvtLayer)
         d = part.layer.width
         embedding = block(
-            "embedding", projection=conv(before, d, of["patch_size"], bias=True), normalization=layer_norm(d)
+            "embedding", projection=conv(before, d, of.patch_size, bias=True), normalization=layer_norm(d)
         )
         stages[str(number)] = block(
             embedding=block(convolution_embeddings=embedding),
-            cls_token=Tensor((1, 1, s.hidden), component="embedding") if of["token"] else None,
+            cls_token=Tensor((1, 1, s.hidden), component="embedding") if of.token else None,
             layers=stack((part,), _layer),
         )
         before = d
@@ -69,9 +83,9 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    d, of = one.width, one.traits
-    mixed = block(convolution_projection=normed(d, d, of["kernel"], groups=d)) if of["convolved"] else None
-    into, names = Linear(d, d, bool(of["biased"])), ("query", "key", "value")
+    d, of = one.width, one.sizes(CvtLayer)
+    mixed = block(convolution_projection=normed(d, d, of.kernel, groups=d)) if of.convolved else None
+    into, names = Linear(d, d, of.biased), ("query", "key", "value")
     own = block(
         **{f"convolution_projection_{name}": mixed for name in names}, **{f"projection_{name}": into for name in names}
     )

@@ -7,7 +7,7 @@ from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinat",)  # transformers 5.23: modeling_dinat.py
@@ -16,36 +16,45 @@ IGNORED = ("patch_size", "num_layers", "hidden_size", "dilations")
 _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class DinatLayer(Record):
+    """What a layer of DiNAT alone has: whether its stage is given out."""
+
+    shown: bool
+
+
+class Dinat(Sizes):
+    """What DiNAT alone has; `stem` says whether what the stem makes is given out."""
+
+    num_channels: int = size("C")
+    kernel_size: int = size("w")
+    scaled: bool = told(lambda c: c.number("layer_scale_init_value", default=0.0, zero=True) > 0)
+    stem: bool
+
+
+def spec(c: Config) -> Spec[Dinat]:
     first, count = c.int("embed_dim"), len(c.ints("depths"))
     widths = [first * 2 ** min(number, 32) for number in range(count)]
     heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
-    shown = {"shown": [number + 1 in seen for number in range(count)]}
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, traits=shown)
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "kernel_size": keys.sized("w", c.int("kernel_size")),
-        "scaled": c.number("layer_scale_init_value", default=0.0, zero=True) > 0,
-        "stem": 0 in seen,
-    }
-    d = layers[-1].layer.width
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    shown = [DinatLayer(shown=number + 1 in seen) for number in range(count)]
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, own=shown)
+    own, d = Dinat.read(c, stem=0 in seen), layers[-1].layer.width
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, first, levels, shown = s.traits, s.layers[0].layer.width, dict[str, Block](), dict[str, Block]()
-    side, half = 2 * of["kernel_size"] - 1, first // 2
+def blueprint(s: Spec[Dinat]) -> Block:
+    of, first, levels, shown = s.own, s.layers[0].layer.width, dict[str, Block](), dict[str, Block]()
+    side, half = 2 * of.kernel_size - 1, first // 2
 
     def layer(one: Layer) -> Block:
         a, d = one.attention, one.width
         into = Linear(d, d, a.qkv_bias)
         own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
         attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
-        scale = Tensor((2, d)) if of["scaled"] else None
+        scale = Tensor((2, d)) if of.scaled else None
         return altered(vit_layer(d, one), attention=attention, layer_scale_parameters=scale)
 
-    if of["stem"]:
+    if of.stem:
         shown["stem"] = layer_norm(first)
     for number, part in enumerate(s.layers):
         d = part.layer.width
@@ -53,9 +62,9 @@ def blueprint(s: Spec) -> Block:
         levels[str(number)] = block(
             layers=stack((part,), layer), downsample=coarser if number < len(s.layers) - 1 else None
         )
-        if part.layer.traits["shown"]:
+        if part.layer.sizes(DinatLayer).shown:
             shown[f"stage{number + 1}"] = layer_norm(d)
-    steps = {"0": conv(of["num_channels"], half, 3, bias=True), "1": conv(half, first, 3, bias=True)}
+    steps = {"0": conv(of.num_channels, half, 3, bias=True), "1": conv(half, first, 3, bias=True)}
     embeddings = block("embedding", patch_embeddings=block(projection=Block(steps)), norm=layer_norm(first))
     body = block(embeddings=embeddings, encoder=block(levels=Block(levels)))
     if s.head == "backbone":

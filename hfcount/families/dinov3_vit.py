@@ -4,46 +4,45 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack, swiglu
 from hfcount.parts.vision import patch_convolution
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("dinov3_vit",)  # transformers 5.23: modeling_dinov3_vit.py
 IGNORED = ("out_indices", "apply_layernorm", "reshape_hidden_states", "return_class_token")
 SPELLINGS = {r"^layer\.": "model.layer."}
 
-_BIASES = ("query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias")
+
+class Dinov3Vit(Sizes):
+    """What DINOv3 alone has."""
+
+    query_bias: bool = flag(absent=True)
+    key_bias: bool = flag(absent=False)
+    value_bias: bool = flag(absent=True)
+    proj_bias: bool = flag(absent=True)
+    mlp_bias: bool = flag(absent=True)
+    num_register_tokens: int = size("n_r", absent=0, minimum=0)
+    use_gated_mlp: bool = flag(absent=False)
 
 
-def spec(c: Config) -> Spec:
-    switches = {name: c.bool(name, default=name != "key_bias") for name in _BIASES}
-    traits = {
-        "num_register_tokens": keys.sized("n_r", c.int("num_register_tokens", default=0, minimum=0)),
-        "use_gated_mlp": c.bool("use_gated_mlp", default=False),
-        **switches,
-    }
-    return keys.tower(
-        c,
-        patches=keys.patches(c),
-        further=keys.named(Backbone="base", Encoder="encoder"),
-        uneven="built",
-        traits=traits,
-    )
+def spec(c: Config) -> Spec[Dinov3Vit]:
+    own, further = Dinov3Vit.read(c), keys.named(Backbone="base", Encoder="encoder")
+    return keys.tower(c, patches=keys.patches(c), further=further, uneven="built").having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, scale, norm = s.hidden, s.traits, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
+def blueprint(s: Spec[Dinov3Vit]) -> Block:
+    d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
     attention = block(
         "attention",
-        q_proj=Linear(d, d, bool(of["query_bias"])),
-        k_proj=Linear(d, d, bool(of["key_bias"])),
-        v_proj=Linear(d, d, bool(of["value_bias"])),
-        o_proj=Linear(d, d, bool(of["proj_bias"])),
+        q_proj=Linear(d, d, of.query_bias),
+        k_proj=Linear(d, d, of.key_bias),
+        v_proj=Linear(d, d, of.value_bias),
+        o_proj=Linear(d, d, of.proj_bias),
     )
 
     def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, bool(of["mlp_bias"])
+        width, bias = one.dense.width, of.mlp_bias
         plain = mlp(d, width, bias, up="up_proj", down="down_proj")
-        network = swiglu(d, width, bias) if of["use_gated_mlp"] else plain
+        network = swiglu(d, width, bias) if of.use_gated_mlp else plain
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
     layers = stack(s.layers, layer)
@@ -53,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         "embedding",
         cls_token=Tensor((1, 1, d)),
         mask_token=Tensor((1, 1, d)),
-        register_tokens=Tensor((1, of["num_register_tokens"], d)),
+        register_tokens=Tensor((1, of.num_register_tokens, d)),
         patch_embeddings=patch_convolution(s),
     )
     return block(embeddings=embeddings, layer=layers, norm=norm)

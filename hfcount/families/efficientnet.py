@@ -6,7 +6,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, depthwise, normed
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, Record, Sizes, Spec, size
 from hfcount.tree.dims import Dim, origin
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
@@ -18,7 +18,29 @@ _HEADS = ("ForImageClassification", "Model")
 _STEM, _TOP = 32, 1280  # channels, before they are scaled
 
 
-def spec(c: Config) -> Spec:
+class EfficientnetLayer(Record):
+    """What a layer of EfficientNet alone has.
+
+    `inputs` are the channels that its stage takes; `inputs_narrow` and `narrow` what those of its first block, and of
+    the others, are squeezed to.
+    """
+
+    inputs: int
+    inputs_narrow: int
+    narrow: int
+    kernel: int
+    ratio: int
+
+
+class Efficientnet(Sizes):
+    """What EfficientNet alone has; `stem` and `top` are channels before and behind its blocks."""
+
+    num_channels: int = size("C")
+    stem: int
+    top: int
+
+
+def spec(c: Config) -> Spec[Efficientnet]:
     factor, step, least = c.number("width_coefficient"), c.int("depth_divisor"), 1
     deeper, squeezed = c.number("depth_coefficient"), c.number("squeeze_expansion_ratio")
 
@@ -37,32 +59,31 @@ def spec(c: Config) -> Spec:
         inputs, d, many = width(f"C{number}", before), width(f"d{number}", after), origin(repeats).partition(", ")[0]
         deep = f"{many} · {{depth_coefficient}}, rounded"
         depth = keys.worked(c, "", ceil(deeper * max(0, repeats)), deep)
-        sizes = {"in": inputs, "in.narrow": narrow(f"s{number}", inputs), "narrow": narrow(f"r{number}", d)}
-        one = Layer(
-            stage_width=d,
-            traits={**sizes, "kernel": keys.sized(f"w{number}", side), "ratio": keys.sized(f"e{number}", ratio)},
+        own = EfficientnetLayer(
+            inputs=inputs,
+            inputs_narrow=narrow(f"s{number}", inputs),
+            narrow=narrow(f"r{number}", d),
+            kernel=keys.sized(f"w{number}", side),
+            ratio=keys.sized(f"e{number}", ratio),
         )
-        layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=one))
+        layer = Layer(stage_width=d, own=own)
+        layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=layer))
         start += int(depth)
     if not layers:
         raise c.error("in_channels names no stage.", "in_channels")
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "stem": width("C_s", _STEM),
-        "top": width("C_t", _TOP),
-    }
+    sizes = Efficientnet.read(c, stem=width("C_s", _STEM), top=width("C_t", _TOP))
     d = keys.sized("d", c.int("hidden_dim"))
     heads = ("Model",) if c.family == "align_vision_model" else _HEADS
-    return keys.imaging(c, layers, heads, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, heads, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Efficientnet]) -> Block:
     def layer(one: Layer, inputs: int, narrow: int) -> Block:
-        of = one.traits
-        wide = inputs * of["ratio"]
-        side, d, names = of["kernel"], one.width, ("project_conv", "project_bn")
+        of = one.sizes(EfficientnetLayer)
+        wide = inputs * of.ratio
+        side, d, names = of.kernel, one.width, ("project_conv", "project_bn")
         return block(
-            expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of["ratio"] != 1 else None,
+            expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of.ratio != 1 else None,
             depthwise_conv=block(depthwise_conv=depthwise(wide, side), depthwise_norm=batch_norm(wide)),
             squeeze_excite=block(reduce=conv(wide, narrow, 1, bias=True), expand=conv(narrow, wide, 1, bias=True)),
             projection=normed(wide, d, 1, names=names),
@@ -70,17 +91,17 @@ def blueprint(s: Spec) -> Block:
 
     layers = list[Node]()
     for part in s.layers:
-        one, numbers = part.layer, part.indices
+        one, own, numbers = part.layer, part.layer.sizes(EfficientnetLayer), part.indices
         start, count = numbers.base[0] if numbers.base else 0, numbers.count
         if count > 0:
-            layers.append(Repeat(Indices.of((start,)), layer(one, one.traits["in"], one.traits["in.narrow"])))
+            layers.append(Repeat(Indices.of((start,)), layer(one, own.inputs, own.inputs_narrow)))
         if count > 1:
             later = Indices(range(start + 1, start + int(count)), count - 1)
-            layers.append(Repeat(later, layer(one, one.width, one.traits["narrow"])))
-    of = s.traits
-    top, last = of["top"], s.layers[-1].layer.width
+            layers.append(Repeat(later, layer(one, one.width, own.narrow)))
+    of = s.own
+    top, last = of.top, s.layers[-1].layer.width
     ends = block(top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden)).children
     encoder = Block({"blocks": tuple(layers), **({} if s.family == "align_vision_model" else ends)})
-    stem = normed(of["num_channels"], of["stem"], 3, names=("convolution", "batchnorm"))
+    stem = normed(of.num_channels, of.stem, 3, names=("convolution", "batchnorm"))
     body = block(embeddings=stem, encoder=encoder)
     return headed(s, "efficientnet", body, image_classification=block(classifier=classifier(s)))

@@ -3,11 +3,11 @@
 from math import log2
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm
 from hfcount.parts.convolution import batch_norm, conv
 from hfcount.parts.vision import square_attention
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, count, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
@@ -17,32 +17,49 @@ IGNORED = ("num_attention_heads",)
 _HEADS = keys.named(VQVAE="base")
 
 
-def spec(c: Config) -> Spec:
+class Level(Record):
+    """The width of a level, and whether its blocks attend."""
+
+    width: int
+    attends: bool
+
+
+class Emu3Vqgan(Sizes):
+    """What Emu3's tokeniser alone has.
+
+    `double` is 2 if the encoder makes means and variances, else 1; `times` is how often it halves the frames.
+    """
+
+    in_channels: int = size("C")
+    out_channels: int = size("C_o")
+    base_channels: int = size("d_0")
+    num_res_blocks: int = count("N_r")
+    codebook_size: int = size("n")
+    embed_dim: int = size("d_c")
+    latent_channels: int = size("d_l")
+    double: int = told(lambda c: 2 if c.bool("double_latent", default=False) else 1)
+    times: int
+    levels: tuple[Level, ...]
+
+
+def spec(c: Config) -> Spec[Emu3Vqgan]:
     first, factors = c.int("base_channels"), c.ints("channel_multiplier")
     if not factors:
         raise c.error("channel_multiplier names no level.", "channel_multiplier")
     seen = c.ints("attn_resolutions")
     factor = c.int("temporal_downsample_factor")
-    traits: dict[str, int] = {
-        "in_channels": keys.sized("C", c.int("in_channels")),
-        "out_channels": keys.sized("C_o", c.int("out_channels")),
-        "first": keys.sized("d_0", first),
-        "blocks": keys.sized("N_r", c.int("num_res_blocks", maximum=MAX_LAYERS)),
-        "codes": keys.sized("n", c.int("codebook_size")),
-        "codebook": keys.sized("d_c", c.int("embed_dim")),
-        "latent": keys.sized("d_l", c.int("latent_channels")),
-        "double": 2 if c.bool("double_latent", default=False) else 1,
-        "times": keys.worked(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2"),
-    }
-    for number, factor in enumerate(factors):
-        traits[f"width.{number}"] = keys.sized(f"d{number + 1}", first * factor)
-        traits[f"attends.{number}"] = number in map(int, seen)
-    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size"), traits=traits)
+    times = keys.worked(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2")
+    levels = tuple(
+        Level(width=keys.sized(f"d{number + 1}", first * wider), attends=number in map(int, seen))
+        for number, wider in enumerate(factors)
+    )
+    own = Emu3Vqgan.read(c, times=times, levels=levels)
+    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size")).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, count = s.traits, s.traits["blocks"]
-    widths = [size for name, size in of.items() if name.startswith("width.")]
+def blueprint(s: Spec[Emu3Vqgan]) -> Block:
+    of, blocks = s.own, s.own.num_res_blocks
+    widths = [one.width for one in of.levels]
     ends, last = len(widths) - 1, widths[-1]
     attention = square_attention(s.hidden, out="out_proj")
 
@@ -50,7 +67,7 @@ def blueprint(s: Spec) -> Block:
         """A norm; of the decoder, one whose scale and shift are made of the codes."""
         if not coded:
             return layer_norm(width)
-        one = conv(of["codebook"], width, 1, bias=True)
+        one = conv(of.embed_dim, width, 1, bias=True)
         return block(norm_layer=layer_norm(width), conv_y=one, conv_b=one)
 
     def residual(inputs: int, outputs: int, coded: bool) -> Block:
@@ -63,14 +80,14 @@ def blueprint(s: Spec) -> Block:
         )
 
     def level(number: int, before: int, coded: bool) -> Block:
-        width, depth = widths[number], count + 1 if coded else count
+        width, depth = widths[number], blocks + 1 if coded else blocks
         first, every = Indices.below(min(1, depth)), Indices.below(depth)
         rest = Repeat(Indices(range(1, max(1, depth)), depth - 1), residual(width, width, coded))
-        blocks: Node = (Repeat(first, residual(before, width, coded)), rest)
+        chain: Node = (Repeat(first, residual(before, width, coded)), rest)
         resized = block(conv=conv(width, width, 3, bias=True))
-        attends = of[f"attends.{number}"]
+        attends = of.levels[number].attends
         return block(
-            block=blocks,
+            block=chain,
             attn=Repeat(every, attention) if attends else None,
             attn_norms=Repeat(every, norm(width, coded)) if attends else None,
             downsample=resized if not coded and number != ends else None,
@@ -84,19 +101,20 @@ def blueprint(s: Spec) -> Block:
     def across(width: int) -> Node:
         inner = block(conv=conv(width, width, 3, 3, 3, bias=True))
         normed = batch_norm(width)
-        return Repeat(Indices.below(count), block(norm1=normed, conv1=inner, norm2=normed, conv2=inner))
+        return Repeat(Indices.below(blocks), block(norm1=normed, conv1=inner, norm2=normed, conv2=inner))
 
     def along(width: int, frames: int) -> Node:
         one = block(conv=block(conv=conv(width, width, frames, 3, 3, bias=True)))
-        return Repeat(Indices.below(of["times"]), one)
+        return Repeat(Indices.below(of.times), one)
 
-    out, latent = of["double"] * of["latent"], of["latent"]
+    out, latent = of.double * of.latent_channels, of.latent_channels
     down = {
-        str(number): level(number, widths[number - 1] if number else of["first"], False) for number in range(ends + 1)
+        str(number): level(number, widths[number - 1] if number else of.base_channels, False)
+        for number in range(ends + 1)
     }
     up = {str(number): level(number, widths[min(number + 1, ends)], True) for number in range(ends + 1)}
     encoder = block(
-        conv_in=conv(of["in_channels"], of["first"], 3, bias=True),
+        conv_in=conv(of.in_channels, of.base_channels, 3, bias=True),
         down_block=block(down=Block(down)),
         middle_block=middle(False),
         norm_out=layer_norm(last),
@@ -111,13 +129,13 @@ def blueprint(s: Spec) -> Block:
         middle_block=middle(True),
         up_block=block(up=Block(up)),
         norm_out=norm(widths[0], True),
-        conv_out=conv(widths[0], of["out_channels"], 3, bias=True),
+        conv_out=conv(widths[0], of.out_channels, 3, bias=True),
     )
-    codes = of["codebook"]
+    codes = of.embed_dim
     return block(
         encoder=encoder,
         decoder=decoder,
-        quantize=block(embedding=embedding(of["codes"], codes)),
+        quantize=block(embedding=embedding(of.codebook_size, codes)),
         quant_conv=block(conv=conv(latent, codes, 3, 1, 1, bias=True)),
         post_quant_conv=block(conv=conv(codes, latent, 3, 1, 1, bias=True)),
     )

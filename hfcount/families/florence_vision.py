@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 # transformers 5.23: modeling_florence2.py
@@ -16,23 +16,38 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
+class Entry(Record):
+    """What comes before a stage: the side of its patches, and whether the norm is before them."""
+
+    patch_size: int
+    prenorm: bool
+
+
+class FlorenceVision(Record):
+    """What DaViT alone has; `entries` are those of its stages."""
+
+    in_channels: int
+    entries: tuple[Entry, ...]
+
+
+def spec(c: Config) -> Spec[FlorenceVision]:
     c = c.assuming({"in_channels": 3, "mlp_ratio": 4}) if c.family == "davit" else c  # the release gives neither
     widths, bias = c.ints("embed_dim", "dim_embed"), c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias)
     sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
-    traits: dict[str, int] = {"in_channels": keys.sized("C", c.int("in_channels"))}
+    channels = keys.sized("C", c.int("in_channels"))
     if min(len(sides), len(normed)) < len(layers):
         said = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
         raise c.error(said, "patch_size", "Correct one of them.")
-    for number, _ in enumerate(layers):
-        traits[f"patch_size.{number}"] = keys.sized(f"P{number + 1}", sides[number])
-        traits[f"patch_prenorm.{number}"] = bool(normed[number])
-    d = layers[-1].layer.width
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, traits=traits, uncounted=keys.COARSER)
+    entries = tuple(
+        Entry(patch_size=keys.sized(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
+        for number, _ in enumerate(layers)
+    )
+    own, d = FlorenceVision(in_channels=channels, entries=entries), layers[-1].layer.width
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[FlorenceVision]) -> Block:
     released = s.family == "davit"
 
     def layer(one: Layer) -> Block:
@@ -52,10 +67,10 @@ def blueprint(s: Spec) -> Block:
         build = first if released else half
         return block(spatial_block=build("window_attn"), channel_block=build("channel_attn"))
 
-    before, entries, stages = s.traits["in_channels"], dict[str, Block](), dict[str, Node]()
-    for number, part in enumerate(s.layers):
-        d, side = part.layer.width, s.traits[f"patch_size.{number}"]
-        norm = layer_norm(before if s.traits[f"patch_prenorm.{number}"] else d)
+    before, entries, stages = s.own.in_channels, dict[str, Block](), dict[str, Node]()
+    for number, (part, entry) in enumerate(zip(s.layers, s.own.entries, strict=True)):
+        d, side = part.layer.width, entry.patch_size
+        norm = layer_norm(before if entry.prenorm else d)
         entries[str(number)] = Block({"proj" if released else "conv": conv(before, d, side, bias=True), "norm": norm})
         stages[str(number)] = stack((part,), layer)
         before = d

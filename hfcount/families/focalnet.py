@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("focalnet",)  # transformers 5.23: modeling_focalnet.py
@@ -15,41 +15,49 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 _MOST = 64  # levels of focus, each of which has a wider kernel
 
 
-def spec(c: Config) -> Spec:
+class FocalnetLayer(Record):
+    """What a layer of FocalNet alone has: levels of focus, and the width of the first kernel."""
+
+    level: int
+    window: int
+
+
+class Focalnet(Sizes):
+    """What FocalNet alone has."""
+
+    encoder_stride: int = size("S", absent=32)
+    use_conv_embed: bool = flag(absent=False)
+    use_layerscale: bool = flag(absent=False)
+    use_post_layernorm_in_modulation: bool = flag(absent=False)
+
+
+def spec(c: Config) -> Spec[Focalnet]:
     first, depths = c.int("embed_dim"), c.ints("depths")
     widths = [first * 2 ** min(number, 32) for number in range(len(depths))]
     levels, windows = keys.each(c, "focal_levels", len(depths)), keys.each(c, "focal_windows", len(depths), "w")
     if any(not 0 <= level <= _MOST for level in levels):
         raise c.error(f"focal_levels must name 0 to {_MOST}.", "focal_levels")
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), traits={"level": levels, "window": windows})
-    traits = {
-        "encoder_stride": keys.sized("S", c.int("encoder_stride", default=32)),
-        **{
-            n: c.bool(n, default=False)
-            for n in ("use_conv_embed", "use_layerscale", "use_post_layernorm_in_modulation")
-        },
-    }
+    sizes = [FocalnetLayer(level=level, window=window) for level, window in zip(levels, windows, strict=True)]
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
+    own = Focalnet.read(c)
     d, patches = layers[-1].layer.width, keys.patches(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, d, stages = s.traits, s.hidden, dict[str, Block]()
+def blueprint(s: Spec[Focalnet]) -> Block:
+    of, d, stages = s.own, s.hidden, dict[str, Block]()
     first = s.layers[0].layer.width
 
     def layer(one: Layer) -> Block:
-        width, norm = one.width, layer_norm(one.width)
-        scale = Tensor((width,)) if of["use_layerscale"] else None
-        focal = {
-            str(level): Block({"0": depthwise(width, 2 * level + one.traits["window"])})
-            for level in range(one.traits["level"])
-        }
+        width, norm, own = one.width, layer_norm(one.width), one.sizes(FocalnetLayer)
+        scale = Tensor((width,)) if of.use_layerscale else None
+        focal = {str(level): Block({"0": depthwise(width, 2 * level + own.window)}) for level in range(own.level)}
         modulation = block(
-            projection_in=Linear(width, 2 * width + one.traits["level"] + 1, True, "convolution"),
+            projection_in=Linear(width, 2 * width + own.level + 1, True, "convolution"),
             projection_context=conv(width, width, 1, bias=True),
             projection_out=Linear(width, width, True, "convolution"),
             focal_layers=Block(focal),
-            layernorm=norm if of["use_post_layernorm_in_modulation"] else None,
+            layernorm=norm if of.use_post_layernorm_in_modulation else None,
         )
         network = mlp(width, one.dense.width)
         return block(norm1=norm, modulation=modulation, norm2=norm, mlp=network, gamma_1=scale, gamma_2=scale)
@@ -60,9 +68,9 @@ def blueprint(s: Spec) -> Block:
     for number, part in enumerate(s.layers):
         width, last = part.layer.width, number == len(s.layers) - 1
         after = d if last else s.layers[number + 1].layer.width
-        coarser = block(projection=patches(width, after, 3 if of["use_conv_embed"] else 2), norm=layer_norm(after))
+        coarser = block(projection=patches(width, after, 3 if of.use_conv_embed else 2), norm=layer_norm(after))
         stages[str(number)] = block(layers=stack((part,), layer), downsample=None if last else coarser)
-    side = 7 if of["use_conv_embed"] else s.seen.side
+    side = 7 if of.use_conv_embed else s.seen.side
     embeddings = block(
         "embedding",
         patch_embeddings=block(projection=patches(s.seen.channels, first, side)),
@@ -72,7 +80,7 @@ def blueprint(s: Spec) -> Block:
     body = block(embeddings=embeddings, encoder=block(stages=Block(stages)), layernorm=layer_norm(d))
     if s.head == "backbone":
         return block(focalnet=body)
-    pixels = of["encoder_stride"] * of["encoder_stride"] * s.seen.channels
+    pixels = of.encoder_stride * of.encoder_stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}
     heads = {"masked_image": block(decoder=Block(image)), "image_classification": block(classifier=classifier(s))}
     return headed(s, "focalnet", body, **heads)

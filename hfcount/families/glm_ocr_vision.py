@@ -4,17 +4,24 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, layer_norm, rms_norm, stack, swiglu
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("glm_ocr_vision", "glm5_next_vision")  # transformers 5.23: modeling_glm_ocr.py, modeling_glm5_next.py
 
 
-def spec(c: Config) -> Spec:
+class GlmOcrVision(Sizes):
+    """What this tower alone has; `projected` is the width of GLM-5-Next's projector."""
+
+    attention_bias: bool = flag(absent=True)
+    projected: int | None = told(
+        lambda c: keys.sized("d_p", c.int("projection_intermediate_size")) if c.family == "glm5_next_vision" else None
+    )
+
+
+def spec(c: Config) -> Spec[GlmOcrVision]:
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
-    traits: dict[str, int] = {"attention_bias": c.bool("attention_bias", default=True)}
-    if c.family == "glm5_next_vision":
-        traits["projected"] = keys.sized("d_p", c.int("projection_intermediate_size"))
+    own = GlmOcrVision.read(c)
     return keys.tower(
         c,
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
@@ -23,12 +30,11 @@ def spec(c: Config) -> Spec:
         uneven="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
-        traits=traits,
-    )
+    ).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, out, m, bias = s.hidden, s.out or s.hidden, s.seen.merge, bool(s.traits["attention_bias"])
+def blueprint(s: Spec[GlmOcrVision]) -> Block:
+    d, out, m, bias = s.hidden, s.out or s.hidden, s.seen.merge, s.own.attention_bias
     head = rms_norm(s.layers[0].layer.attention.head_dim)
     attention = altered(fused_square_attention(d, bias, bias), q_norm=head, k_norm=head)
 
@@ -36,7 +42,7 @@ def blueprint(s: Spec) -> Block:
         network = swiglu(d, one.dense.width, bias)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
-    wide = s.traits.get("projected", out * s.seen.channels)
+    wide = out * s.seen.channels if s.own.projected is None else s.own.projected
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(
         patch_embed=block(proj=patch_convolution(s)),

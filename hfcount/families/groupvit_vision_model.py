@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.vision import clip_layer, patch_convolution, square_attention
-from hfcount.spec import Layer, Layers, Spec
+from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.tree.dims import scaled
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
@@ -13,7 +13,22 @@ MODEL_TYPES = ("groupvit_vision_model",)  # transformers 5.23: modeling_groupvit
 IGNORED = ("num_hidden_layers",)
 
 
-def spec(c: Config) -> Spec:
+class Group(Record):
+    """How many tokens a stage adds, and to how many groups its patches are joined."""
+
+    tokens: int
+    groups: int
+
+
+class GroupvitVisionModel(Record):
+    """What GroupViT's vision tower alone has: the widths of the networks that mix, and the groups of each stage."""
+
+    assign_tokens: int
+    assign_channels: int
+    groups: tuple[Group, ...]
+
+
+def spec(c: Config) -> Spec[GroupvitVisionModel]:
     d, depths = c.int("hidden_size"), c.ints("depths")
     tokens, groups = c.ints("num_group_tokens"), c.ints("num_output_groups")
     if not depths or min(len(tokens), len(groups)) < len(depths):
@@ -27,23 +42,21 @@ def spec(c: Config) -> Spec:
     if len(ratios) != 2 or not all(type(one) in (int, float) and 0 <= one <= _MOST for one in ratios):
         said = "assign_mlp_ratio must be two numbers, of tokens and of channels."
         raise c.error(said, "assign_mlp_ratio", observed=str(ratios)[:60])
-    names = ("assign_tokens", "assign_channels")
-    traits: dict[str, int] = {
-        name: scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d)
-        for place, (name, one) in enumerate(zip(names, ratios, strict=True))
-    }
-    for number in range(len(depths)):
-        traits[f"tokens.{number}"] = keys.sized(f"g{number + 1}", tokens[number])
-        traits[f"groups.{number}"] = keys.sized(f"o{number + 1}", groups[number])
+    wide, broad = (scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, one in enumerate(ratios))
+    joined = tuple(
+        Group(tokens=keys.sized(f"g{number + 1}", tokens[number]), groups=keys.sized(f"o{number + 1}", groups[number]))
+        for number in range(len(depths))
+    )
+    own = GroupvitVisionModel(assign_tokens=wide, assign_channels=broad, groups=joined)
     layers = [Layers(indices=Indices.below(depth), layer=layer) for depth in depths]
-    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c), traits=traits)
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c)).having(own)
 
 
 _MOST = 2**16
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, norm = s.hidden, s.traits, layer_norm(s.hidden)
+def blueprint(s: Spec[GroupvitVisionModel]) -> Block:
+    d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
 
     def mixing(inputs: int, wide: int, outputs: int) -> Block:
         return block("mlp", fc1=Linear(inputs, wide, True), fc2=Linear(wide, outputs, True))
@@ -53,18 +66,18 @@ def blueprint(s: Spec) -> Block:
         seen = block(attn=attention, norm2=norm, mlp=mlp(d, one.dense.width), norm_post=norm)
         return block(
             norm_tokens=norm,
-            mlp_inter=mixing(tokens, of["assign_tokens"], groups),
+            mlp_inter=mixing(tokens, of.assign_tokens, groups),
             norm_post_tokens=norm,
             norm_x=norm,
             pre_assign_attn=seen,
             assign=square_attention(d, out="proj"),
             norm_new_x=norm,
-            mlp_channels=mixing(d, of["assign_channels"], d),
+            mlp_channels=mixing(d, of.assign_channels, d),
         )
 
     stages, before = dict[str, Block](), 0
-    for number, part in enumerate(s.layers):
-        tokens, groups = of[f"tokens.{number}"], of[f"groups.{number}"]
+    for number, (part, group) in enumerate(zip(s.layers, of.groups, strict=True)):
+        tokens, groups = group.tokens, group.groups
         projector: dict[str, Node] = {"0": norm, "1": mixing(before, d // 2, tokens)}
         stages[str(number)] = block(
             group_token=Tensor((1, tokens, d), component="embedding") if tokens else None,

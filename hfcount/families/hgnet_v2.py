@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import led
 from hfcount.parts.lcnet import affine_conv, stem
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("hgnet_v2",)  # transformers 5.23: modeling_hgnet_v2.py
@@ -15,45 +15,69 @@ IGNORED = (
 )
 
 _HEADS = keys.named(("ForImageClassification",), Backbone="backbone")
-_SIZES = {"stage_in_channels": "C", "stage_mid_channels": "r", "stage_kernel_size": "w", "stage_numb_of_layers": "n"}
+_SIZES = (
+    ("stage_in_channels", "C"),
+    ("stage_mid_channels", "r"),
+    ("stage_kernel_size", "w"),
+    ("stage_numb_of_layers", "n"),
+)
 
 
-def spec(c: Config) -> Spec:
+class HgnetV2Layer(Record):
+    """What a layer of HGNetV2 alone has: the channels that its stage takes, those inside it, and its convolutions."""
+
+    inputs: int
+    narrow: int
+    kernel: int
+    convolutions: int
+    downsample: bool
+    light: bool
+
+
+class HgnetV2(Sizes):
+    """What HGNetV2 alone has; `stem` are the channels of its stem."""
+
+    stem: tuple[int, int, int]
+    affine: bool = flag("use_learnable_affine_block", absent=False)
+
+
+def spec(c: Config) -> Spec[HgnetV2]:
     outputs, stem = c.ints("stage_out_channels"), keys.each(c, "stem_channels", 3, "s")
     count = len(c.ints("stage_in_channels"))
-    sizes = {name: keys.each(c, name, count, symbol) for name, symbol in _SIZES.items()}
-    switches: dict[str, list[int]] = {
-        name: list(map(bool, c.entries(name))) for name in ("stage_downsample", "stage_light_block")
-    }
-    if any(len(given) != count for given in (outputs, *switches.values())):
+    sizes = [keys.each(c, name, count, symbol) for name, symbol in _SIZES]
+    switches = [c.entries(name) for name in ("stage_downsample", "stage_light_block")]
+    if any(len(given) != count for given in (outputs, *switches)):
         raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
     known = c.ints("hidden_sizes", least=1)
     # What a model around it takes for the widths; they need not be those of the stages.
     features: list[int] = [keys.sized(f"f{number + 1}", width) for number, width in enumerate(known)]
-    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), traits=sizes | switches)
+    kinds = [
+        HgnetV2Layer(
+            inputs=before, narrow=narrow, kernel=side, convolutions=many, downsample=bool(coarser), light=bool(light)
+        )
+        for before, narrow, side, many, coarser, light in zip(*sizes, *switches, strict=True)
+    ]
+    layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), own=kinds)
     first = keys.sized("d0", c.int("embedding_size"))
     announced = features[:count] if len(known) >= count else [one.layer.width for one in layers]
-    traits = {
-        **{f"stem.{number}": width for number, width in enumerate(stem)},
-        "affine": c.bool("use_learnable_affine_block", default=False),
-    }
+    own = HgnetV2.read(c, stem=(stem[0], stem[1], stem[2]))
     d = keys.sized("d", known[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
-    return whole.but(features=(first, *announced))
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return whole.but(features=(first, *announced)).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, stages = s.traits, dict[str, Block]()
+def blueprint(s: Spec[HgnetV2]) -> Block:
+    affine, stages = s.own.affine, dict[str, Block]()
 
     def layer(inputs: int, outputs: int, side: int, groups: int = 1, active: bool = True) -> Block:
-        return affine_conv(inputs, outputs, side, groups, bool(of["affine"]) and active)
+        return affine_conv(inputs, outputs, side, groups, affine and active)
 
     def joining(inputs: int, one: Layer) -> Block:
-        narrow, d, count = one.traits["stage_mid_channels"], one.width, one.traits["stage_numb_of_layers"]
-        side, half = one.traits["stage_kernel_size"], d // 2
+        own, d, half = one.sizes(HgnetV2Layer), one.width, one.width // 2
+        narrow, count, side = own.narrow, own.convolutions, own.kernel
 
         def convolved(before: int) -> Block:
-            if not one.traits["stage_light_block"]:
+            if not own.light:
                 return layer(before, narrow, side)
             return block(conv1=layer(before, narrow, 1, active=False), conv2=layer(narrow, narrow, side, narrow))
 
@@ -62,12 +86,11 @@ def blueprint(s: Spec) -> Block:
         return block(layers=layers, aggregation=Block(joined))
 
     for number, part in enumerate(s.layers):
-        one, count = part.layer, part.indices.count
-        before, d = one.traits["stage_in_channels"], one.width
-        coarser = layer(before, before, 3, before, active=False) if one.traits["stage_downsample"] else None
+        one, own, count = part.layer, part.layer.sizes(HgnetV2Layer), part.indices.count
+        before, d = own.inputs, one.width
+        coarser = layer(before, before, 3, before, active=False) if own.downsample else None
         blocks = led(count, joining(before, one), joining(d, one)) if count else None
         stages[str(number)] = block(downsample=coarser, blocks=blocks)
-    first, middle, last = (of[f"stem.{number}"] for number in range(3))
-    start = stem(first, middle, last, bool(of["affine"]))
+    start = stem(*s.own.stem, affine)
     fc = classifier(s) if s.head == "image_classification" else None
     return block(embedder=start, encoder=block(stages=Block(stages)), fc=fc)

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import batch_norm, normed
-from hfcount.spec import GQA, Dense, Layer, Layers, Spec
+from hfcount.spec import GQA, Dense, Layer, Layers, Record, Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -16,7 +16,29 @@ _STAGES = 3
 _RATIO, _WIDER = 4, 2  # between stages: values to keys, network to layer
 
 
-def spec(c: Config) -> Spec:
+class Following(Record):
+    """The attention that leads to the next stage, which is `width` wide."""
+
+    width: int
+    heads: int
+    key_dim: int
+
+
+class LevitLayer(Record):
+    """What a layer of LeViT alone has: places along a side of the image, and what follows its stage."""
+
+    side: int
+    following: Following | None
+
+
+class Levit(Sizes):
+    """What LeViT alone has."""
+
+    num_channels: int = size("C")
+    kernel_size: int = size("w")
+
+
+def spec(c: Config) -> Spec[Levit]:
     depths, side = c.ints("depths", least=1), c.int("image_size") // c.int("patch_size")
     count = len(depths)
     if count > _STAGES:
@@ -28,27 +50,25 @@ def spec(c: Config) -> Spec:
         zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
     ):
         mixer = GQA(heads=own, kv_heads=own, head_dim=dim, value_dim=ratio * dim)
-        traits = {"side": side}
+        following = None
         if number < _STAGES - 1:
-            traits |= {"next": widths[number + 1], "heads": d // dims[0], "key_dim": dims[0]}
+            following = Following(width=widths[number + 1], heads=d // dims[0], key_dim=dims[0])
         ffn = Dense(width=d * wider) if wider > 0 else None
-        layers.append(
-            Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, stage_width=d, traits=traits))
-        )
+        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=LevitLayer(side=side, following=following))
+        layers.append(Layers(indices=Indices.below(depth), layer=layer))
         side = (side - 1) // 2 + 1
-    of = {"num_channels": keys.sized("C", c.int("num_channels")), "kernel_size": keys.sized("w", c.int("kernel_size"))}
-    d = keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=of, uncounted=keys.COARSER)
+    sizes, d = Levit.read(c), keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
-def blueprint(s: Spec) -> Block:
-    of, first, stages = s.traits, s.layers[0].layer.width, dict[str, Block]()
+def blueprint(s: Spec[Levit]) -> Block:
+    of, first, stages = s.own, s.layers[0].layer.width, dict[str, Block]()
     for number, part in enumerate(s.layers):
-        stages[str(number)] = block(layers=_stage(part, number < _STAGES - 1))
-    steps = (of["num_channels"], first // 8, first // 4, first // 2, first)
+        stages[str(number)] = block(layers=_stage(part))
+    steps = (of.num_channels, first // 8, first // 4, first // 2, first)
     names = ("convolution", "batch_norm")
     patches = {
-        f"embedding_layer_{number}": normed(steps[number - 1], steps[number], of["kernel_size"], names=names)
+        f"embedding_layer_{number}": normed(steps[number - 1], steps[number], of.kernel_size, names=names)
         for number in range(1, len(steps))
     }
     body = block(patch_embeddings=Block(patches), encoder=block(stages=Block(stages)))
@@ -57,11 +77,11 @@ def blueprint(s: Spec) -> Block:
     return headed(s, "levit", body, image_classification=block(classifier=label), double_heads=taught)
 
 
-def _stage(part: Layers, coarser: bool) -> tuple[Node, ...]:
+def _stage(part: Layers) -> tuple[Node, ...]:
     one, depth = part.layer, part.indices.count
-    a, d, of = one.attention, one.width, one.traits
+    a, d, of = one.attention, one.width, one.sizes(LevitLayer)
     own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
-    biases = Tensor((a.heads, of["side"] * of["side"]))
+    biases = Tensor((a.heads, of.side * of.side))
     attention = block(
         "attention",
         queries_keys_values=_linear(d, values + 2 * own),
@@ -73,15 +93,15 @@ def _stage(part: Layers, coarser: bool) -> tuple[Node, ...]:
     if one.ffn:
         network = _network(d, one.dense.width)
         found.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
-    if coarser:
-        after, heads, dim = of["next"], of["heads"], of["key_dim"]
+    if of.following:
+        after, heads, dim = of.following.width, of.following.heads, of.following.key_dim
         keyed = heads * dim
         down = block(
             "attention",
             keys_values=_linear(d, _RATIO * keyed + keyed),
             queries=_linear(d, keyed),
             projection=_linear(_RATIO * keyed, after),
-            attention_biases=Tensor((heads, of["side"] * of["side"])),
+            attention_biases=Tensor((heads, of.side * of.side)),
         )
         found.append(Repeat(Indices.of((int(depth) * step,)), down))
         found.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))

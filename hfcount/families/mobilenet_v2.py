@@ -1,11 +1,14 @@
 """MobileNetV2: layers that widen, convolve each channel alone, and narrow again (arXiv:1801.04381)."""
 
+from itertools import pairwise
+
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import inverted, normed
+from hfcount.parts.convolution import normed
 from hfcount.parts.segmentation import labelling
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, flag, size, told
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v2",)  # transformers 5.23: modeling_mobilenet_v2.py
@@ -16,42 +19,48 @@ _WIDTHS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 32
 _STEM, _LAST, _POOLED = 32, 1280, 256
 
 
-def spec(c: Config) -> Spec:
-    factor, step = c.number("depth_multiplier"), c.int("depth_divisible_by")
-    least = c.int("min_depth")
-
-    def width(symbol: str, base: int) -> int:
-        made = keys.rounded(round(base * factor), step, least)
-        return keys.worked(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
-
-    fine = c.bool("finegrained_output", default=True) and factor < 1
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "first_layer_is_expansion": c.bool("first_layer_is_expansion", default=True),
-        "stem": width("C_s", _STEM),
-        "last": keys.sized("C_l", _LAST) if fine else width("C_l", _LAST),
-    }
-    ratio = c.number("expand_ratio")
-    for number, base in enumerate(_WIDTHS):
-        own = traits[f"width.{number}"] = width(f"C{number}", base)
-        wide = keys.rounded(round(own * ratio), step, least)
-        traits[f"wide.{number}"] = keys.worked(c, f"E{number}", wide, f"C{number} · {{expand_ratio}}, rounded")
-    return keys.imaging(c, (), _HEADS, hidden=traits["last"], traits=traits, uncounted=keys.COARSER)
+def _width(c: Config, symbol: str, base: int) -> int:
+    factor, step, least = c.number("depth_multiplier"), c.int("depth_divisible_by"), c.int("min_depth")
+    made = keys.rounded(round(base * factor), step, least)
+    return keys.worked(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
 
 
-def blueprint(s: Spec) -> Block:
-    of, layers = s.traits, dict[str, Block]()
-    stem, last = of["stem"], of[f"width.{len(_WIDTHS) - 1}"]
-    for number in range(len(_WIDTHS) - 1):
-        before, wide, d = of[f"width.{number}"], of[f"wide.{number}"], of[f"width.{number + 1}"]
-        layers[str(number)] = inverted(before, wide, d)
+def _necks(c: Config) -> tuple[Neck, ...]:
+    step, least = c.int("depth_divisible_by"), c.int("min_depth")
+    widths = [_width(c, f"C{number}", base) for number, base in enumerate(_WIDTHS)]
+    return tuple(Neck.read(c, number, width, step=step, least=least) for number, width in enumerate(widths))
+
+
+class MobilenetV2(Sizes):
+    """What MobileNetV2 alone has; `stem` and `last` are channels before and behind its layers."""
+
+    num_channels: int = size("C")
+    first_layer_is_expansion: bool = flag(absent=True)
+    necks: tuple[Neck, ...] = told(_necks)
+    stem: int
+    last: int
+
+
+def spec(c: Config) -> Spec[MobilenetV2]:
+    stem = _width(c, "C_s", _STEM)
+    fine = c.bool("finegrained_output", default=True) and c.number("depth_multiplier") < 1
+    last = keys.sized("C_l", _LAST) if fine else _width(c, "C_l", _LAST)
+    own = MobilenetV2.read(c, stem=stem, last=last)
+    return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
+
+
+def blueprint(s: Spec[MobilenetV2]) -> Block:
+    of, layers = s.own, dict[str, Block]()
+    stem, last = of.stem, of.necks[-1].width
+    for number, (before, after) in enumerate(pairwise(of.necks)):
+        layers[str(number)] = before.tensors(after.width)
     first = block(
-        first_conv=normed(of["num_channels"], stem, 3),
-        expand_1x1=None if of["first_layer_is_expansion"] else normed(stem, stem, 1),
+        first_conv=normed(of.num_channels, stem, 3),
+        expand_1x1=None if of.first_layer_is_expansion else normed(stem, stem, 1),
         conv_3x3=normed(stem, stem, 3, groups=stem),
-        reduce_1x1=normed(stem, of["width.0"], 1),
+        reduce_1x1=normed(stem, of.necks[0].width, 1),
     )
-    body = block(conv_stem=first, layer=Block(layers), conv_1x1=normed(last, of["last"], 1))
+    body = block(conv_stem=first, layer=Block(layers), conv_1x1=normed(last, of.last, 1))
     pooled = normed(last, _POOLED, 1)
     places = block(
         conv_pool=pooled,

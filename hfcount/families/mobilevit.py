@@ -1,13 +1,14 @@
 """MobileViT: inverted residuals, and attention between convolutions (arXiv:2110.02178)."""
 
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.convolution import conv, normed
 from hfcount.parts.segmentation import deeplab
 from hfcount.parts.vision import vit_layer
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -18,32 +19,33 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation
 _DEPTHS = (2, 4, 3)
 
 
-def spec(c: Config) -> Spec:
-    ratio, count = c.number("expand_ratio"), len(_DEPTHS)
+class MobileViT(Sizes):
+    """What MobileViT alone has."""
+
+    num_channels: int = size("C")
+    conv_kernel_size: int = size("w")
+    aspp_out_channels: int = size("d_a")
+    necks: tuple[Neck, ...]
+
+
+def spec(c: Config) -> Spec[MobileViT]:
+    c.number("expand_ratio")  # which the necks read, too
+    count = len(_DEPTHS)
     widths = keys.each(c, "hidden_sizes", count, "d")
     heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, depths=_DEPTHS)
     necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "aspp_out_channels": keys.sized("d_a", c.int("aspp_out_channels")),
-        "all": c.length("neck_hidden_sizes") or 0,
-    }
-    for number, neck in enumerate(necks):
-        wide = keys.rounded(round(neck * ratio), 8)
-        expanded = keys.worked(c, f"E{number + 1}", wide, f"C{number + 1} · {{expand_ratio}}, rounded")
-        traits |= {f"neck.{number}": neck, f"wide.{number}": expanded}
+    own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
     last = keys.sized("d", c.ints("neck_hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=last, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, side = s.traits, s.traits["conv_kernel_size"]
-    necks = [of[f"neck.{number}"] for number in range(2 * len(_DEPTHS) + 1)]
+def blueprint(s: Spec[MobileViT]) -> Block:
+    of, side = s.own, s.own.conv_kernel_size
+    necks = [neck.width for neck in of.necks]
 
     def narrowed(number: int, after: int) -> Block:
-        return inverted(necks[number], of[f"wide.{number}"], necks[after])
+        return of.necks[number].tensors(necks[after])
 
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1, 2)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
@@ -59,11 +61,11 @@ def blueprint(s: Spec) -> Block:
             fusion=normed(2 * neck, neck, side),
         )
     body = block(
-        conv_stem=normed(of["num_channels"], necks[0], 3),
+        conv_stem=normed(of.num_channels, necks[0], 3),
         encoder=block(layer=Block(layers)),
         conv_1x1_exp=None if s.head == "semantic_segmentation" else normed(necks[-2], necks[-1], 1),
     )
-    places = deeplab(necks[-2], of["aspp_out_channels"], s.labels)
+    places = deeplab(necks[-2], of.aspp_out_channels, s.labels)
     labels = block(classifier=classifier(s))
     heads = {"image_classification": labels, "semantic_segmentation": block(segmentation_head=places)}
     return headed(s, "mobilevit", body, **heads)

@@ -1,12 +1,13 @@
 """MobileViTV2: MobileViT with linear attention, all of it scaled by one factor (arXiv:2206.02680)."""
 
 from hfcount import keys
+from hfcount.components.inverted import Neck
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
-from hfcount.parts.convolution import conv, inverted, normed
+from hfcount.parts.convolution import conv, normed
 from hfcount.parts.segmentation import deeplab
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
@@ -18,8 +19,17 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForSemanticSegmentation
 _CHANNELS = (32, 64, 128, 256, 384, 512)  # before they are scaled
 
 
-def spec(c: Config) -> Spec:
-    factor, ratio = c.number("width_multiplier"), c.number("expand_ratio")
+class MobileViTV2(Sizes):
+    """What MobileViTV2 alone has."""
+
+    num_channels: int
+    conv_kernel_size: int = size("w")
+    aspp_out_channels: int = size("d_a")
+    necks: tuple[Neck, ...]
+
+
+def spec(c: Config) -> Spec[MobileViTV2]:
+    factor, _ = c.number("width_multiplier"), c.number("expand_ratio")
     depths, channels = keys.each(c, "n_attn_blocks", 3), c.int("num_channels")
 
     def scaled(symbol: str, base: int, step: int = 8) -> int:
@@ -34,28 +44,22 @@ def spec(c: Config) -> Spec:
         for n, d in enumerate(widths, 1)
     ]
     layers = keys.stages(c, widths, networks, depths=depths)
-    traits: dict[str, int] = {
-        "num_channels": keys.sized("C", channels),
-        "conv_kernel_size": keys.sized("w", c.int("conv_kernel_size")),
-        "aspp_out_channels": keys.sized("d_a", c.int("aspp_out_channels")),
-    }
+    necks = list[Neck]()
     for number, base in enumerate(_CHANNELS):
         neck = scaled(f"C{number}", base, 16 if number == 1 else 8)
         if not number:  # the first is kept between 16 and 64
             first = keys.rounded(max(16, min(64, base * factor)), 8, 16)
             neck = keys.worked(c, "C0", first, f"{base} · {{width_multiplier}}, rounded")
-        expanded = keys.rounded(round(neck * ratio), 8)
-        expanded = keys.worked(c, f"E{number}", expanded, f"C{number} · {{expand_ratio}}, rounded")
-        traits |= {f"neck.{number}": neck, f"wide.{number}": expanded}
-    return keys.imaging(c, layers, _HEADS, hidden=traits["neck.5"], traits=traits, uncounted=keys.COARSER)
+        necks.append(Neck.read(c, number, neck))
+    own = MobileViTV2.read(c, num_channels=keys.sized("C", channels), necks=tuple(necks))
+    return keys.imaging(c, layers, _HEADS, hidden=necks[-1].width, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of = s.traits
-    necks = [of[f"neck.{number}"] for number in range(len(_CHANNELS))]
+def blueprint(s: Spec[MobileViTV2]) -> Block:
+    of, necks = s.own, [neck.width for neck in s.own.necks]
 
     def narrowed(number: int, after: int) -> Block:
-        return inverted(necks[number], of[f"wide.{number}"], necks[after])
+        return of.necks[number].tensors(necks[after])
 
     second = (Repeat(Indices.below(1), narrowed(1, 2)), Repeat(Indices.of((1,)), narrowed(2, 2)))
     layers = {"0": block(layer=Repeat(Indices.below(1), narrowed(0, 1))), "1": block(layer=second)}
@@ -63,14 +67,14 @@ def blueprint(s: Spec) -> Block:
         d, neck = part.layer.width, necks[number + 1]
         layers[str(number)] = block(
             downsampling_layer=narrowed(number, number + 1),
-            conv_kxk=normed(neck, neck, of["conv_kernel_size"], groups=neck),
+            conv_kxk=normed(neck, neck, of.conv_kernel_size, groups=neck),
             conv_1x1=block(convolution=conv(neck, d, 1)),
             transformer=block(layer=stack((part,), _layer)),
             layernorm=layer_norm(d),
             conv_projection=normed(d, neck, 1),
         )
-    body = block(conv_stem=normed(of["num_channels"], necks[0], 3), encoder=block(layer=Block(layers)))
-    places = deeplab(necks[-1], of["aspp_out_channels"], s.labels)
+    body = block(conv_stem=normed(of.num_channels, necks[0], 3), encoder=block(layer=Block(layers)))
+    places = deeplab(necks[-1], of.aspp_out_channels, s.labels)
     labels = block(classifier=classifier(s))
     heads = {"image_classification": labels, "semantic_segmentation": block(segmentation_head=places)}
     return headed(s, "mobilevitv2", body, **heads)

@@ -1,11 +1,12 @@
 """PP-LCNet, versions 1 and 3: convolutions of each channel alone, then of all at each place (arXiv:2109.15099)."""
 
 from hfcount import keys
+from hfcount.components.lcnet import Blocks, Spelled
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.parts.lcnet import places, squeezing
-from hfcount.spec import Spec
+from hfcount.parts.lcnet import squeezing
+from hfcount.spec import Sizes, Spec, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, Tensor, block
 
@@ -29,22 +30,29 @@ _USUAL = {
 }
 
 
-def spec(c: Config) -> Spec:
-    traits, third = keys.spelled_out(c, _USUAL[c.family]), c.family == "pp_lcnet_v3"
+class PpLcnet(Sizes):
+    """What PP-LCNet alone has; `branches` are those of version 3, `class_expand` the head's channels of version 1."""
+
+    blocks: Blocks
+    stem: int
+    reduction: int = size("r")
+    branches: int | None = told(
+        lambda c: keys.sized("n_b", c.int("conv_symmetric_num", minimum=0)) if c.family == "pp_lcnet_v3" else None
+    )
+    class_expand: int | None = told(
+        lambda c: None if c.family == "pp_lcnet_v3" else keys.sized("d_c", c.int("class_expand"))
+    )
+
+
+def spec(c: Config) -> Spec[PpLcnet]:
+    blocks = Blocks.read(c, _USUAL[c.family])
     stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
-    last = traits["stages"] - 1
-    traits |= {
-        "stem": keys.worked(c, "C0", stem, "{stem_channels} · {scale}, rounded"),
-        "reduction": keys.sized("r", c.int("reduction")),
-        "branches": keys.sized("n_b", c.int("conv_symmetric_num", minimum=0)) if third else 0,
-        "class_expand": 0 if third else keys.sized("d_c", c.int("class_expand")),
-    }
-    d = traits[f"out.{last}.{traits[f'depth.{last}'] - 1}"]
-    return keys.imaging(c, (), _HEADS[c.family], hidden=d, traits=traits, uncounted=keys.COARSER)
+    own = PpLcnet.read(c, blocks=blocks, stem=keys.worked(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
+    return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, third = s.traits, s.family == "pp_lcnet_v3"
+def blueprint(s: Spec[PpLcnet]) -> Block:
+    of, third = s.own, s.family == "pp_lcnet_v3"
     affine = block("convolution", scale=Tensor((1,)), bias=Tensor((1,)))
 
     def layer(inputs: int, outputs: int, side: int, groups: int, plain: bool) -> Block:
@@ -53,25 +61,25 @@ def blueprint(s: Spec) -> Block:
             return one
         return block(  # branches that are one convolution once they are trained
             identity=batch_norm(inputs) if plain and inputs == outputs else None,
-            conv_symmetric=Repeat(Indices.below(of["branches"]), one) if of["branches"] else None,
+            conv_symmetric=Repeat(Indices.below(of.branches), one) if of.branches else None,
             conv_small_symmetric=normed(inputs, outputs, 1, groups=groups) if side > 1 else None,
             lab=affine,
             act=block(lab=affine),
         )
 
-    def one(side: int, inputs: int, outputs: int, plain: int, squeezed: int) -> Block:
+    def separable(one: Spelled) -> Block:
         return block(
-            depthwise_convolution=layer(inputs, inputs, side, inputs, bool(plain)),
-            squeeze_excitation_module=squeezing(inputs, of["reduction"]) if squeezed else None,
-            pointwise_convolution=layer(inputs, outputs, 1, 1, True),
+            depthwise_convolution=layer(one.inputs, one.inputs, one.side, one.inputs, one.plain),
+            squeeze_excitation_module=squeezing(one.inputs, of.reduction) if one.squeezed else None,
+            pointwise_convolution=layer(one.inputs, one.outputs, 1, 1, True),
         )
 
-    blocks = {number: block(layers=layers) for number, layers in places(of, one).items()}
-    encoder = block(convolution=normed(_COLOURS, of["stem"], 3), blocks=Block(blocks))
+    blocks = {number: block(layers=layers) for number, layers in of.blocks.tensors(separable).items()}
+    encoder = block(convolution=normed(_COLOURS, of.stem, 3), blocks=Block(blocks))
     if s.head == "encoder":
         return encoder
     body = block(encoder=encoder)
-    if s.head != "image_classification":
+    wide = of.class_expand
+    if s.head != "image_classification" or wide is None:
         return body
-    wide = of["class_expand"]
     return Block({**body.children, "last_convolution": conv(s.hidden, wide, 1), "head": classifier(s, wide)})

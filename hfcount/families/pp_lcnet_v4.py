@@ -3,10 +3,11 @@
 from typing import Any
 
 from hfcount import keys
+from hfcount.components.lcnet import Blocks, Spelled
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv, normed
-from hfcount.parts.lcnet import places, squeezing, stem
-from hfcount.spec import Spec
+from hfcount.parts.lcnet import squeezing, stem
+from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("pp_lcnet_v4",)  # transformers 5.23: modeling_pp_lcnet_v4.py
@@ -22,37 +23,42 @@ _USUAL: list[Any] = [
 ]
 
 
-def spec(c: Config) -> Spec:
-    traits, kind = keys.spelled_out(c, _USUAL, scaled=False), c.str("stem_type", default="large")
+class PpLcnetV4(Sizes):
+    """What PP-LCNet version 4 alone has; `stem` are the channels of its stem, which is a `large` one or a small one."""
+
+    blocks: Blocks
+    stem: tuple[int, int, int]
+    large: bool
+    reduction: int = size("r")
+    affine: bool = flag("use_learnable_affine_block", absent=False)
+
+
+def spec(c: Config) -> Spec[PpLcnetV4]:
+    blocks, kind = Blocks.read(c, _USUAL, scaled=False), c.str("stem_type", default="large")
     if kind not in ("large", "small"):
         raise c.error(f"stem_type is {kind!r}, and must be large or small.", "stem_type", observed=kind)
-    traits |= {f"stem.{number}": width for number, width in enumerate(keys.each(c, "stem_channels", 3, "s"))}
-    traits |= {
-        "large": kind == "large",
-        "reduction": keys.sized("r", c.int("reduction")),
-        "affine": c.bool("use_learnable_affine_block", default=False),
-    }
-    last = traits["stages"] - 1
-    d = traits[f"out.{last}.{traits[f'depth.{last}'] - 1}"]
-    return keys.imaging(c, (), _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    first, middle, last = keys.each(c, "stem_channels", 3, "s")
+    own = PpLcnetV4.read(c, blocks=blocks, stem=(first, middle, last), large=kind == "large")
+    return keys.imaging(c, (), _HEADS, hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of = s.traits
+def blueprint(s: Spec[PpLcnetV4]) -> Block:
+    of = s.own
 
-    def one(side: int, inputs: int, outputs: int, plain: int, squeezed: int) -> Block:
-        wide, same = 2 * inputs, bool(plain) and inputs == outputs
+    def doubling(one: Spelled) -> Block:
+        side, inputs, outputs = one.side, one.inputs, one.outputs
+        wide, same = 2 * inputs, one.plain and inputs == outputs
         alone = conv(inputs, outputs, side, groups=inputs, bias=True) if same else None
         return block(
             token_conv=alone or normed(inputs, inputs, side, groups=inputs),
-            token_squeeze_excitation=squeezing(inputs, of["reduction"]) if squeezed else None,
+            token_squeeze_excitation=squeezing(inputs, of.reduction) if one.squeezed else None,
             channel_conv1=normed(inputs, wide, 1),
             channel_conv2=normed(wide, outputs, 1),
         )
 
-    first, middle, last = (of[f"stem.{number}"] for number in range(3))
+    first, middle, last = of.stem
     small = block(conv1=normed(first, middle, 3), conv2=normed(middle, last, 3))
-    blocks = {number: block(blocks=blocks) for number, blocks in places(of, one).items()}
-    start = stem(first, middle, last, bool(of["affine"])) if of["large"] else small
+    blocks = {number: block(blocks=blocks) for number, blocks in of.blocks.tensors(doubling).items()}
+    start = stem(first, middle, last, of.affine) if of.large else small
     encoder = block(convolution=start, blocks=Block(blocks))
     return encoder if s.head == "encoder" else block(encoder=encoder)

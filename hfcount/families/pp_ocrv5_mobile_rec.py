@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import normed
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
 # transformers 5.23: modeling_pp_ocrv5_mobile_rec.py, modeling_pp_ocrv5_server_rec.py, modeling_pp_ocrv6_small_rec.py
@@ -19,7 +19,15 @@ _BACKBONES = {
 }
 
 
-def spec(c: Config) -> Spec:
+class PpOcrRec(Record):
+    """What PP-OCR's recognisers alone have: what they take of the backbone, a kernel, whether they are of version 6."""
+
+    inputs: int
+    kernel: tuple[int, int]
+    sixth: bool
+
+
+def spec(c: Config) -> Spec[PpOcrRec]:
     seen, d = keys.only(c, families.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
     uneven: keys.Uneven = "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"  # the base model has no layers
     heads, bias = c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
@@ -30,21 +38,22 @@ def spec(c: Config) -> Spec:
     if len(sides) != 2:
         raise c.error("conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides))
     inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
-    traits = {"in": inputs, "high": sides[0], "wide": sides[1], "sixth": sixth}
+    own = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
     layers = keys.alike(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
     parts, out = {"backbone": seen}, keys.sized("|V|", c.int("head_out_channels"))
-    return keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, traits=traits, uncounted=keys.COARSER)
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, inputs, norm = s.hidden, s.traits, s.traits["in"], layer_norm(s.hidden)
-    narrow, kernel = inputs // 8, (of["high"], of["wide"])
+def blueprint(s: Spec[PpOcrRec]) -> Block:
+    d, inputs, kernel, norm = s.hidden, s.own.inputs, s.own.kernel, layer_norm(s.hidden)
+    narrow = inputs // 8
 
     def layer(one: Layer) -> Block:
         attention = block("attention", qkv=Linear(d, 3 * d, one.attention.qkv_bias), projection=Linear(d, d, True))
         return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, one.dense.width), layer_norm2=norm)
 
-    if of["sixth"]:
+    if s.own.sixth:
         convs = [normed(inputs, d, 1), normed(inputs, d, 1), normed(d, d, *kernel, groups=d)]
     else:
         convs = [normed(inputs, narrow, *kernel), normed(narrow, d, 1), normed(d, inputs, 1)]

@@ -5,7 +5,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.classic import headed
 from hfcount.parts.convolution import batch_norm, conv
 from hfcount.parts.ocr import scoring
-from hfcount.spec import Spec
+from hfcount.spec import Record, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Node, Repeat, block
 
@@ -19,33 +19,52 @@ _ALONG = tuple(f"{way}_{ratio}ratio" for way in _WAYS for ratio in ("long", "mid
 _WIDE = 9  # the kernel that sees far
 
 
-def spec(c: Config) -> Spec:
+class Intraclass(Record):
+    """The kernels of a block of the neck: before its ways, along each of them, and behind them."""
+
+    reduce: tuple[int, int]
+    along: tuple[tuple[int, int], ...]
+    back: tuple[int, int]
+
+
+class PpOcrServerDet(Record):
+    """What PP-OCR's large detectors alone have; `kernels` are those of the head."""
+
+    intraclass_block_number: int
+    reduce_factor: int
+    kernels: tuple[int, ...]
+    intraclass: Intraclass | None
+
+
+def spec(c: Config) -> Spec[PpOcrServerDet]:
     seen, ways = keys.only(c, families.part(c, "backbone_config"), "hgnet_v2"), c.sub("intraclass_block_config")
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
-    traits = {
-        "intraclass_block_number": keys.sized("N_i", count),
-        "reduce_factor": keys.sized("r", c.int("reduce_factor")),
-        **{f"kernel.{n}": side for n, side in enumerate(keys.each(c, "kernel_list", 3))},
-    }
-    for name in ("reduce_channel", *_ALONG, "return_channel") if count else ():
+    own = PpOcrServerDet(
+        intraclass_block_number=keys.sized("N_i", count),
+        reduce_factor=keys.sized("r", c.int("reduce_factor")),
+        kernels=tuple(keys.each(c, "kernel_list", 3)),
+        intraclass=_intraclass(c, ways) if count else None,
+    )
+    d, parts = c.int("neck_out_channels"), {"backbone": seen}
+    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=keys.COARSER).having(own)
+
+
+def _intraclass(c: Config, ways: Config | None) -> Intraclass:
+    def sides(name: str) -> tuple[int, int]:
         given = ways.entries(name) if ways else []
-        sides = given[0] if given and isinstance(given[0], list) else given[:1] * 2
-        if len(sides) != 2 or any(type(side) is not int or side < 1 for side in sides):
+        found = given[0] if given and isinstance(given[0], list) else given[:1] * 2
+        if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
             said = f"intraclass_block_config must name kernel, stride and padding of {name}."
             raise c.error(said, "intraclass_block_config", code="HF101" if ways is None else "HF001")
-        traits |= {f"high.{name}": sides[0], f"wide.{name}": sides[1]}
-    d, parts = c.int("neck_out_channels"), {"backbone": seen}
-    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, traits=traits, uncounted=keys.COARSER)
+        return found[0], found[1]
+
+    before = sides("reduce_channel")
+    return Intraclass(reduce=before, along=tuple(map(sides, _ALONG)), back=sides("return_channel"))
 
 
-def blueprint(s: Spec) -> Block:
-    of, d, fifth = s.traits, s.hidden, s.family == "pp_ocrv5_server_det"
-    seen, narrow, count = s.parts["backbone"], d // 4, of["intraclass_block_number"]
-    small = narrow // of["reduce_factor"]
-
-    def sides(name: str) -> tuple[int, int]:
-        return of[f"high.{name}"], of[f"wide.{name}"]
-
+def blueprint(s: Spec[PpOcrServerDet]) -> Block:
+    of, d, fifth = s.own, s.hidden, s.family == "pp_ocrv5_server_det"
+    seen, narrow = s.parts["backbone"], d // 4
     widths = [part.layer.width for part in seen.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)
@@ -55,15 +74,10 @@ def blueprint(s: Spec) -> Block:
         "path_aggregation_head_convolution": Repeat(Indices.below(len(widths) - 1), conv(narrow, narrow, 3)),
         "path_aggregation_lateral_convolution": Repeat(levels, wide),
     }
-    if count:
-        back = conv(small, narrow, *sides("return_channel"), bias=True)
-        inner = block(
-            conv_reduce_channel=conv(narrow, small, *sides("reduce_channel"), bias=True),
-            **{name: conv(small, small, *sides(name), bias=True) for name in _ALONG},
-            conv_final=block(convolution=back, norm=batch_norm(narrow)),
-        )
-        neck["intraclass_blocks"] = Repeat(Indices.below(count), inner)
-    scores = scoring(d, of["kernel.0"], of["kernel.1"], of["kernel.2"])
+    if of.intraclass:
+        inner = _joining(narrow, narrow // of.reduce_factor, of.intraclass)
+        neck["intraclass_blocks"] = Repeat(Indices.below(of.intraclass_block_number), inner)
+    scores = scoring(d, *of.kernels)
     local = block(
         convolution_backbone=block(convolution=conv(narrow + 1, narrow, 3), norm=batch_norm(narrow)),
         convolution_final=conv(narrow, 1, 1, bias=True),
@@ -71,3 +85,12 @@ def blueprint(s: Spec) -> Block:
     head = block(binarize_head=scores, local_refinement_module=local) if fifth else scores
     body = block(backbone=families.tree(seen), neck=Block(neck))
     return headed(s, "model", body, image_to_image=block(head=head))
+
+
+def _joining(narrow: int, small: int, sides: Intraclass) -> Block:
+    back = conv(small, narrow, *sides.back, bias=True)
+    return block(
+        conv_reduce_channel=conv(narrow, small, *sides.reduce, bias=True),
+        **{name: conv(small, small, *kernel, bias=True) for name, kernel in zip(_ALONG, sides.along, strict=True)},
+        conv_final=block(convolution=back, norm=batch_norm(narrow)),
+    )

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("pvt",)  # transformers 5.23: modeling_pvt.py
@@ -13,7 +13,21 @@ MODEL_TYPES = ("pvt",)  # transformers 5.23: modeling_pvt.py
 _HEADS = ("ForImageClassification", "Model")
 
 
-def spec(c: Config) -> Spec:
+class PvtLayer(Record):
+    """What a layer of PVT alone has: rows of positions, the side of a patch, and places that make one key."""
+
+    rows: int
+    kernel: int
+    merged: int
+
+
+class Pvt(Sizes):
+    """What PVT alone has."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[Pvt]:
     count, image = c.int("num_encoder_blocks"), c.int("image_size")
     widths = keys.each(c, "hidden_sizes", count, "d")
     wide = [d * ratio for d, ratio in zip(widths, keys.each(c, "mlp_ratios", count), strict=True)]
@@ -23,26 +37,24 @@ def spec(c: Config) -> Spec:
         (image // 2 ** (number + 1) if number else image) // side
         for number, side in enumerate(keys.each(c, "patch_sizes", count))
     ]
-    own = {
-        "rows": [side * side + (number == count - 1) for number, side in enumerate(sides)],
-        "kernel": keys.each(c, "strides", count, "P"),
-        "merged": keys.each(c, "sequence_reduction_ratios", count, "m"),
-    }
-    layers = keys.stages(c, widths, wide, heads, bias, traits=own)
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, keys.sized("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, 1000, hidden=d, traits=traits, uncounted=keys.COARSER)
+    rows = [side * side + (number == count - 1) for number, side in enumerate(sides)]
+    kernels, merged = keys.each(c, "strides", count, "P"), keys.each(c, "sequence_reduction_ratios", count, "m")
+    sizes = [PvtLayer(rows=n, kernel=side, merged=step) for n, side, step in zip(rows, kernels, merged, strict=True)]
+    layers = keys.stages(c, widths, wide, heads, bias, own=sizes)
+    own, d = Pvt.read(c), keys.sized("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, 1000, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    before, embeddings, stages = s.traits["num_channels"], dict[str, Block](), dict[str, Node]()
+def blueprint(s: Spec[Pvt]) -> Block:
+    before, embeddings, stages = s.own.num_channels, dict[str, Block](), dict[str, Node]()
     for number, part in enumerate(s.layers):
-        of = part.layer.traits
+        of = part.layer.sizes(PvtLayer)
         d = part.layer.width
         embeddings[str(number)] = block(
             "embedding",
-            position_embeddings=Tensor((1, of["rows"], d)),
+            position_embeddings=Tensor((1, of.rows, d)),
             cls_token=Tensor((1, 1, d)) if number == len(s.layers) - 1 else None,
-            projection=conv(before, d, of["kernel"], bias=True),
+            projection=conv(before, d, of.kernel, bias=True),
             layer_norm=layer_norm(d),
         )
         stages[str(number)] = stack((part,), _layer)
@@ -52,7 +64,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, side = one.attention, one.width, one.traits["merged"]
+    a, d, side = one.attention, one.width, one.sizes(PvtLayer).merged
     into, inner = Linear(d, d, a.qkv_bias), side > 1
     own = block(
         query=into,

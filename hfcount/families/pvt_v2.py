@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("pvt_v2",)  # transformers 5.23: modeling_pvt_v2.py
@@ -14,24 +14,38 @@ IGNORED = ("image_size", "strides", "out_indices")
 _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class PvtV2Layer(Record):
+    """What a layer of PVTv2 alone has: the side of a patch, and that of places that make one key, if any do."""
+
+    patch_size: int
+    merged: int | None
+
+
+class PvtV2(Sizes):
+    """What PVTv2 alone has."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[PvtV2]:
     count = c.int("num_encoder_blocks")
     widths = keys.each(c, "hidden_sizes", count, "d")
     wide = [d * ratio for d, ratio in zip(widths, keys.each(c, "mlp_ratios", count), strict=True)]
     heads, bias = keys.each(c, "num_attention_heads", count), c.bool("qkv_bias", default=True)
     sides, merged = keys.each(c, "patch_sizes", count, "P"), keys.each(c, "sr_ratios", count, "m")
     linear = c.bool("linear_attention", default=False)
-    merged = [1 if linear else side if side > 1 else 0 for side in merged]
-    layers = keys.stages(c, widths, wide, heads, bias, traits={"patch_size": sides, "merged": merged})
-    traits, d = {"num_channels": keys.sized("C", c.int("num_channels"))}, keys.sized("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    joined = [1 if linear else side if side > 1 else None for side in merged]
+    sizes = [PvtV2Layer(patch_size=side, merged=step) for side, step in zip(sides, joined, strict=True)]
+    layers = keys.stages(c, widths, wide, heads, bias, own=sizes)
+    own, d = PvtV2.read(c), keys.sized("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    before, stages = s.traits["num_channels"], dict[str, Block]()
+def blueprint(s: Spec[PvtV2]) -> Block:
+    before, stages = s.own.num_channels, dict[str, Block]()
     for number, part in enumerate(s.layers):
         d = part.layer.width
-        projection = conv(before, d, part.layer.traits["patch_size"], bias=True)
+        projection = conv(before, d, part.layer.sizes(PvtV2Layer).patch_size, bias=True)
         embedding = block("embedding", proj=projection, layer_norm=layer_norm(d))
         stages[str(number)] = block(patch_embedding=embedding, blocks=stack((part,), _layer), layer_norm=layer_norm(d))
         before = d
@@ -40,7 +54,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, side, wide = one.attention, one.width, one.traits["merged"], one.dense.width
+    a, d, side, wide = one.attention, one.width, one.sizes(PvtV2Layer).merged, one.dense.width
     into, norm = Linear(d, d, a.qkv_bias), layer_norm(d)
     attention = block(
         "attention",

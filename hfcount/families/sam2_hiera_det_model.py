@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
-from hfcount.spec import Dense, Layer, Layers, Spec
+from hfcount.spec import Dense, Layer, Layers, Record, Sizes, Spec, size, told
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -19,7 +19,24 @@ IGNORED = (
 )
 
 
-def spec(c: Config) -> Spec:
+class Sam2HieraDetLayer(Record):
+    """What a layer of this Hiera alone has: the width of what it takes."""
+
+    inputs: int
+
+
+class Sam2HieraDetModel(Sizes):
+    """What this Hiera alone has: sides of its table of positions, of a patch, and of the first windows."""
+
+    background: tuple[int, ...] = told(
+        lambda c: _sides(c, "window_positional_embedding_background_size", ("h_b", "w_b"))
+    )
+    patch: tuple[int, ...] = told(lambda c: _sides(c, "patch_kernel_size", ("P_h", "P_w")))
+    num_channels: int = size("C")
+    window: int
+
+
+def spec(c: Config) -> Spec[Sam2HieraDetModel]:
     widths = c.ints("embed_dim_per_stage", default=(96, 192, 384, 768))
     heads = c.ints("num_attention_heads_per_stage", default=(1, 2, 4, 8))
     depths, sides = (
@@ -38,32 +55,27 @@ def spec(c: Config) -> Spec:
         mixer = keys.multi_head(c, d, many, uneven="built")
         second = start + (1 if depth else 0)
         for inputs, places in ((before or d, Indices.span(start, second)), (d, Indices.span(second, start + depth))):
-            layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, traits={"inputs": inputs})
+            layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=Sam2HieraDetLayer(inputs=inputs))
             layers += [Layers(indices=places, layer=layer)] if places.count else []
         start, before = start + int(depth), d
-    traits = {
-        **_sides(c, "window_positional_embedding_background_size", ("h_b", "w_b")),
-        **_sides(c, "patch_kernel_size", ("P_h", "P_w")),
-        "window": keys.sized("w", sides[0]),
-        "num_channels": keys.sized("C", c.int("num_channels")),
-    }
-    return keys.encoding(c, layers, hidden=c.int("hidden_size"), traits=traits)
+    own = Sam2HieraDetModel.read(c, window=keys.sized("w", sides[0]))
+    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
 
 
-def _sides(c: Config, key: str, symbols: tuple[str, str]) -> dict[str, int]:
-    """Height and width, usually 7, by key and number; what has other dimensions is built, and sees no image."""
+def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
+    """Height and width, usually 7; what has other dimensions is built, and sees no image."""
     sides = [c.int(key)] * 2 if c.is_int(key) else c.ints(key, default=(7, 7))
     if len(sides) != 2:
         c.cannot_run(f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
     named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
-    return {f"{key}.{place}": keys.sized(named[place], side) for place, side in enumerate(sides)}
+    return tuple(keys.sized(named[place], side) for place, side in enumerate(sides))
 
 
-def blueprint(s: Spec) -> Block:
-    of, first = s.traits, s.hidden
+def blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
+    of, first = s.own, s.hidden
 
     def layer(one: Layer) -> Block:
-        inputs, d = one.traits["inputs"], one.width
+        inputs, d = one.sizes(Sam2HieraDetLayer).inputs, one.width
         return block(
             layer_norm1=layer_norm(inputs),
             attn=block("attention", qkv=Linear(inputs, 3 * d, True), proj=Linear(d, d, True)),
@@ -72,12 +84,11 @@ def blueprint(s: Spec) -> Block:
             proj=Linear(inputs, d, True, "other") if inputs != d else None,
         )
 
-    starts = ("patch_kernel_size.", "window_positional_embedding_background_size.")
-    sides, rows = ([size for name, size in of.items() if name.startswith(start)] for start in starts)
-    kernel, places = Tensor((first, of["num_channels"], *sides)), Tensor((1, first, *rows), component="embedding")
+    kernel = Tensor((first, of.num_channels, *of.patch))
+    places = Tensor((1, first, *of.background), component="embedding")
     return block(
         pos_embed=places,
-        pos_embed_window=Tensor((1, first, of["window"], of["window"]), component="embedding"),
+        pos_embed_window=Tensor((1, first, of.window, of.window), component="embedding"),
         patch_embed=block("embedding", projection=block(weight=kernel, bias=Tensor((first,)))),
         blocks=stack(s.layers, layer),
     )

@@ -6,7 +6,7 @@ from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, depthwise
 from hfcount.parts.segmentation import labelling
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
 MODEL_TYPES = ("segformer", "glpn")  # transformers 5.23: modeling_segformer.py, modeling_glpn.py
@@ -32,23 +32,37 @@ _HEADS = {
 }
 
 
-def spec(c: Config) -> Spec:
+class SegformerLayer(Record):
+    """What a layer of SegFormer alone has: the side of a patch, and that of places that make one key."""
+
+    patch_size: int
+    sr_ratio: int
+
+
+class Segformer(Sizes):
+    """What SegFormer and GLPN alone have."""
+
+    num_channels: int = size("C")
+
+
+def spec(c: Config) -> Spec[Segformer]:
     count = c.int("num_encoder_blocks")
     widths = keys.each(c, "hidden_sizes", count, "d")
     wide = [d * ratio for d, ratio in zip(widths, keys.each(c, "mlp_ratios", count), strict=True)]
     heads, sides = keys.each(c, "num_attention_heads", count), keys.each(c, "patch_sizes", count, "P")
     merged = keys.each(c, "sr_ratios", count, "m")
     uneven: keys.Uneven = "run" if c.family == "segformer" else "refused"
-    layers = keys.stages(c, widths, wide, heads, uneven=uneven, traits={"patch_size": sides, "sr_ratio": merged})
-    traits = {"num_channels": keys.sized("C", c.int("num_channels"))}
+    sizes = [SegformerLayer(patch_size=side, sr_ratio=step) for side, step in zip(sides, merged, strict=True)]
+    layers = keys.stages(c, widths, wide, heads, uneven=uneven, own=sizes)
+    own = Segformer.read(c)
     last, out = keys.sized("d", c.ints("hidden_sizes")[-1]), c.int("decoder_hidden_size")
     known = _HEADS[c.family]
-    return keys.imaging(c, layers, known, hidden=last, out=out, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, known, hidden=last, out=out, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Segformer]) -> Block:
     before, embeddings, stages, norms = (
-        s.traits["num_channels"],
+        s.own.num_channels,
         dict[str, Block](),
         dict[str, Node](),
         dict[str, Block](),
@@ -56,7 +70,9 @@ def blueprint(s: Spec) -> Block:
     widths = [part.layer.width for part in s.layers]
     for number, part in enumerate(s.layers):
         d = widths[number]
-        projection = Block(conv(before, d, part.layer.traits["patch_size"], bias=True).children, "embedding")
+        projection = Block(
+            conv(before, d, part.layer.sizes(SegformerLayer).patch_size, bias=True).children, "embedding"
+        )
         embeddings[str(number)] = block(proj=projection, layer_norm=layer_norm(d))
         stages[str(number)] = stack((part,), _layer)
         norms[str(number)] = layer_norm(d)
@@ -73,7 +89,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _layer(one: Layer) -> Block:
-    a, d, wide, side = one.attention, one.width, one.dense.width, one.traits["sr_ratio"]
+    a, d, wide, side = one.attention, one.width, one.dense.width, one.sizes(SegformerLayer).sr_ratio
     into, inner = Linear(d, a.heads * a.head_dim, True), side > 1
     own = block(
         query=into,

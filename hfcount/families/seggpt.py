@@ -7,7 +7,7 @@ from hfcount.parts.classic import headed
 from hfcount.parts.convolution import conv
 from hfcount.parts.layers import altered
 from hfcount.parts.vision import fused_square_attention, patch_convolution
-from hfcount.spec import Dense, Layer, Spec
+from hfcount.spec import Dense, Layer, Sizes, Spec, flag, told
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("seggpt",)  # transformers 5.23: modeling_seggpt.py
@@ -18,35 +18,39 @@ _TOKENS = ("mask_token", "segment_token_input", "segment_token_prompt", "type_to
 _COLOURS = 3
 
 
-def spec(c: Config) -> Spec:
+class Seggpt(Sizes):
+    """What SegGPT alone has; `high` and `wide` are patches along the sides, `joined` the layers that it joins."""
+
+    high: int
+    wide: int
+    relative: bool = flag("use_relative_position_embeddings", absent=True)
+    joined: int = told(lambda c: keys.sized("n_h", c.length("intermediate_hidden_state_indices") or 0))
+
+
+def spec(c: Config) -> Spec[Seggpt]:
     d, bias, patches = c.int("hidden_size"), c.bool("qkv_bias", default=True), keys.patches(c)
     given = c.ints("image_size", alone=True)
     if not 0 < len(given) < 3:
         raise c.error("image_size must give a height and a width, or one size for both.", "image_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
     ffn = Dense(width=c.int("mlp_dim", default=4 * d), bias=True)
-    traits = {
-        "high": given[0] // patches.side,
-        "wide": given[-1] // patches.side,
-        "relative": c.bool("use_relative_position_embeddings", default=True),
-        "joined": keys.sized("n_h", c.length("intermediate_hidden_state_indices") or 0),
-    }
+    own = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)
     layers, rows = (
         keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)),
         keys.squares(c, "pretrain_image_size") + 1,
     )
     out = c.int("decoder_hidden_size")
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, out=out, traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, out=out).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, out, side, norm = s.hidden, s.traits, s.output, s.seen.side, layer_norm(s.hidden)
+def blueprint(s: Spec[Seggpt]) -> Block:
+    d, of, out, side, norm = s.hidden, s.own, s.output, s.seen.side, layer_norm(s.hidden)
 
     def layer(one: Layer) -> Block:
         a = one.attention
         tables = {
-            f"rel_pos_{name[0]}": Tensor((2 * of[name] - 1, a.head_dim)) if of["relative"] else None
-            for name in ("high", "wide")
+            f"rel_pos_{name}": Tensor((2 * count - 1, a.head_dim)) if of.relative else None
+            for name, count in (("h", of.high), ("w", of.wide))
         }
         attention = altered(fused_square_attention(d, a.qkv_bias), **tables)
         network = mlp(d, one.dense.width, up="lin1", down="lin2")
@@ -60,6 +64,6 @@ def blueprint(s: Spec) -> Block:
     )
     body = block(embeddings=embeddings, encoder=block(layers=stack(s.layers, layer), layernorm=norm))
     made = block(conv=conv(out, out, 3, bias=True), layernorm=layer_norm(out), head=conv(out, _COLOURS, 1, bias=True))
-    wide = Linear(of["joined"] * d, side * side * out, True, "projector")
+    wide = Linear(of.joined * d, side * side * out, True, "projector")
     decoder = block(decoder_embed=wide, decoder_pred=made)
     return headed(s, "model", body, image_to_image=block(decoder=decoder))

@@ -1,10 +1,11 @@
 """SLANet: reads a table's structure from PP-LCNet's features at several scales (PaddleOCR, arXiv:2210.05391)."""
 
 from hfcount import families, keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.families.pp_lcnet import PpLcnet
+from hfcount.mapper import Config
 from hfcount.parts.convolution import normed
 from hfcount.parts.tables import structure
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Repeat, block
 
@@ -15,20 +16,24 @@ _HEADS = keys.named(ForTableRecognition="base")
 _SKIPPED = 1  # the first stage, whose features are not read
 
 
-def spec(c: Config) -> Spec:
+class Slanet(Sizes):
+    """What SLANet alone has."""
+
+    post_conv_out_channels: int = size("C_o")
+    csp_kernel_size: int = size("w")
+    csp_num_blocks: int = count("N_b", minimum=0)
+
+
+def spec(c: Config) -> Spec[Slanet]:
     seen, d = keys.only(c, families.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
-    traits = {
-        "post_conv_out_channels": keys.sized("C_o", c.int("post_conv_out_channels")),
-        "csp_kernel_size": keys.sized("w", c.int("csp_kernel_size")),
-        "csp_num_blocks": keys.sized("N_b", c.int("csp_num_blocks", minimum=0, maximum=MAX_LAYERS)),
-    }
+    own = Slanet.read(c)
     words, parts, why = c.int("out_channels"), {"backbone": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, traits=traits, uncounted=why)
+    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    seen, of, d = s.parts["backbone"], s.traits, s.traits["post_conv_out_channels"]
-    side, half, count = of["csp_kernel_size"], d // 2, of["csp_num_blocks"]
+def blueprint(s: Spec[Slanet]) -> Block:
+    seen, d = s.parts["backbone"], s.own.post_conv_out_channels
+    side, half, depth = s.own.csp_kernel_size, d // 2, s.own.csp_num_blocks
 
     def separable(width: int) -> Block:
         first, second = normed(width, width, side, groups=width), normed(width, width, 1)
@@ -39,9 +44,9 @@ def blueprint(s: Spec) -> Block:
         conv1=normed(2 * d, half, 1),
         conv2=normed(2 * d, half, 1),
         conv3=normed(2 * half, d, 1),
-        bottlenecks=Repeat(Indices.below(count), bottleneck) if count else None,
+        bottlenecks=Repeat(Indices.below(depth), bottleneck) if depth else None,
     )
-    widths = [seen.traits[f"features.{stage}"] for stage in range(_SKIPPED, seen.traits["stages"])]
+    widths = seen.sizes(PpLcnet).blocks.features[_SKIPPED:]
     between = Indices.below(max(0, len(widths) - 1))
     neck = block(
         channel_projector=Block({str(number): normed(width, d, 1) for number, width in enumerate(widths)}),

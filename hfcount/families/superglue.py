@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.parts import stack
 from hfcount.parts.convolution import batch_norm
 from hfcount.parts.encoders import bert_attention
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("superglue",)  # transformers 5.23: modeling_superglue.py
@@ -17,27 +17,29 @@ _HEADS = keys.named(ForKeypointMatching="base")
 _PLACE = 3  # x, y and score of a keypoint
 
 
-def spec(c: Config) -> Spec:
+class SuperGlue(Record):
+    """What SuperGlue alone has: the widths through which keypoints are encoded."""
+
+    steps: tuple[int, ...]
+
+
+def spec(c: Config) -> Spec[SuperGlue]:
     d, steps = c.int("hidden_size"), c.ints("keypoint_encoder_sizes", default=(32, 64, 128, 256))
     kinds = c.strs("gnn_layers_types") or ["self", "cross"] * 9
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")))
-    traits = {
-        "steps": len(steps),
-        **{f"step.{place}": keys.sized(f"C{place + 1}", one) for place, one in enumerate(steps)},
-    }
+    own = SuperGlue(steps=tuple(keys.sized(f"C{place}", one) for place, one in enumerate(steps, 1)))
     parts = {"keypoints": families.part(c, "keypoint_detector_config")}
     layers = keys.alike(layer, len(kinds))
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts, traits=traits)
-    return whole.but(causal=False)
+    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return whole.but(causal=False).having(own)
 
 
 def _perceptron(inputs: int, outputs: int) -> Block:
     return block("mlp", linear=Linear(inputs, outputs, True), batch_norm=batch_norm(outputs))
 
 
-def blueprint(s: Spec) -> Block:
-    d, of = s.hidden, s.traits
-    widths = [_PLACE, *(of[f"step.{place}"] for place in range(of["steps"])), d]
+def blueprint(s: Spec[SuperGlue]) -> Block:
+    d, widths = s.hidden, [_PLACE, *s.own.steps, s.hidden]
     steps: dict[str, Block | Linear] = {}
     for place, (into, out) in enumerate(pairwise(widths[:-1])):
         steps[str(place)] = _perceptron(into, out)

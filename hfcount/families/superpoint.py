@@ -3,7 +3,7 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import conv
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("superpoint",)  # transformers 5.23: modeling_superpoint.py
@@ -13,29 +13,31 @@ _HEADS = keys.named(ForKeypointDetection="base")
 _BRIGHTNESS = 1  # the channels of an image
 
 
-def spec(c: Config) -> Spec:
+class SuperPoint(Sizes):
+    """What SuperPoint alone has; `widths` are those of its stages."""
+
+    widths: tuple[int, ...]
+    keypoint_decoder_dim: int = size("d_k")
+    descriptor_decoder_dim: int = size("d_d")
+
+
+def spec(c: Config) -> Spec[SuperPoint]:
     count = len(c.ints("encoder_hidden_sizes"))
     if count < 2:
         raise c.error("encoder_hidden_sizes must name 2 sizes or more.", "encoder_hidden_sizes", observed=count)
     sizes = keys.each(c, "encoder_hidden_sizes", count, "C")
-    traits = {
-        **{f"width.{number}": size for number, size in enumerate(sizes)},
-        "count": count,
-        "keypoint_decoder_dim": keys.sized("d_k", c.int("keypoint_decoder_dim")),
-        "descriptor_decoder_dim": keys.sized("d_d", c.int("descriptor_decoder_dim")),
-    }
+    own = SuperPoint.read(c, widths=tuple(sizes))
     d = c.int("decoder_hidden_size")
-    return keys.imaging(c, (), _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, d, before, blocks = s.traits, s.hidden, _BRIGHTNESS, dict[str, Block]()
-    for number in range(of["count"]):
-        width = of[f"width.{number}"]
+def blueprint(s: Spec[SuperPoint]) -> Block:
+    of, d, before, blocks = s.own, s.hidden, _BRIGHTNESS, dict[str, Block]()
+    for number, width in enumerate(of.widths):
         blocks[str(number)] = block(conv_a=conv(before, width, 3, bias=True), conv_b=conv(width, width, 3, bias=True))
         before = width
     wide = conv(before, d, 3, bias=True)
-    points, described = (conv(d, of[f"{name}_decoder_dim"], 1, bias=True) for name in ("keypoint", "descriptor"))
+    points, described = (conv(d, out, 1, bias=True) for out in (of.keypoint_decoder_dim, of.descriptor_decoder_dim))
     return block(
         encoder=block(conv_blocks=Block(blocks)),
         keypoint_decoder=block(conv_score_a=wide, conv_score_b=points),

@@ -4,7 +4,7 @@ from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, depthwise
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Record, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -14,37 +14,47 @@ IGNORED = ("image_size", "down_stride", "down_pad")
 _HEADS = ("ForImageClassification", "Model")
 
 
-def spec(c: Config) -> Spec:
+class SwiftformerLayer(Record):
+    """What a layer of SwiftFormer alone has: whether a coarser image follows its stage."""
+
+    followed: bool
+
+
+class Swiftformer(Sizes):
+    """What SwiftFormer alone has."""
+
+    num_channels: int = size("C")
+    down_patch_size: int = size("P")
+    use_layer_scale: bool = flag(absent=True)
+
+
+def spec(c: Config) -> Spec[Swiftformer]:
     depths = c.ints("depths")
     count = len(depths)
     widths, coarser = keys.each(c, "embed_dims", count, "d"), c.entries("downsamples")[: count - 1]
     if len(coarser) < count - 1 or min(depths, default=0) < 1:
         raise c.error(f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples")
     follows = [bool(given) or widths[n] != widths[n + 1] for n, given in enumerate(coarser)]
-    own: dict[str, list[int]] = {"followed": [*follows, False]}
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), traits=own)
-    traits = {
-        "num_channels": keys.sized("C", c.int("num_channels")),
-        "down_patch_size": keys.sized("P", c.int("down_patch_size")),
-        "use_layer_scale": c.bool("use_layer_scale", default=True),
-    }
+    sizes = [SwiftformerLayer(followed=one) for one in (*follows, False)]
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
+    own = Swiftformer.read(c)
     d = keys.sized("d", c.ints("embed_dims")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    of, network, first = s.traits, dict[str, Block](), s.layers[0].layer.width
+def blueprint(s: Spec[Swiftformer]) -> Block:
+    of, network, first = s.own, dict[str, Block](), s.layers[0].layer.width
     for number, part in enumerate(s.layers):
         one, last = part.layer, part.indices.count - 1
         d = one.width
-        final = Repeat(Indices.of((int(last),)), _attending(one, bool(of["use_layer_scale"])))
+        final = Repeat(Indices.of((int(last),)), _attending(one, of.use_layer_scale))
         before = (Repeat(Indices.below(last), _convolved(d, one.dense.width)),) if last > 0 else ()
         network[str(len(network))] = block(blocks=(*before, final))
-        if one.traits["followed"]:
+        if one.sizes(SwiftformerLayer).followed:
             after = s.layers[number + 1].layer.width
-            coarser = block(proj=conv(d, after, of["down_patch_size"], bias=True), norm=batch_norm(after))
+            coarser = block(proj=conv(d, after, of.down_patch_size, bias=True), norm=batch_norm(after))
             network[str(len(network))] = coarser
-    channels, half = of["num_channels"], first // 2
+    channels, half = of.num_channels, first // 2
     steps = {"0": conv(channels, half, 3, bias=True), "1": batch_norm(half)}
     steps |= {"3": conv(half, first, 3, bias=True), "4": batch_norm(first)}
     body = block(patch_embed=block(patch_embedding=Block(steps)), encoder=block(network=Block(network)))

@@ -5,7 +5,7 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.vision import cosine_layer, patch_convolution
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, size
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -15,30 +15,45 @@ IGNORED = ("out_indices", "num_layers", "hidden_size", "pretrained_window_sizes"
 _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling="masked_image", Backbone="backbone")
 
 
-def spec(c: Config) -> Spec:
+class Swinv2Layer(Record):
+    """What a layer of Swin version 2 alone has: the side of its windows."""
+
+    window: int
+
+
+class Swinv2(Sizes):
+    """What Swin version 2 alone has."""
+
+    encoder_stride: int = size("S", absent=32)
+
+
+def spec(c: Config) -> Spec[Swinv2]:
     first, stages, side = c.int("embed_dim"), c.length("depths") or 0, keys.grid(c)
     heads = keys.each(c, "num_heads", stages)
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     window = c.int("window_size")
     # No window is wider than what its stage sees.
-    windows = [
-        Dim.named(f"w{number + 1}", min(window, side >> min(number, 32)), "window_size, or the whole image")
+    sizes = [
+        Swinv2Layer(
+            window=Dim.named(f"w{number + 1}", min(window, side >> min(number, 32)), "window_size, or the whole image")
+        )
         for number in range(len(heads))
     ]
     bias = c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, traits={"window": windows})
-    traits = {"encoder_stride": keys.sized("S", c.int("encoder_stride", default=32))}
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, own=sizes)
+    own = Swinv2.read(c)
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     d, patches, why = layers[-1].layer.width, keys.patches(c), keys.COARSER
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, traits=traits, uncounted=why)
+    whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, uncounted=why)
+    return whole.having(own)
 
 
-def blueprint(s: Spec) -> Block:
+def blueprint(s: Spec[Swinv2]) -> Block:
     first, d, stages = s.layers[0].layer.width, s.hidden, dict[str, Block]()
     for number, part in enumerate(s.layers):
         width = part.layer.width
         coarser = block("other", reduction=Linear(4 * width, 2 * width), norm=layer_norm(2 * width))
-        blocks = stack((part,), lambda one: cosine_layer(one.width, one, one.traits["window"]))
+        blocks = stack((part,), lambda one: cosine_layer(one.width, one, one.sizes(Swinv2Layer).window))
         stages[str(number)] = block(blocks=blocks, downsample=coarser if number < len(s.layers) - 1 else None)
     embeddings = block(
         "embedding",
@@ -47,7 +62,7 @@ def blueprint(s: Spec) -> Block:
         mask_token=Tensor((1, 1, first)) if s.head == "masked_image" else None,
         norm=layer_norm(first),
     )
-    norm, stride = None if s.head == "backbone" else layer_norm(d), s.traits["encoder_stride"]
+    norm, stride = None if s.head == "backbone" else layer_norm(d), s.own.encoder_stride
     body = block(embeddings=embeddings, encoder=block(layers=Block(stages)), layernorm=norm)
     pixels = stride * stride * s.seen.channels
     image = {"0": block("other", weight=Tensor((pixels, d, 1, 1)), bias=Tensor((pixels,)))}

@@ -1,12 +1,13 @@
 """TextNet: stages of square and oblong convolutions side by side, found by search (arXiv:2111.02394)."""
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Spec
+from hfcount.spec import Sizes, Spec, size, told
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("textnet",)  # transformers 5.23: modeling_textnet.py
@@ -23,41 +24,56 @@ _KERNELS = [
 _STRIDES = [[1, 2, 1], [2, 1, 1, 1], [2, 1, 1, 1], [2, 1, 1, 1]]
 
 
-def spec(c: Config) -> Spec:
-    kernels, strides = c.entries("conv_layer_kernel_sizes") or _KERNELS, c.entries("conv_layer_strides") or _STRIDES
-    widths = keys.each(c, "hidden_sizes", len(kernels) + 1, "d")
-    traits = {
-        "stem_num_channels": keys.sized("C", c.int("stem_num_channels")),
-        "stem_out_channels": keys.sized("d0", c.int("stem_out_channels")),
-        "stem_kernel_size": keys.sized("w", c.int("stem_kernel_size")),
-        "stages": len(kernels),
-    }
-    traits |= {f"width.{number}": width for number, width in enumerate(widths)}
-    for number, (sides, steps) in enumerate(zip(kernels, strides, strict=False)):
+class Kernel(NamedTuple):
+    """A convolution: height, width, whether it keeps places as they are."""
+
+    high: int
+    wide: int
+    kept: bool
+
+
+def _stages(c: Config) -> tuple[tuple[Kernel, ...], ...]:
+    (kernels, strides), found = _listed(c), list[tuple[Kernel, ...]]()
+    for sides, steps in zip(kernels, strides, strict=False):
         if not isinstance(sides, list) or not isinstance(steps, list) or not all(map(_is_kernel, sides)):
             said = "conv_layer_kernel_sizes must name a height and a width for each convolution of each stage."
             raise c.error(said, "conv_layer_kernel_sizes", code="HF001")
-        traits[f"depth.{number}"] = min(len(sides), len(steps))
-        for place, ((high, wide), step) in enumerate(zip(sides, steps, strict=False)):
-            traits |= {
-                f"high.{number}.{place}": high,
-                f"wide.{number}.{place}": wide,
-                f"kept.{number}.{place}": step == 1,
-            }
+        found.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
     if len(strides) < len(kernels):
         raise c.error("conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides")
+    return tuple(found)
+
+
+def _listed(c: Config) -> tuple[list[Any], list[Any]]:
+    """The kernels and the strides of each stage."""
+    return c.entries("conv_layer_kernel_sizes") or _KERNELS, c.entries("conv_layer_strides") or _STRIDES
+
+
+class TextNet(Sizes):
+    """What TextNet alone has; `widths` are those of the stem and of each stage."""
+
+    stem_num_channels: int = size("C")
+    stem_out_channels: int = size("d0")
+    stem_kernel_size: int = size("w")
+    stages: tuple[tuple[Kernel, ...], ...] = told(_stages)
+    widths: tuple[int, ...]
+
+
+def spec(c: Config) -> Spec[TextNet]:
+    own = TextNet.read(c, widths=tuple(keys.each(c, "hidden_sizes", len(_listed(c)[0]) + 1, "d")))
     d = keys.sized("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, (), _HEADS, hidden=d, traits=traits, uncounted=keys.COARSER)
+    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 
 def _is_kernel(given: Any) -> bool:
     return isinstance(given, list) and len(given) == 2 and all(type(side) is int and side > 0 for side in given)
 
 
-def blueprint(s: Spec) -> Block:
-    of, stages = s.traits, dict[str, Block]()
+def blueprint(s: Spec[TextNet]) -> Block:
+    of, stages = s.own, dict[str, Block]()
 
-    def layer(inputs: int, d: int, high: int, wide: int, kept: bool) -> Block:
+    def layer(inputs: int, d: int, kernel: Kernel) -> Block:
+        high, wide = kernel.high, kernel.wide
         tall, broad = wide != 1, high != 1
         return block(
             main_conv=conv(inputs, d, high, wide),
@@ -66,18 +82,17 @@ def blueprint(s: Spec) -> Block:
             vertical_batch_norm=batch_norm(d) if tall else None,
             horizontal_conv=conv(inputs, d, 1, wide) if broad else None,
             horizontal_batch_norm=batch_norm(d) if broad else None,
-            rbr_identity=batch_norm(inputs) if kept and inputs == d else None,
+            rbr_identity=batch_norm(inputs) if kernel.kept and inputs == d else None,
         )
 
-    for number in range(of["stages"]):
-        before, d, layers = of[f"width.{number}"], of[f"width.{number + 1}"], dict[str, Block]()
-        for place in range(of[f"depth.{number}"]):
-            high, wide, kept = (of[f"{name}.{number}.{place}"] for name in ("high", "wide", "kept"))
-            layers[str(place)] = layer(before, d, high, wide, bool(kept))
-            before = d
+    for number, (kernels, (before, d)) in enumerate(zip(of.stages, pairwise(of.widths), strict=True)):
+        layers, inputs = dict[str, Block](), before
+        for place, kernel in enumerate(kernels):
+            layers[str(place)] = layer(inputs, d, kernel)
+            inputs = d
         stages[str(number)] = block(stage=Block(layers))
-    names, side = ("conv", "batch_norm"), of["stem_kernel_size"]
-    stem = normed(of["stem_num_channels"], of["stem_out_channels"], side, names=names)
+    names, side = ("conv", "batch_norm"), of.stem_kernel_size
+    stem = normed(of.stem_num_channels, of.stem_out_channels, side, names=names)
     body = block(stem=stem, encoder=block(stages=Block(stages)))
     if s.head == "backbone":
         return block(textnet=body)

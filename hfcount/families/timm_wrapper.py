@@ -1,20 +1,25 @@
 """Models of timm whose name settles how they are built: ViTs, ResNets, RepViTs, FastViTs (arXiv:2010.11929)."""
 
 import re
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from hfcount import keys
+from hfcount.components.fast_vit import FAST_VITS, FastViT, fast_vit
+from hfcount.components.perception_encoder import PERCEPTION_ENCODERS, PerceptionEncoder, perception_encoder
+from hfcount.components.repvit import REPVITS, RepViT
+from hfcount.components.resnets import RESNETS, ResNet
 from hfcount.errors import UnknownArchitecture
 from hfcount.keys.model import labels
-from hfcount.keys.timm import REPVITS, RESNETS, STEM, built, repvit, resnet
-from hfcount.keys.timm_towers import FAST_VITS, PERCEPTION_ENCODERS, fast_vit, perception_encoder
 from hfcount.mapper import Config
-from hfcount.parts import timm, timm_towers
+from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.classic import classifier
 from hfcount.parts.convolution import batch_norm
-from hfcount.spec import Dense, Layer, Patches, Spec
+from hfcount.parts.vision import fused_square_attention, patch_convolution
+from hfcount.spec import Dense, Layer, Patches, Record, Spec
 from hfcount.text import printable
 from hfcount.tree.dims import Dim
-from hfcount.tree.nodes import Block, Node, block
+from hfcount.tree.nodes import Block, Node, Tensor, block
 
 MODEL_TYPES = ("timm_wrapper",)  # transformers 5.23: modeling_timm_wrapper.py
 IGNORED = ("do_pooling", "num_classes", "num_features", "pretrained_cfg", "label_names", "global_pool")
@@ -31,12 +36,51 @@ _VITS = {
 """The width, heads and layers of a plain ViT by the size in its name; its networks are four times as wide."""
 
 
-def spec(c: Config) -> Spec:
+class Vit(Record):
+    """A plain ViT, which has no sizes but those that every tower has."""
+
+
+Network = Vit | ResNet | RepViT | PerceptionEncoder | FastViT
+
+
+class _Asked(NamedTuple):
+    """What model_args asks of timm: whether only features, how many stages up to the last of them, which channels."""
+
+    features: bool
+    last: int
+    channels: int
+
+
+def _asked(c: Config, stem: int, stages: int) -> _Asked:
+    """By model_args; features count from those of the `stem`, if it gives any, and what comes after them is not built.
+
+    A model without `stages` gives none.
+
+    Raises:
+        UnknownArchitecture: it asks for something else.
+        ConfigError: it names features that are not there.
+    """
+    given: Mapping[str, object] = c.object("model_args") or {}
+    inner, count = c.part("model_args"), stem + stages
+    features, channels = inner.bool("features_only", default=False), inner.int("in_chans", default=3)
+    known = {"in_chans", "features_only", *(["out_indices"] if features else [])}
+    if given.keys() - known or (features and not stages):
+        said = "of what model_args may ask of timm, in_chans is described, and the features of networks in stages."
+        raise UnknownArchitecture(f"{c.where}: {said}")
+    if not features:
+        return _Asked(features, stages, channels)
+    places = inner.ints("out_indices", default=range(count), least=1)
+    if any(not -count <= place < count for place in places):
+        raise inner.error(f"out_indices must be below {count}.", "out_indices")
+    return _Asked(features, max(int(place) % count for place in places) + 1 - stem, channels)
+
+
+def spec(c: Config) -> Spec[Network]:
     name = c.str("architecture").partition(".")[0]  # without the name of its weights
-    if name in PERCEPTION_ENCODERS or name in FAST_VITS:
-        read = perception_encoder if name in PERCEPTION_ENCODERS else fast_vit
-        layers, fields = read(c, name)
-        return keys.imaging(c, layers, _HEADS, **fields).but(labels=_labels(c))
+    if name in PERCEPTION_ENCODERS:
+        return perception_encoder(c, name, _HEADS).but(labels=_labels(c))
+    if name in FAST_VITS:
+        return fast_vit(c, name, _HEADS).but(labels=_labels(c))
     plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
     if not plain and name not in RESNETS and name not in REPVITS:
         raise UnknownArchitecture(
@@ -44,25 +88,34 @@ def spec(c: Config) -> Spec:
             f" Described are {', '.join((*RESNETS, *REPVITS, *PERCEPTION_ENCODERS, *FAST_VITS))} and ViTs such as"
             " vit_base_patch16_224."
         )
-    asked = built(c, int(name in RESNETS), 0 if plain else 4)
-    channels = keys.sized("C", asked.channels)
-    if plain:
-        width, heads, count = _VITS[plain[1]]
-        d, side = keys.sized("d", width), keys.sized("P", int(plain[2]))
-        layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=4 * d, bias=True))
-        grid = int(plain[3]) // side
-        patches, layers = Patches(side=side, channels=channels), keys.alike(layer, count)
-        whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=grid * grid + 1, patches=patches)
-    else:
-        deep, first = name in RESNETS and RESNETS[name].deep, name in REPVITS and REPVITS[name].first
-        stages = resnet(RESNETS[name], asked.last) if name in RESNETS else repvit(REPVITS[name], asked.last)
-        switches = {"repvit": name in REPVITS, "deep": deep, "first": first, "features": asked.features}
-        hidden = stages[-1].layer.width if stages else keys.sized("d0", STEM)
-        traits = {**switches, "num_channels": channels}
-        whole = keys.imaging(c, stages, _HEADS, hidden=hidden, traits=traits, uncounted=keys.COARSER)
+    asked = _asked(c, int(name in RESNETS), 0 if plain else 4)
+    whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
     if asked.features and whole.head != "base":
         raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
     return whole.but(labels=_labels(c))
+
+
+def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:
+    """A plain ViT, by the size, the side of a patch and of an image in its name."""
+    width, heads, count = _VITS[named[1]]
+    d, side = keys.sized("d", width), keys.sized("P", int(named[2]))
+    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=4 * d, bias=True))
+    grid = int(named[3]) // side
+    patches, layers = Patches(side=side, channels=keys.sized("C", asked.channels)), keys.alike(layer, count)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=grid * grid + 1, patches=patches).having(Vit())
+
+
+def _staged(c: Config, name: str, asked: _Asked) -> Spec[Network]:
+    """A ResNet or a RepViT, of the stages that are asked for."""
+    if name in RESNETS:
+        network = ResNet.known(RESNETS[name], asked.channels)
+        stages = RESNETS[name].layers(asked.last)
+        hidden = stages[-1].layer.width if stages else network.stem
+        return keys.imaging(c, stages, _HEADS, hidden=hidden, uncounted=keys.COARSER).having(network)
+    known, channels = REPVITS[name], keys.sized("C", asked.channels)
+    stages = known.layers(asked.last)
+    whole = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
+    return whole.having(RepViT(first=known.first, features=asked.features, num_channels=channels))
 
 
 def _labels(c: Config) -> int:
@@ -75,18 +128,33 @@ def _labels(c: Config) -> int:
     return Dim.named("label_names", names, c.path("label_names"))
 
 
-def blueprint(s: Spec) -> Block:
-    of, head = s.traits, classifier(s) if s.labels and s.head != "base" else None
-    if "perception" in of or "fast" in of:
-        tower = timm_towers.perception_encoder if "perception" in of else timm_towers.fast_vit
-        return block(timm_model=tower(s, head))
+def blueprint(s: Spec[Network]) -> Block:
+    own, head = s.own, classifier(s) if s.labels and s.head != "base" else None
+    if isinstance(own, PerceptionEncoder | FastViT):
+        return block(timm_model=own.tensors(s, head))
+    named = {"fc" if isinstance(own, ResNet) else "head": head} if head else {}
     parts: dict[str, Node]
-    if s.patches is not None:
-        parts, name = timm.vit(s), "head"
-    elif of["repvit"]:
-        parts, name = timm.repvit(s.layers, of["num_channels"], bool(of["first"]), bool(of["features"])), ""
-        normed = block("other", bn=batch_norm(s.hidden), l=head)
-        parts |= {"head": block(head=normed, head_dist=normed)} if head else {}
+    if isinstance(own, Vit):
+        parts = _vit(s)
+    elif isinstance(own, ResNet):
+        parts = own.tensors(s.layers)
     else:
-        parts, name = timm.resnet(s.layers, of["num_channels"], keys.sized("d0", STEM), bool(of["deep"])), "fc"
-    return block(timm_model=Block({**parts, **({name: head} if head and name else {})}))
+        parts, normed = own.tensors(s.layers), block("other", bn=batch_norm(s.hidden), l=head)
+        return block(timm_model=Block({**parts, **({"head": block(head=normed, head_dist=normed)} if head else {})}))
+    return block(timm_model=Block({**parts, **named}))
+
+
+def _vit(s: Spec[Network]) -> dict[str, Node]:
+    """A plain ViT, as timm names it."""
+    d, norm = s.hidden, layer_norm(s.hidden)
+
+    def layer(one: Layer) -> Block:
+        return block(norm1=norm, attn=fused_square_attention(d), norm2=norm, mlp=mlp(d, one.dense.width))
+
+    return {
+        "cls_token": Tensor((1, 1, d), component="embedding"),
+        "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
+        "patch_embed": block(proj=patch_convolution(s)),
+        "blocks": stack(s.layers, layer),
+        "norm": norm,
+    }

@@ -1,12 +1,12 @@
 """UVDoc: flattens the picture of a page by a grid of points that convolutions find (arXiv:2302.02887)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts.convolution import batch_norm, conv, normed
-from hfcount.spec import Spec
+from hfcount.spec import Record, Sizes, Spec, size, told
 from hfcount.tree.dims import Dim
 from hfcount.tree.nodes import Block, Tensor, block
 
@@ -18,96 +18,109 @@ _LETTERS = {"resnet_head": "h", "resnet_configs": "r", "stage_configs": "s", "ou
 _SMALL = 3  # the kernel between backbone and head
 
 
-def spec(c: Config) -> Spec:
-    side, heads, why = keys.sized("w", c.int("kernel_size")), _HEADS[c.family], keys.COARSER
+class Convolution(Record):
+    """The channels of a convolution; `coarser` says whether one beside it makes the image smaller."""
+
+    inputs: int
+    outputs: int
+    coarser: bool = False
+
+
+class UvdocBackbone(Sizes):
+    """What UVDoc's backbone alone has; `bridges` are the channels of each of their convolutions."""
+
+    kernel_size: int = size("w")
+    head: tuple[Convolution, ...] = told(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
+    stages: tuple[tuple[Convolution, ...], ...] = told(
+        lambda c: _listed(c, "resnet_configs", 4, c.entries("resnet_configs"))
+    )
+    bridges: tuple[tuple[Convolution, ...], ...] = told(
+        lambda c: _listed(c, "stage_configs", 2, c.entries("stage_configs"))
+    )
+
+
+class Uvdoc(Record):
+    """What UVDoc alone has: what its bridge takes of each of the backbone's, and how it makes points."""
+
+    kernel_size: int
+    bridge: int
+    points: tuple[Convolution, ...]
+    rectified: bool
+
+
+def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
+    heads, why = _HEADS[c.family], keys.COARSER
     if c.family == "uvdoc_backbone":
-        traits = {"kernel_size": side, **_listed(c, "resnet_head", 2, [c.entries("resnet_head")])}
-        traits |= _listed(c, "resnet_configs", 4, c.entries("resnet_configs"))
-        traits |= _listed(c, "stage_configs", 2, c.entries("stage_configs"))
-        last = traits["resnet_head.0.count"] - 1
-        return keys.imaging(c, (), heads, hidden=traits[f"resnet_head.0.{last}.1"], traits=traits, uncounted=why)
+        own = UvdocBackbone.read(c)
+        return keys.imaging(c, (), heads, hidden=own.head[-1].outputs, uncounted=why).having(own)
+    side = keys.sized("w", c.int("kernel_size"))
     seen = families.part(c, "backbone_config", "uvdoc_backbone").but(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
-    points = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
-    if points["out_point_positions2D.0.count"] < 2:
+    (points,) = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
+    if len(points) < 2:
         raise c.error("out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
-    traits = {
-        "kernel_size": side,
-        "bridge": inputs,
-        **points,
-        "rectified": c.str("hidden_act", default="prelu") == "prelu",
-    }
-    return keys.imaging(c, (), heads, hidden=outputs, parts={"backbone": seen}, traits=traits, uncounted=why)
+    rectified = c.str("hidden_act", default="prelu") == "prelu"
+    whole = keys.imaging(c, (), heads, hidden=outputs, parts={"backbone": seen}, uncounted=why)
+    return whole.having(Uvdoc(kernel_size=side, bridge=inputs, points=points, rectified=rectified))
 
 
-def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> dict[str, int]:
-    """The traits KEY.GROUP.PLACE.NUMBER of what a key lists, and the counts KEY.count and KEY.GROUP.count."""
-    traits, count, letter = {f"{key}.count": len(groups)}, 0, _LETTERS[key]
+def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> tuple[tuple[Convolution, ...], ...]:
+    """What a key lists, by groups: two channels, and in some lists a dilation and whether it is coarser."""
+    found, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
     for group, entries in enumerate(groups):
         if not isinstance(entries, list) or not entries or not all(_fits(one, length) for one in entries):
             raise c.error(f"{key} must name lists of {length} whole numbers or switches.", key, code="HF001")
-        traits[f"{key}.{group}.count"] = len(entries)
+        made = list[Convolution]()
         for place, one in enumerate(entries):
             if any(type(size) is not int or not 0 < size < 2**32 for size in one[:2]):
                 raise c.error(f"{key} must name channels above 0.", key)
             count += 1
             at = f"[{group}][{place}]" if groups is c.value(key) else f"[{place}]"
-            for number, value in enumerate(one):
-                name, found = f"{letter}_{'ab'[number % 2]}{count}", c.source(key, f"{at}[{number}]")
-                size = Dim.named(name, value, found) if number < 2 else int(value)
-                traits[f"{key}.{group}.{place}.{number}"] = size
-    return traits
+            before, after = (
+                Dim.named(f"{letter}_{name}{count}", one[number], c.source(key, f"{at}[{number}]"))
+                for number, name in enumerate("ab")
+            )
+            made.append(Convolution(inputs=before, outputs=after, coarser=length > 2 and bool(one[-1])))
+        found.append(tuple(made))
+    return tuple(found)
 
 
 def _fits(given: Any, length: int) -> bool:
     return isinstance(given, list) and len(given) == length and all(type(one) in (int, bool) for one in given)
 
 
-def blueprint(s: Spec) -> Block:
-    of = s.traits
-    return _backbone(of) if s.family == "uvdoc_backbone" else _whole(s)
+def blueprint(s: Spec[Uvdoc | UvdocBackbone]) -> Block:
+    return _backbone(s.own) if isinstance(s.own, UvdocBackbone) else _whole(s, s.own)
 
 
-def _backbone(of: Any) -> Block:
-    side = of["kernel_size"]
+def _backbone(of: UvdocBackbone) -> Block:
+    side = of.kernel_size
 
-    def group(key: str, number: int) -> range:
-        return range(of[f"{key}.{number}.count"])
+    def residual(one: Convolution) -> Block:
+        first = normed(one.inputs, one.outputs, side, bias=True)
+        last = normed(one.outputs, one.outputs, side, bias=True)
+        return block(conv_down=first if one.coarser else None, conv_start=first, conv_final=last)
 
-    def residual(stage: int, place: int) -> Block:
-        before, after, _, coarser = (of[f"resnet_configs.{stage}.{place}.{number}"] for number in range(4))
-        first = normed(before, after, side, bias=True)
-        return block(
-            conv_down=first if coarser else None, conv_start=first, conv_final=normed(after, after, side, bias=True)
-        )
+    def numbered(build: Callable[[Convolution], Block], group: tuple[Convolution, ...]) -> Block:
+        return Block({str(place): build(one) for place, one in enumerate(group)})
 
-    def start(place: int) -> Block:
-        return normed(of[f"resnet_head.0.{place}.0"], of[f"resnet_head.0.{place}.1"], side)
-
-    def bridge(stage: int, place: int) -> Block:
-        width = of[f"stage_configs.{stage}.{place}.0"]
-        return normed(width, width, _SMALL)
-
-    stages = {
-        str(n): block(layers=Block({str(place): residual(n, place) for place in group("resnet_configs", n)}))
-        for n in range(of["resnet_configs.count"])
-    }
+    stages = {str(n): block(layers=numbered(residual, group)) for n, group in enumerate(of.stages)}
     bridges = {
-        str(n): block(blocks=Block({str(place): bridge(n, place) for place in group("stage_configs", n)}))
-        for n in range(of["stage_configs.count"])
+        str(n): block(blocks=numbered(lambda one: normed(one.inputs, one.inputs, _SMALL), group))
+        for n, group in enumerate(of.bridges)
     }
-    head = Block({str(place): start(place) for place in group("resnet_head", 0)})
+    head = numbered(lambda one: normed(one.inputs, one.outputs, side), of.head)
     return block(resnet=block(resnet_head=head, resnet_down=Block(stages)), bridge=block(bridge=Block(bridges)))
 
 
-def _whole(s: Spec) -> Block:
-    of, seen, side = s.traits, s.parts["backbone"], s.traits["kernel_size"]
-    inputs = of["bridge"] * seen.traits["stage_configs.count"]
-    (first, middle), (again, last) = (
-        [of[f"out_point_positions2D.0.{place}.{number}"] for number in range(2)] for place in range(2)
+def _whole(s: Spec, of: Uvdoc) -> Block:
+    seen, side = s.parts["backbone"], of.kernel_size
+    inputs = of.bridge * len(seen.sizes(UvdocBackbone).bridges)
+    down, up = of.points[:2]
+    slope = block("convolution", weight=Tensor((1,))) if of.rectified else None
+    narrowed = block(
+        convolution=conv(down.inputs, down.outputs, side), normalization=batch_norm(down.outputs), activation=slope
     )
-    slope = block("convolution", weight=Tensor((1,))) if of["rectified"] else None
-    down = block(convolution=conv(first, middle, side), normalization=batch_norm(middle), activation=slope)
-    points = block(conv_down=down, conv_up=conv(again, last, side, bias=True))
+    points = block(conv_down=narrowed, conv_up=conv(up.inputs, up.outputs, side, bias=True))
     head = block(bridge_connector=normed(inputs, s.hidden, 1), out_point_positions2D=points)
     return block(backbone=families.tree(seen), head=head)

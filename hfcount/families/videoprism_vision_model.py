@@ -1,10 +1,10 @@
 """VideoPrism's vision tower: layers over each frame, and layers over frames (arXiv:2402.13217)."""
 
 from hfcount import keys
-from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp
 from hfcount.parts.classic import classifier, mha
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
@@ -12,10 +12,19 @@ MODEL_TYPES = ("videoprism_vision_model",)  # transformers 5.23: modeling_videop
 IGNORED = ("apply_l2norm",)
 
 _HEADS = keys.named(("Model",), ForVideoClassification="image_classification", VideoModel="encoder")
-_LETTERS = {"num_temporal_layers": "N_t", "num_auxiliary_layers": "N_a"}
 
 
-def spec(c: Config) -> Spec:
+class VideoprismVisionModel(Sizes):
+    """What VideoPrism's vision tower alone has; `tube` are the frames, the height and the width that a token sees."""
+
+    num_temporal_layers: int = count("N_t")
+    num_auxiliary_layers: int = count("N_a")
+    num_frames: int = size("f")
+    num_channels: int = size("C")
+    tube: tuple[int, ...]
+
+
+def spec(c: Config) -> Spec[VideoprismVisionModel]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
     heads, tube = c.int("num_attention_heads"), c.ints("tubelet_size")
     sides = [] if c.is_int("image_size") else c.ints("image_size")
@@ -24,20 +33,17 @@ def spec(c: Config) -> Spec:
     height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
     layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
-    traits: dict[str, int] = {key: keys.sized(one, c.int(key, maximum=MAX_LAYERS)) for key, one in _LETTERS.items()}
-    traits |= {f"tube.{place}": keys.sized(f"P_{'thw'[place]}", size) for place, size in enumerate(tube)}
-    traits |= {
-        "num_frames": keys.sized("f", c.int("num_frames")),
-        "num_channels": keys.sized("C", c.int("num_channels")),
-    }
+    own = VideoprismVisionModel.read(
+        c, tube=tuple(keys.sized(f"P_{name}", side) for name, side in zip("thw", tube, strict=True))
+    )
     places = height // tube[1] * (width // tube[2])
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=places, traits=traits)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=places).having(own)
 
 
-def blueprint(s: Spec) -> Block:
-    d, of, one = s.hidden, s.traits, s.layers[0].layer
+def blueprint(s: Spec[VideoprismVisionModel]) -> Block:
+    d, of, one = s.hidden, s.own, s.layers[0].layer
     norm, a = layer_norm(d), one.attention
-    kernel = (d, of["num_channels"], *(of[f"tube.{place}"] for place in range(3)))
+    kernel = (d, of.num_channels, *of.tube)
 
     layer = block(
         attention=mha(d, a, out="o_proj"),
@@ -52,9 +58,9 @@ def blueprint(s: Spec) -> Block:
         spatial_embeddings=block(
             "embedding", patch_embeddings=patch, position_embeddings=Tensor((1, s.positions or 0, d))
         ),
-        temporal_embeddings=block("embedding", position_embeddings=Tensor((1, of["num_frames"], d))),
+        temporal_embeddings=block("embedding", position_embeddings=Tensor((1, of.num_frames, d))),
         spatial_layers=Repeat(s.layers[0].indices, layer),
-        temporal_layers=Repeat(Indices.below(of["num_temporal_layers"]), layer),
+        temporal_layers=Repeat(Indices.below(of.num_temporal_layers), layer),
     )
     if s.head == "base":
         return body
@@ -72,7 +78,7 @@ def blueprint(s: Spec) -> Block:
     labelled = s.head == "image_classification"
     return block(
         vision_model=body,
-        auxiliary_layers=None if labelled else Repeat(Indices.below(of["num_auxiliary_layers"]), layer),
+        auxiliary_layers=None if labelled else Repeat(Indices.below(of.num_auxiliary_layers), layer),
         head=pooling,
         head_layernorm=norm,
         classifier=classifier(s) if labelled else None,

@@ -4,7 +4,6 @@
 from hfcount.keys.attention import (
     Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
-from hfcount.keys.blocks import spelled_out
 from hfcount.keys.backbones import features
 from hfcount.keys.delta import delta_and_latent
 from hfcount.keys.ffn import (
@@ -22,7 +21,6 @@ from hfcount.keys.model import (
     ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence,
 )
-from hfcount.keys.repvgg import repvgg
 from hfcount.keys.series import distribution, forecast, series_patches
 from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
 from hfcount.keys.ties import tied_anywhere

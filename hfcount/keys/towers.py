@@ -149,7 +149,7 @@ def stages(
     bias: bool = True,
     uneven: Uneven = "refused",
     depths: Sequence[int] | None = None,
-    traits: Mapping[str, Sequence[int]] | None = None,
+    own: Sequence[object] | None = None,
 ) -> list[Layers]:
     """Stages of layers, each of another width, by the key depths.
 
@@ -160,7 +160,7 @@ def stages(
         bias: whether queries, keys and values have a bias.
         uneven: what becomes of a width that the heads do not divide.
         depths: the number of layers in each stage, if the key depths does not say it.
-        traits: further sizes of each stage.
+        own: what else the layers of each stage have, as `Layer.own`.
     """
     depths = (c.ints("depths") if depths is None else depths)[: len(widths)]
     if not depths or len({len(depths), len(widths), len(depths if heads is None else heads)}) > 1:
@@ -175,8 +175,8 @@ def stages(
         d = sized(f"d{number + 1}", width)
         mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
-        own = {name: sizes[number] for name, sizes in (traits or {}).items()}
-        found.append(Layers(indices=Indices.below(depth), layer=Layer(mixer=mixer, ffn=ffn, stage_width=d, traits=own)))
+        one = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
+        found.append(Layers(indices=Indices.below(depth), layer=one))
     return found
 
 

@@ -1,7 +1,5 @@
 """Parts of PP-LCNet and what is built on it."""
 
-from collections.abc import Callable, Mapping
-
 from hfcount.parts.convolution import conv, normed
 from hfcount.parts.layers import altered
 from hfcount.tree.nodes import Block, Tensor, block
@@ -13,21 +11,6 @@ def squeezing(channels: int, reduction: int) -> Block:
     return block(
         convolutions=Block({"0": conv(channels, narrow, 1, bias=True), "2": conv(narrow, channels, 1, bias=True)})
     )
-
-
-def places(of: Mapping[str, int], build: Callable[[int, int, int, int, int], Block]) -> dict[str, Block]:
-    """The blocks of each stage, by number; `build` takes what the config spells out of a block, as keys.BLOCK says."""
-    return {
-        str(stage): Block(
-            {
-                str(place): build(
-                    *(of[f"{name}.{stage}.{place}"] for name in ("side", "in", "out", "plain", "squeezed"))
-                )
-                for place in range(of[f"depth.{stage}"])
-            }
-        )
-        for stage in range(of["stages"])
-    }
 
 
 def affine_conv(inputs: int, outputs: int, side: int, groups: int = 1, affine: bool = False) -> Block:
