@@ -65,8 +65,7 @@ def _swin_features(c: Config, known: KnownSwin) -> Spec[TimmBackbone]:
     own = TimmBackbone(network=Swin(window_size=window), wrapped=not c.nested)
     patches = Patches(side=keys.sized("P", _SIDE), channels=c.int("num_channels", default=3))
     d = layers[-1].layer.width
-    asked = {"window_size": window}  # which omdet_turbo looks up
-    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches, traits=asked)
+    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches)
     return whole.but(features=tuple(one.layer.width for one in layers)).having(own)
 
 

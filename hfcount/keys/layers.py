@@ -186,8 +186,10 @@ def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
 
 
 def _merged(one: Layer, other: Layer) -> Layer:
-    traits, own = {**one.traits, **other.traits}, other.own if one.own is None else one.own
-    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, traits=traits, own=own)
+    if one.own is not None and other.own is not None:
+        raise TypeError("of two layers that are combined only one may have sizes of its own")
+    own = other.own if one.own is None else one.own
+    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:

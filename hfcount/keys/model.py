@@ -66,7 +66,6 @@ class Fields(TypedDict, total=False):
     out: int | None
     token_types: int | None
     languages: tuple[str, ...]
-    traits: Mapping[str, int]
     parts: Mapping[str, Spec]
 
 
@@ -163,7 +162,6 @@ def encoder(
     rotary: bool = False,
     types: bool = True,
     narrow: bool = False,
-    traits: Mapping[str, int] | None = None,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
@@ -177,7 +175,6 @@ def encoder(
         rotary: whether its positions may be rotary.
         types: whether there is a table of token types.
         narrow: whether the embedding has a width of its own even if the config names none.
-        traits: sizes and switches that only this architecture has.
     """
     # Code of other models has these types, too, and says so by positions of another kind.
     if c.value("position_embedding_type") in ("alibi", *(() if rotary else ("rope", "rotary"))):
@@ -192,7 +189,6 @@ def encoder(
     )
     kinds = c.int("type_vocab_size") if types else None
     fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
-    fields["traits"] = traits or {}
     whole = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
     return whole.but(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 

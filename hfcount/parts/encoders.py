@@ -58,7 +58,7 @@ def bert_embeddings(
         more: further tables.
     """
     d, rows = s.hidden if width is None else width, s.positions
-    kinds = s.traits.get("type_vocab_size") if s.token_types is None else s.token_types
+    kinds = s.token_types
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),

@@ -1,6 +1,5 @@
 """What a layer is made of: mixers of tokens, feed-forward networks; and what a vision tower reads."""
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, dataclass_transform, get_args
 
 from hfcount.spec.nesting import Nested
@@ -13,10 +12,6 @@ class symbol:
 
     def __init__(self, letter: str) -> None:
         self.letter = letter
-
-
-Traits = Mapping[str, int]
-"""Sizes and switches that only one architecture has, by the name of their key."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -42,8 +37,6 @@ class Frozen(Record):
             value = own[name]
             if value is not None and not isinstance(value, Nested):
                 own[name] = Dim.named(letter, value)
-        if traits := own.get("traits"):
-            own["traits"] = {n: value if isinstance(value, Dim) else int(value) for n, value in traits.items()}
 
 
 class GQA(Frozen):

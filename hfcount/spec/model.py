@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
-from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, Traits, symbol
+from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, symbol
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
 from hfcount.tree.indices import Indices
@@ -20,7 +20,7 @@ else:  # before Python 3.13 a type variable has no default
 Other = TypeVar("Other")
 
 NOTHING: Mapping[str, Any] = {}
-"""No traits, or no parts."""
+"""No parts."""
 
 
 def _known(own: object, kind: type[Other], whose: str) -> Other:
@@ -42,7 +42,6 @@ class Layer(Frozen):
         mtp: whether it predicts further tokens.
         first: whether it begins a round of layers, and `last` whether it ends one.
         own: the sizes and switches of such layers in one architecture, as a Record.
-        traits: some of them by the name of their key.
     """
 
     mixer: Mixer | None = None
@@ -56,7 +55,6 @@ class Layer(Frozen):
     mtp: bool = False
     first: bool = False
     last: bool = False
-    traits: Traits = NOTHING
     own: object = None
 
     def sizes(self, kind: type[Other]) -> Other:
@@ -213,7 +211,6 @@ class Spec(Frozen, Generic[Own]):
         adapted: of a part, whether the model around it has it otherwise than it is alone.
         token_types: rows of a table of token types, if it has one.
         languages: languages that have parameters of their own.
-        traits: sizes and switches that only one architecture has, by the name of their key.
         own: the sizes and switches that only this architecture has, mostly as Sizes.
         parts: the other stacks, each a Spec: `text` (a nested language model, whose layers are also this Spec's),
             `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
@@ -243,7 +240,6 @@ class Spec(Frozen, Generic[Own]):
     adapted: bool = False
     token_types: int | None = None
     languages: tuple[str, ...] = ()
-    traits: Traits = NOTHING
     own: Own = cast(Any, None)
     parts: "Mapping[str, Spec]" = NOTHING
     place: str = ""
