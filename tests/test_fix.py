@@ -307,7 +307,7 @@ def data(raw: bytes) -> object:
     return json.loads(raw[8:size]), raw[size:]
 
 
-PREFIXES = ["module.", "_orig_mod.", "base_model.model.", "module._orig_mod.", "pretrained_model.", "model.", "net."]
+PREFIXES = ["module.", "_orig_mod.", "base_model.model.", "module._orig_mod.", "pretrained_model.", "net."]
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -328,7 +328,8 @@ def test_a_prefix_within_names_and_of_layers_that_the_config_lacks(tmp_path: Pat
     before = files(folder)
     each(named(lambda name: name.replace("layers.", "layers._orig_mod.")), says(num_hidden_layers=2))(folder)
     assert fix(folder, "--write") == 1  # of the layer that the config lacks, nothing says whether it is left over
-    assert fix(folder, "--write", "--only", "HF202") == 0
+    assert not list(folder.glob("*.bak"))  # so that other names alone would not let it load
+    assert fix(folder, "--write", "--only", "HF211", "--only", "HF202") == 0
     after = files(folder)
     assert {name: data(after[name]) for name in before} == {name: data(one) for name, one in before.items()}
 
@@ -477,7 +478,7 @@ def with_adapter(checkpoint: Checkpoint) -> Checkpoint:
 def test_what_is_not_proven_is_left(make: Callable[[Path], Path], tmp_path: Path) -> None:
     folder = make(tmp_path / "m")
     before, verdict = files(folder), planned(folder).before.report.verdict
-    assert fix(folder, "--write") == (0 if verdict == "verified" else 1)
+    assert fix(folder, "--write") == (0 if verdict in ("verified", "explained") else 1)
     assert files(folder) == before
 
 

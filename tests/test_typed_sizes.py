@@ -19,8 +19,11 @@ from hfcount.spec.nesting import keyed, nested
 from hfcount.tree.dims import Dim
 from hfcount.tree.indices import Indices
 
-LOOK_UPS = 2752
-"""How often sizes are named by text, which no type checker sees, at most: lower it whenever the count falls."""
+LOOK_UPS = 300
+"""How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
+
+Those left are parts of a model by their place (`s.parts["vision"]`) and modules by their name; no size is among them.
+"""
 
 ROOMS = ("families", "components", "keys", "parts", "spec")
 RECORDED = {
@@ -30,20 +33,16 @@ RECORDED = {
 
 
 def _look_ups(tree: ast.AST) -> int:
-    """Places that name a mapping of sizes, or take a value of it by a text."""
+    """Places that take a value of a mapping by a text."""
     found = 0
     for node in ast.walk(tree):
         match node:
-            case (
-                ast.Attribute(attr="traits") | ast.keyword(arg="traits") | ast.arg(arg="traits") | ast.Name(id="traits")
-            ):
-                found += 1
             case ast.Subscript(slice=ast.Constant(value=str()) | ast.JoinedStr(), ctx=ast.Load()):
                 found += 1
     return found
 
 
-def test_sizes_are_not_looked_up_by_text_more_often_than_before() -> None:
+def test_nothing_is_looked_up_by_text_more_often_than_before() -> None:
     room = Path(hfcount.__path__[0])
     assert (
         sum(_look_ups(ast.parse(path.read_text())) for name in ROOMS for path in (room / name).glob("*.py")) <= LOOK_UPS

@@ -28,7 +28,7 @@ def _file(request: PreparedRequest) -> tuple[int, dict[str, str], bytes]:
     body = FILES[str(request.url).rpartition("/")[2]]
     asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
     if not asked:
-        return 200, {}, body
+        return 200, {"X-Repo-Commit": COMMIT}, body
     begin, end = int(asked[1]), min(int(asked[2]) + 1, len(body))
     return 206, {"Content-Range": f"bytes {begin}-{end - 1}/{len(body)}"}, body[begin:end]
 
@@ -42,7 +42,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> responses.RequestsMo
     siblings = [{"rfilename": name, "size": len(body)} for name, body in FILES.items()]
     mocked = responses.RequestsMock()
     mocked.get(f"{HUB}/api/models/{MODEL}/revision/main", json={"sha": COMMIT, "siblings": siblings})
-    mocked.add_callback(responses.GET, re.compile(f"{HUB}/{MODEL}/resolve/{COMMIT}/.*"), _file)
+    mocked.add_callback(responses.GET, re.compile(f"{HUB}/{MODEL}/resolve/(main|{COMMIT})/.*"), _file)
     return mocked
 
 
