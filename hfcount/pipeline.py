@@ -40,6 +40,7 @@ from hfcount.verifier.findings import DIFFERING, Outcome
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
 
 
+_SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 _UNLISTED = "the endpoint does not list the files of the repo"
 
 
@@ -70,7 +71,7 @@ def examine(documents: Documents, options: Options) -> Report:
 
 def look(documents: Documents, options: Options) -> Inspection:
     """All that is found in documents that are at hand; raises as `examine` does."""
-    run = Inspection(documents, options)
+    run = Inspection(documents, options, until=monotonic() + _SEARCH)
     with _no_collection():
         _look(run)
     return run

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
+from time import monotonic, sleep
 from typing import BinaryIO
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.interface import CAPS, CONFIG
 from hfcount.formats.json import Document
 from hfcount.text import printable
+
+_PATIENCE, _PAUSE = 2.0, 0.02  # seconds that a folder held by others is waited for, and between two looks
 
 
 def read(path: Path, where: str | None = None) -> Document | None:
@@ -63,7 +66,8 @@ def opened(path: Path, where: str) -> Iterator[BinaryIO | None]:
 def held(folder: Path, alone: bool = True) -> Iterator[None]:
     """Waits until no other process or thread holds a folder, or none that is `alone`, and holds it meanwhile.
 
-    Where folders cannot be held (Windows, some network drives, no such folder) it waits for nobody.
+    It waits for at most 2 s, for others may have stopped while they hold it. Where folders cannot be held (Windows,
+    some network drives, no such folder) it waits for nobody. Files appear whole or not at all in any case.
     """
     with ExitStack() as stack:
         with suppress(ImportError, OSError):
@@ -71,8 +75,20 @@ def held(folder: Path, alone: bool = True) -> Iterator[None]:
 
             handle = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, handle)  # which lets it go, as does the end of a process
-            fcntl.flock(handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            how, until = fcntl.LOCK_EX if alone else fcntl.LOCK_SH, monotonic() + _PATIENCE
+            while not _taken(handle, how | fcntl.LOCK_NB) and monotonic() < until:
+                sleep(_PAUSE)
         yield
+
+
+def _taken(handle: int, how: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, how)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def write(path: Path, raw: bytes) -> None:

@@ -35,7 +35,7 @@ def likely_length(index: int | None, shards: int) -> int:
 
 
 LONGEST, _ALL = 25_000_000, 100_000_000
-"""Bytes of one header, and of all that are longer than PREFETCH: the Hub itself reads none that is longer."""
+"""Bytes of one header, and of all that take a second request: the Hub itself reads no longer one."""
 
 
 def read_headers(

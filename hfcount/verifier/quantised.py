@@ -105,7 +105,7 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
             facts |= {"headers": files, "scheme": None if files else packed.name}
             outcome.report("HF401", expected=stored.bytes, observed=claim, key=TOTAL_SIZE, file=INDEX, **facts)
         return
-    outcome.proven = reading.window < _row(packed.packed)
+    outcome.proven = reading.window < min(_row(packed.packed), _dense_row(c.match.listed))
     outcome.settled = packed.complete and not reading.window and not reading.without
     outcome.dtypes = reading.elements
     outcome.stored = sum(stored.dtypes.values())
@@ -139,6 +139,11 @@ def _row(modules: Iterable[Found]) -> int:
     A config gives all layers the width, so that all of them have the row.
     """
     return min((int(one.leaf.count) * int(one.leaf.shape[-1]) // 2 for one in modules), default=1)
+
+
+def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
+    """The fewest bytes by which a tensor that is not packed would differ, if it had a row less: 2 bytes an element."""
+    return min((2 * int(leaf.shape[-1]) for leaf, count in listed if count and leaf.size > 1), default=1)
 
 
 def _loose(listed: Iterable[tuple[Leaf, int]]) -> int:
