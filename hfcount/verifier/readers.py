@@ -11,6 +11,7 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.ties import State, alike
 
+_TEXT = "text_config"
 _RANDOM = "it has a head of its own, which is not stored and is filled with random values"
 _LOSES = "it has one matrix for both, and one of the two that are stored is lost"
 _WHOLE = "it has one matrix for both, and needs no head"
@@ -36,6 +37,29 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
             f" {one.older}, takes {_value(one.taken)}: it computes something else.",
             writes=one.writes,
         )
+
+
+def check_moved(c: Comparison, outcome: Outcome) -> None:
+    """HF112, sizes at the top level where text_config is absent; after all that compares names, shapes and bytes."""
+    moved, known = c.blueprint.moved, c.names is not None
+    if moved is None:
+        return
+    # What fits the defaults is meant so; else version 4 has saved it, and the sizes are those that it took.
+    fits = known and not any(one.severity == "error" for one in outcome.findings)
+    tie = {name: one for name, one in moved.beside.items() if name == TIE}
+    writes = {_TEXT: {**moved.newer, **tie} if fits else {**moved.taken, **moved.beside}} if known else {}
+    key = next(iter(moved.taken))
+    outcome.report(
+        "HF112",
+        expected=moved.newer[key],
+        observed=moved.taken[key],
+        key=key,
+        file=CONFIG,
+        fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
+        said=f"There is no text_config: {NEWER} takes {_written(moved.newer)} there, which are its defaults, and"
+        f" {OLDER} takes {_written(moved.taken)} from the top level, which is another model.",
+        writes=writes,
+    )
 
 
 def _ties(c: Comparison, outcome: Outcome) -> None:
