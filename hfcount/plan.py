@@ -78,8 +78,8 @@ class Blueprint:
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
-    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make of the
-    config.
+    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the
+    reference make of the config.
     """
 
     spec: Spec

@@ -217,18 +217,32 @@ def test_sizes_at_the_top_level(values: Json, keys: set[str]) -> None:
     assert found is None or all(found.taken[key] == values[key] != found.newer[key] for key in keys)
 
 
-@pytest.mark.parametrize("saved", ["as version 4 reads it", "as version 5 reads it"])
-def test_sizes_are_written_in_text_config_as_the_weights_have_them(tmp_path: Path, saved: str) -> None:
-    values = glm(flat=True)
-    old = saved == "as version 4 reads it"
-    meant = glm(flat=False) if old else values
-    tensors = {one.name: ("BF16", tuple(map(int, one.shape))) for one in hfcount.blueprint(meant).tensors()}
-    folder = Checkpoint(values, {SINGLE: tensors}, weight_map={}, zeros=True).write(tmp_path / "m")
+def stored(values: Json) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {one.name: ("BF16", tuple(map(int, one.shape))) for one in hfcount.blueprint(values).tensors()}
+
+
+def test_sizes_that_version_4_took_are_written_in_text_config(tmp_path: Path) -> None:
+    flat, nested = glm(flat=True), glm(flat=False)
+    folder = Checkpoint(flat, {SINGLE: stored(nested)}, weight_map={}).write(tmp_path / "m")
     before = hfcount.verify(str(folder))
-    assert (before.verdict, "HF112" in before.codes) == ("mismatch" if old else "explained", True)
+    said = " ".join(one.message for one in before.findings if one.code == "HF112")
+    assert before.verdict == "mismatch"
+    assert "takes hidden_size 4,096, " in said
+    assert "takes hidden_size 608, " in said
     plan = planned(folder, only=["HF112"])
-    assert plan.after.report.verdict == "verified"
-    assert plan.after.values["text_config"]["hidden_size"] == (values["hidden_size"] if old else 4096)
+    text = plan.after.values["text_config"]
+    assert (plan.after.report.verdict, "HF112" in plan.after.codes) == ("verified", False)
+    assert text[TIE] is False
+    assert {key: text[key] for key in MOVED["no text_config"][1]} == {
+        key: flat[key] for key in MOVED["no text_config"][1]
+    }
+
+
+def test_weights_of_the_default_sizes_are_told_that_version_4_takes_others() -> None:
+    report = hfcount.verify_tensors(
+        glm(flat=True), {name: (shape, kind) for name, (kind, shape) in stored(glm(flat=True)).items()}
+    )
+    assert (report.verdict, "HF112" in {one.code for one in report.findings}) == ("explained", True)
 
 
 @pytest.mark.parametrize(
@@ -236,4 +250,5 @@ def test_sizes_are_written_in_text_config_as_the_weights_have_them(tmp_path: Pat
     [("llava", True, 1), ("llava", False, 0), ("gemma3", False, 1), ("qwen2_vl", True, 0), ("glm4v", True, 0)],
 )
 def test_a_tie_without_a_text_config(kind: str, top: bool, readers: int) -> None:
-    assert len(hfcount.blueprint({"model_type": kind, TIE: top}).ties_otherwise) == readers
+    found = hfcount.blueprint({"model_type": kind, TIE: top}).ties_otherwise
+    assert [one.absent is not None for one in found] == [True] * readers

@@ -33,11 +33,15 @@ _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "origi
 
 
 class Tied(NamedTuple):
-    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks."""
+    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
+
+    `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
+    """
 
     reader: str
     tied: bool
     place: str
+    absent: Mapping[str, Any] | None = None
 
 
 def own_head(readers: Iterable[Tied]) -> bool:
@@ -92,11 +96,13 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
     if not isinstance(kind, str) or not isinstance(text, dict | None):
         return ()
     older, found = _recorded()["older"], list[Tied]()
-    inner, own = older.get(declared(kind).part(_TEXT, text).kind), older.get(kind, {})
+    part, own = declared(kind).part(_TEXT, text), older.get(kind, {})
+    inner = older.get(part.kind)
     if inner is not None and own.get("text") == _TEXT:
         at_top = text is None and TIE in own.get("top", ())
         said = (values if at_top else text or {}).get(TIE, inner.get("tied", True))
-        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}"))
+        absent = {"model_type": part.kind, **part.absent} if text is None else None
+        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
     if kind in _VLLM and text is not None:
         place = _VLLM[kind]
         default = declared(kind).keys.get(TIE, False) if not place else False

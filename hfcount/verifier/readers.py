@@ -56,8 +56,8 @@ def check_moved(c: Comparison, outcome: Outcome) -> None:
         key=key,
         file=CONFIG,
         fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
-        said=f"There is no text_config: {NEWER} takes {_written(moved.newer)} there, which are its defaults, and"
-        f" {OLDER} takes {_written(moved.taken)} from the top level, which is another model.",
+        said=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults, and"
+        f" {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
         writes=writes,
     )
 
@@ -73,7 +73,9 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
     if not readers or (stored and (state == "alike" or (tied and state == "unknown"))):
         return  # whoever ties it and whoever does not computes the same, or it may be so
     shared, known = not stored, c.names is not None
-    writes = dict.fromkeys((f"text_config.{TIE}", TIE), shared) if known else {}
+    absent = next((one.absent for one in readers if one.absent is not None), None)
+    inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
+    writes = {**inner, TIE: shared} if known else {}
     says = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
         says[0] += " by this config, and takes the stored head all the same, since it differs"
@@ -127,3 +129,7 @@ def _value(value: Any) -> str:
 
 def _written(writes: Mapping[str, Any]) -> str:
     return " and ".join(name if isinstance(one, dict) else f"{name} {_value(one)}" for name, one in writes.items())
+
+
+def _listed(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {_value(one)}" for name, one in sizes.items())

@@ -4,8 +4,8 @@ It writes the part of hfcount/mapper/readers.json that the installed version is 
 
 - `older` (4.57): the flag that ties the head where a config has none (`tied`), the nested config whose flag the class
   asks (`text`, only where a model built from a recorded config ties by it), and the defaults of the keys of rotary
-  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`. `top` are the keys of the language model that the
-  class takes from the top level where text_config is absent.
+  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`. `top` are the
+  keys of the language model that the class takes from the top level where text_config is absent.
 - `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
 - `moved` (both): the keys that 4.57 takes from the top level where text_config is absent, and 5.23 does not.
 """
@@ -66,7 +66,6 @@ def older() -> dict[str, Json]:
 
 def top(kind: str) -> list[str]:
     """The keys of the language model that are taken from the top level where there is no text_config."""
-    from transformers import CONFIG_MAPPING
 
     text = getattr(_made(kind), TEXT, None)
     if text is None or isinstance(text, dict):
