@@ -100,7 +100,9 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
     inner = older.get(part.kind)
     if inner is not None and own.get("text") == _TEXT:
         at_top = text is None and TIE in own.get("top", ())
-        said = (values if at_top else text or {}).get(TIE, inner.get("tied", True))
+        usual = inner.get("tied", True)
+        usual = own.get("alone", usual) if text is None else usual
+        said = (values if at_top else text or {}).get(TIE, usual)
         absent = {"model_type": part.kind, **part.absent} if text is None else None
         found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
     if kind in _VLLM and text is not None:

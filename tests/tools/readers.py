@@ -5,7 +5,8 @@ It writes the part of hfcount/mapper/readers.json that the installed version is 
 - `older` (4.57): the flag that ties the head where a config has none (`tied`), the nested config whose flag the class
   asks (`text`, only where a model built from a recorded config ties by it), and the defaults of the keys of rotary
   positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`. `top` are the
-  keys of the language model that the class takes from the top level where text_config is absent.
+  keys of the language model that the class takes from the top level where text_config is absent,
+  and `alone` is the flag there, if it is not that of the part's own type.
 - `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
 - `moved` (both): the keys that 4.57 takes from the top level where text_config is absent, and 5.23 does not.
 """
@@ -52,6 +53,10 @@ def older() -> dict[str, Json]:
             found[kind] = {"text": TEXT} | found[kind]
             parts[text.model_type] = text
     found |= {kind: _row(one) for kind, one in parts.items() if kind not in found}  # no types of their own
+    for kind in [kind for kind, row in found.items() if "text" in row]:
+        text = getattr(_made(kind), TEXT)
+        if (flag := getattr(text, TIE)) != found[text.model_type].get("tied", True):
+            found[kind]["alone"] = flag
     for kind in found.keys() & CONFIG_MAPPING.keys():
         if taken := top(kind):
             found[kind]["top"] = taken
