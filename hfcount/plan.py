@@ -11,7 +11,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.classes import prefix
 from hfcount.mapper.overrides import check_alike
-from hfcount.mapper.readers import Rotary, Tied
+from hfcount.mapper.readers import Moved, Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
 from hfcount.naming import Naming, coded, elsewhere, naming, refused
 from hfcount.spec import Head, Spec
@@ -78,8 +78,8 @@ class Blueprint:
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
-    build another model. `ties_otherwise` and `rotary_otherwise` are what other readers than the reference make of the
-    config.
+    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the
+    reference make of the config.
     """
 
     spec: Spec
@@ -94,6 +94,7 @@ class Blueprint:
     coded: UnknownClass | None = None
     ties_otherwise: tuple[Tied, ...] = ()
     rotary_otherwise: tuple[Rotary, ...] = ()
+    moved: Moved | None = None
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -310,6 +311,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         coded=refused(config, keys) if keys else None,
         ties_otherwise=config.ties_otherwise(spec.tied),
         rotary_otherwise=config.rotary_otherwise,
+        moved=config.moved,
     )
 
 

@@ -9,7 +9,7 @@ from build import Json, config
 from defects import SINGLE, Checkpoint
 
 import hfcount
-from hfcount.mapper.readers import rotary
+from hfcount.mapper.readers import moved, rotary
 from hfcount.repair.plan import planned
 
 TIE, HEAD = "tie_word_embeddings", "language_model.lm_head.weight"
@@ -178,3 +178,77 @@ def test_rotary_positions_are_written_in_both_spellings(tmp_path: Path, settings
     assert {one.code for one in hfcount.verify(str(folder)).findings} == {"HF113"}
     plan = planned(folder, only=["HF113"])
     assert ([*plan.after.report.findings], plan.after.values["rope_theta"]) == ([], 5e5)
+
+
+RECORDED = Path(__file__).parent.parent / "fixtures" / "architectures"
+
+
+def glm(flat: bool, **changes: Any) -> Json:
+    values: Json = json.loads((RECORDED / "glm4v.json").read_text())["config"] | changes
+    text = values.pop("text_config")
+    sizes = {key: value for key, value in text.items() if key != "model_type"}
+    return {**sizes, **values} if flat else {**values, "text_config": text}
+
+
+# A config, what it is changed by, and of which keys at its top level 4.57 makes another language model than 5.23.
+MOVED: dict[str, tuple[Json, set[str]]] = {
+    "no text_config": (
+        glm(flat=True),
+        {"hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size"},
+    ),
+    "null": ({"model_type": "glm4v", "text_config": None, "hidden_size": 512}, {"hidden_size"}),
+    "the default": ({"model_type": "glm4v", "hidden_size": 4096}, set()),
+    "the base of rotary positions": ({"model_type": "glm4v", "rope_theta": 5e5}, set()),
+    "one key that moved": ({"model_type": "paligemma", "vocab_size": 500, "hidden_size": 64}, {"vocab_size"}),
+    "at both levels": (glm(flat=False, hidden_size=512), set()),
+    "in text_config": (glm(flat=False), set()),
+    "flat for both": ({"model_type": "qwen2_vl", "hidden_size": 512, "sliding_window": 512}, set()),
+    "for neither": ({"model_type": "llava", "hidden_size": 512}, set()),
+    "a type that 4.57 has not": ({"model_type": "glm5_next", "hidden_size": 512}, set()),
+    "no number": ({"model_type": "glm4v", "hidden_size": "512"}, set()),
+    "no type": ({"model_type": ["glm4v"], "hidden_size": 512}, set()),
+}
+
+
+@pytest.mark.parametrize(("values", "keys"), MOVED.values(), ids=MOVED)
+def test_sizes_at_the_top_level(values: Json, keys: set[str]) -> None:
+    found = moved(values, values["model_type"])
+    assert (set(found.taken) if found else set()) == keys
+    assert found is None or all(found.taken[key] == values[key] != found.newer[key] for key in keys)
+
+
+def stored(values: Json) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {one.name: ("BF16", tuple(map(int, one.shape))) for one in hfcount.blueprint(values).tensors()}
+
+
+def test_sizes_that_version_4_took_are_written_in_text_config(tmp_path: Path) -> None:
+    flat, nested = glm(flat=True), glm(flat=False)
+    folder = Checkpoint(flat, {SINGLE: stored(nested)}, weight_map={}).write(tmp_path / "m")
+    before = hfcount.verify(str(folder))
+    said = " ".join(one.message for one in before.findings if one.code == "HF112")
+    assert before.verdict == "mismatch"
+    assert "takes hidden_size 4,096, " in said
+    assert "takes hidden_size 608, " in said
+    plan = planned(folder, only=["HF112"])
+    text = plan.after.values["text_config"]
+    assert (plan.after.report.verdict, "HF112" in plan.after.codes) == ("verified", False)
+    assert text[TIE] is False
+    assert {key: text[key] for key in MOVED["no text_config"][1]} == {
+        key: flat[key] for key in MOVED["no text_config"][1]
+    }
+
+
+def test_weights_of_the_default_sizes_are_told_that_version_4_takes_others() -> None:
+    report = hfcount.verify_tensors(
+        glm(flat=True), {name: (shape, kind) for name, (kind, shape) in stored(glm(flat=True)).items()}
+    )
+    assert (report.verdict, "HF112" in {one.code for one in report.findings}) == ("explained", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "top", "readers"),
+    [("llava", True, 1), ("llava", False, 0), ("gemma3", False, 1), ("qwen2_vl", True, 0), ("glm4v", True, 0)],
+)
+def test_a_tie_without_a_text_config(kind: str, top: bool, readers: int) -> None:
+    found = hfcount.blueprint({"model_type": kind, TIE: top}).ties_otherwise
+    assert [one.absent is not None for one in found] == [True] * readers

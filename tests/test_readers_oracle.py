@@ -14,7 +14,7 @@ _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch
 torch = pytest.importorskip("torch", reason=_EXTRA)
 transformers = pytest.importorskip("transformers", reason=_EXTRA)
 
-from readers import FILE, TEXT, TIE, newer  # noqa: E402 - needs transformers, which may not be there
+from readers import FILE, TEXT, TIE, moved, newer  # noqa: E402 - needs transformers, which may not be there
 
 RECORDED = Path(__file__).parent.parent / "fixtures" / "architectures"
 
@@ -62,3 +62,14 @@ def test_what_is_recorded_is_what_transformers_says() -> None:
     if transformers.__version__ != data["versions"]["newer"]:
         pytest.skip(f"recorded with transformers {data['versions']['newer']}")
     assert newer(data["older"]) == data["newer"]
+    assert moved(data["older"]) == data["moved"]
+
+
+@pytest.mark.parametrize("name", ["glm4v", "llava", "paligemma", "qwen2_vl"])
+def test_sizes_at_the_top_level_are_taken_as_transformers_takes_them(name: str) -> None:
+    from tiny import parsed
+
+    sizes = {"hidden_size": 512, "vocab_size": 500}
+    text = getattr(parsed({"model_type": name, **sizes}), TEXT)
+    known = hfcount.blueprint({"model_type": name, **sizes}).spec
+    assert (text.hidden_size, text.vocab_size) == (known.hidden, known.vocab)

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.mapper.readers import Rotary, Tied, rotary, ties
+from hfcount.mapper.readers import Moved, Rotary, Tied, moved, rotary, ties
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import Refusal, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
@@ -201,6 +201,11 @@ class Config(Tracked):
     def ties_otherwise(self, tied: Bool) -> tuple[Tied, ...]:
         """The readers that do not tie the head where the reference does, or the other way round."""
         return ties(self._values, self.kind, tied)
+
+    @property
+    def moved(self) -> Moved | None:
+        """The sizes at the top level that version 4 takes for the language model, and the reference does not."""
+        return moved(self._values, self.kind)
 
     @property
     def rotary_otherwise(self) -> tuple[Rotary, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper.reference import declared
+from hfcount.mapper.shapeless import may_bear
 
 NEWER, OLDER, VLLM = "transformers 5.23", "transformers 4.57", "vLLM 0.33"
 
@@ -32,16 +33,33 @@ _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "origi
 
 
 class Tied(NamedTuple):
-    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks."""
+    """How a reader takes a flag that 5.23 takes otherwise; `place` is the full path of the key that it asks.
+
+    `absent` is what text_config stands for where it is absent, so that it can be written there with the flag.
+    """
 
     reader: str
     tied: bool
     place: str
+    absent: Mapping[str, Any] | None = None
 
 
 def own_head(readers: Iterable[Tied]) -> bool:
     """Whether 4.57 takes a stored head for one of the model's own, where 5.23 finds that by its values alone."""
     return any(one.reader == OLDER and not one.tied for one in readers)
+
+
+class Moved(NamedTuple):
+    """Sizes that 4.57 takes from the top level where text_config is absent, and 5.23 does not; in elements, by key.
+
+    Args:
+        newer: the defaults of text_config, which 5.23 takes; `taken` is what 4.57 takes.
+        beside: what else 4.57 takes for the language model.
+    """
+
+    newer: Mapping[str, int]
+    taken: Mapping[str, int]
+    beside: Mapping[str, Any]
 
 
 class Rotary(NamedTuple):
@@ -75,17 +93,36 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[Tied, ...]:
         tied: whether 5.23 ties it.
     """
     text = values.get(_TEXT)
-    if not isinstance(kind, str) or not isinstance(text, dict):
+    if not isinstance(kind, str) or not isinstance(text, dict | None):
         return ()
     older, found = _recorded()["older"], list[Tied]()
-    inner = older.get(declared(kind).part(_TEXT, text).kind)
-    if inner is not None and older.get(kind, {}).get("text") == _TEXT:
-        found.append(Tied(OLDER, bool(text.get(TIE, inner.get("tied", True))), f"{_TEXT}.{TIE}"))
-    if kind in _VLLM:
+    part, own = declared(kind).part(_TEXT, text), older.get(kind, {})
+    inner = older.get(part.kind)
+    if inner is not None and own.get("text") == _TEXT:
+        at_top = text is None and TIE in own.get("top", ())
+        usual = inner.get("tied", True)
+        usual = own.get("alone", usual) if text is None else usual
+        said = (values if at_top else text or {}).get(TIE, usual)
+        absent = {"model_type": part.kind, **part.absent} if text is None else None
+        found.append(Tied(OLDER, bool(said), TIE if at_top else f"{_TEXT}.{TIE}", absent))
+    if kind in _VLLM and text is not None:
         place = _VLLM[kind]
         default = declared(kind).keys.get(TIE, False) if not place else False
         found.append(Tied(VLLM, bool((text if place else values).get(TIE, default)), f"{place and place + '.'}{TIE}"))
     return tuple(one for one in found if one.tied != tied)
+
+
+def moved(values: Values, kind: Any) -> Moved | None:
+    """The sizes at the top level that 4.57 takes for the language model, and 5.23 does not; None if none is another."""
+    names = _recorded()["moved"].get(kind, ()) if isinstance(kind, str) else ()
+    if not names or values.get(_TEXT) is not None:
+        return None
+    part = declared(kind).part(_TEXT, None)
+    usual = {**declared(part.kind).keys, **part.absent}
+    sizes = [name for name in names if type(values.get(name)) is int and type(usual.get(name)) is int]
+    taken = {name: values[name] for name in sizes if values[name] != usual[name] and may_bear(name, values[name])}
+    beside = {name: values[name] for name in names if name in values and name not in taken}
+    return Moved({name: usual[name] for name in taken}, taken, beside) if taken else None
 
 
 def rotary(values: Values, kind: Any, path: str = "") -> Iterator[Rotary]:

@@ -27,6 +27,6 @@ def _written(state: State, code: str) -> Iterator[Proposal]:
             text = with_value(text, [str(step) for step in steps(key)], value)
         except KeyError:
             return
-        said.append(f"{key} to {'what rope_parameters says' if isinstance(value, dict) else shown(value)}")
+        said.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
     if said:
         yield Proposal(frozenset({code}), f"Set {'; '.join(said)}.", {CONFIG: text.encode()}, doubt=_LOADS)

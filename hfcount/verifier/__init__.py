@@ -61,6 +61,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (_check_packed_tensors, {"packed", "headers"}),
     (headers.check_bytes, {"headers"}),
     (checks.check_total_parameters, {"names"}),
+    (readers.check_moved, set()),
     (class_names.check_model_type, set()),
     (class_names.check_class, set()),
     (checks.check_config, set()),

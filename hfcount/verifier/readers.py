@@ -11,6 +11,7 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.ties import State, alike
 
+_TEXT = "text_config"
 _RANDOM = "it has a head of its own, which is not stored and is filled with random values"
 _LOSES = "it has one matrix for both, and one of the two that are stored is lost"
 _WHOLE = "it has one matrix for both, and needs no head"
@@ -38,6 +39,29 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
         )
 
 
+def check_moved(c: Comparison, outcome: Outcome) -> None:
+    """HF112, sizes at the top level where text_config is absent; after all that compares names, shapes and bytes."""
+    moved, known = c.blueprint.moved, c.names is not None
+    if moved is None:
+        return
+    # What fits the defaults is meant so; else version 4 has saved it, and the sizes are those that it took.
+    fits = known and not any(one.severity == "error" for one in outcome.findings)
+    tie = {name: one for name, one in moved.beside.items() if name == TIE}
+    writes = {_TEXT: {**moved.newer, **tie} if fits else {**moved.taken, **moved.beside}} if known else {}
+    key = next(iter(moved.taken))
+    outcome.report(
+        "HF112",
+        expected=moved.newer[key],
+        observed=moved.taken[key],
+        key=key,
+        file=CONFIG,
+        fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
+        said=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults, and"
+        f" {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
+        writes=writes,
+    )
+
+
 def _ties(c: Comparison, outcome: Outcome) -> None:
     tied, readers = c.blueprint.spec.tied, c.blueprint.ties_otherwise
     head, table = _pair(c)
@@ -49,7 +73,9 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
     if not readers or (stored and (state == "alike" or (tied and state == "unknown"))):
         return  # whoever ties it and whoever does not computes the same, or it may be so
     shared, known = not stored, c.names is not None
-    writes = dict.fromkeys((f"text_config.{TIE}", TIE), shared) if known else {}
+    absent = next((one.absent for one in readers if one.absent is not None), None)
+    inner = {f"{_TEXT}.{TIE}": shared} if absent is None else {_TEXT: {**absent, TIE: shared}}
+    writes = {**inner, TIE: shared} if known else {}
     says = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
         says[0] += " by this config, and takes the stored head all the same, since it differs"
@@ -103,3 +129,7 @@ def _value(value: Any) -> str:
 
 def _written(writes: Mapping[str, Any]) -> str:
     return " and ".join(name if isinstance(one, dict) else f"{name} {_value(one)}" for name, one in writes.items())
+
+
+def _listed(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {_value(one)}" for name, one in sizes.items())

@@ -4,8 +4,11 @@ It writes the part of hfcount/mapper/readers.json that the installed version is 
 
 - `older` (4.57): the flag that ties the head where a config has none (`tied`), the nested config whose flag the class
   asks (`text`, only where a model built from a recorded config ties by it), and the defaults of the keys of rotary
-  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`.
+  positions; `scaling` is how rope_scaling names its kind where that is not `rope_type`. `top` are the
+  keys of the language model that the class takes from the top level where text_config is absent,
+  and `alone` is the flag there, if it is not that of the part's own type.
 - `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
+- `moved` (both): the keys that 4.57 takes from the top level where text_config is absent, and 5.23 does not.
 """
 
 import json
@@ -15,8 +18,11 @@ import sys
 import warnings
 from copy import deepcopy
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
+
+from hfcount.mapper.shapeless import may_bear
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "hfcount" / "mapper" / "readers.json"
@@ -47,6 +53,13 @@ def older() -> dict[str, Json]:
             found[kind] = {"text": TEXT} | found[kind]
             parts[text.model_type] = text
     found |= {kind: _row(one) for kind, one in parts.items() if kind not in found}  # no types of their own
+    for kind in [kind for kind, row in found.items() if "text" in row]:
+        text = getattr(_made(kind), TEXT)
+        if (flag := getattr(text, TIE)) != found[text.model_type].get("tied", True):
+            found[kind]["alone"] = flag
+    for kind in found.keys() & CONFIG_MAPPING.keys():
+        if taken := top(kind):
+            found[kind]["top"] = taken
     for kind in spelled(found):
         found[kind]["scaling"] = "type"
     tying = set(_tying(found))
@@ -54,6 +67,44 @@ def older() -> dict[str, Json]:
         if "text" in row and kind not in tying:
             del row["text"]
     return found
+
+
+def top(kind: str) -> list[str]:
+    """The keys of the language model that are taken from the top level where there is no text_config."""
+
+    text = getattr(_made(kind), TEXT, None)
+    if text is None or isinstance(text, dict):
+        return []
+    own = [*signature(type(text).__init__).parameters, TIE]
+    named = [name for name in dict.fromkeys(own) if name not in ("self", "kwargs", "dtype", "model_type")]
+    tried = {name: _other(getattr(text, name, name == TIE)) for name in named}
+    taken = {name for name, value in tried.items() if value is not None and _takes(kind, name, value)}
+    sizes = {name for name, value in tried.items() if type(value) is int and may_bear(name, value)}
+    # What cannot be tried, since another value has to fit others, goes with the sizes.
+    return sorted(named if sizes and sizes <= taken else taken & {*sizes, TIE})
+
+
+def _other(value: Any) -> Any:
+    """Another value of the same type; None if that depends on other keys."""
+    if isinstance(value, bool):
+        return not value
+    return value * 2 or 2 if isinstance(value, int) else value / 2 or 0.5 if isinstance(value, float) else None
+
+
+def _takes(kind: str, name: str, value: Any) -> bool:
+    from transformers import CONFIG_MAPPING
+
+    try:
+        text = getattr(CONFIG_MAPPING[kind].from_dict({"model_type": kind, name: value}), TEXT)
+    except (ValueError, TypeError, AttributeError):  # refused, or there is no such part
+        return False
+    return bool(getattr(text, name, None) == value)
+
+
+def moved(known: dict[str, Json]) -> dict[str, list[str]]:
+    """The keys that version 4 takes from the top level, and this version does not."""
+    rows = {kind: sorted({*row["top"]} - {*top(kind), TIE}) for kind, row in known.items() if "top" in row}
+    return {kind: [*names, TIE] for kind, names in rows.items() if any(may_bear(name, 2) for name in names)}
 
 
 def spelled(rows: dict[str, Json]) -> list[str]:
@@ -140,6 +191,8 @@ def main() -> None:
     data: Json = json.loads(FILE.read_text()) if FILE.exists() else {"versions": {}}
     part = "older" if transformers.__version__.startswith("4.") else "newer"
     data[part] = older() if part == "older" else newer(data["older"])
+    if part == "newer":
+        data["moved"] = moved(data["older"])
     data["versions"][part] = transformers.__version__
     write(data)
     sys.stdout.write(f"{FILE.name}: {len(data[part]):,} types as {transformers.__version__} reads them\n")
@@ -149,7 +202,7 @@ def write(data: Json) -> None:
     """One line per type."""
     lines = [
         f'"{part}": {{\n' + ",\n".join(f"{json.dumps(kind)}: {json.dumps(row)}" for kind, row in data[part].items())
-        for part in ("older", "newer")
+        for part in ("older", "newer", "moved")
         if part in data
     ]
     FILE.write_text(f'{{"versions": {json.dumps(data["versions"])},\n' + "\n},\n".join(lines) + "\n}}\n")
