@@ -84,7 +84,10 @@ def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingP
 
 def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]:
     """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
+    stuck = set[str]()
     for proposal in _proposals(state, wish) if most else ():
+        if stuck and stuck.isdisjoint(proposal.codes):
+            continue  # what could not be ended in a whole checkpoint has to be ended in another way first
         after = state.with_changes(proposal.changes)
         if not _ends(proposal, after):
             continue
@@ -94,6 +97,7 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
         # What was hidden before may come to light, and be repaired in its turn.
         rest, last = _search(after, wish, most - 1)
         if remaining(last) and not asked:
+            stuck |= proposal.codes
             continue  # nothing is changed unasked in a checkpoint that nobody can load even then
         if not state.worsens(last, TOTALS if asked else ()):
             return [replace(proposal, doubt=" ".join(doubts)), *rest], last
