@@ -15,6 +15,7 @@ from hfcount.repair.members import step_of, with_value
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.totals import announced, deeper, in_bytes, in_elements
 from hfcount.text import plural, printable
+from hfcount.verifier.findings import Finding
 
 _OF_FILES = ("HF001", "HF002", "HF005", "HF006", "HF007", "HF205")
 _CLAIMS = {"HF401": "total_size", "HF402": "total_size", "HF403": "total_parameters"}
@@ -47,7 +48,7 @@ def recounted(state: State) -> Iterator[Proposal]:
             text = with_value(state.index, ("metadata", claim), value)
         except KeyError:
             text = with_value(state.index, ("metadata",), {claim: value})
-        doubt = _announced(state, state.shards)
+        doubt = _announced(state, state.shards) or _counted_besides(state, finding)
         yield Proposal(finding.codes, f"Set metadata.{claim} to {value:,}.", {INDEX: text.encode()}, doubt=doubt)
 
 
@@ -76,6 +77,17 @@ def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[st
     if any(own.keys() <= _tensors(one).keys() for one in others):
         found.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
     return " ".join(filter(None, [*found, _announced(state, files)]))
+
+
+def _counted_besides(state: State, finding: Finding) -> str:
+    """Whether a count of parameters is that of all that is stored, of which the config describes a part."""
+    stored = sum(map(in_elements, _tensors(state.shards).values()))
+    if finding.rule.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
+        return ""
+    return (
+        "The total may count what is stored besides what config.json describes. If the class or another key of"
+        " config.json is wrong, mend that instead."
+    )
 
 
 def _announced(state: State, files: Mapping[str, Shard]) -> str:

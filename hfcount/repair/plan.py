@@ -14,7 +14,7 @@ from hfcount.repair.draft import Draft
 from hfcount.repair.exclusions import excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.names import respelled, unwrapped
-from hfcount.repair.proof import objections, remaining
+from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.readers import agreed
 from hfcount.repair.state import TOTALS, Proposal, State
 
@@ -84,7 +84,10 @@ def planned(folder: Path, only: Collection[str] = (), chosen: Changes = MappingP
 
 def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]:
     """Repairs after each of which, or after all of which, the folder is better; and what it is then."""
+    stuck = set[str]()
     for proposal in _proposals(state, wish) if most else ():
+        if stuck and stuck.isdisjoint(proposal.codes):
+            continue  # what could not be ended in a whole checkpoint has to be ended in another way first
         after = state.with_changes(proposal.changes)
         if not _ends(proposal, after):
             continue
@@ -93,8 +96,9 @@ def _search(state: State, wish: Wish, most: int) -> tuple[list[Proposal], State]
             continue
         # What was hidden before may come to light, and be repaired in its turn.
         rest, last = _search(after, wish, most - 1)
-        if proposal.names and not asked and remaining(last):
-            continue  # names are given up only for a checkpoint that loads then
+        if remaining(last) and not asked:
+            stuck |= proposal.codes
+            continue  # nothing is changed unasked in a checkpoint that nobody can load even then
         if not state.worsens(last, TOTALS if asked else ()):
             return [replace(proposal, doubt=" ".join(doubts)), *rest], last
     return [], state
@@ -106,7 +110,8 @@ def _offers(state: State) -> Iterator[Proposal]:
         for proposal in find(state):
             after = state.with_changes(proposal.changes)
             if _ends(proposal, after) and not state.worsens(after, TOTALS):
-                yield replace(proposal, doubt=" ".join(objections(state, proposal, after)))
+                doubts = objections(state, proposal, after) or unfinished(after)
+                yield replace(proposal, doubt=" ".join(doubts))
 
 
 def _ends(proposal: Proposal, after: State) -> bool:

@@ -39,6 +39,12 @@ def remaining(after: State) -> list[str]:
     return sorted({finding.rule.code for finding in after.findings if finding.bars} - {*_WITNESSES})
 
 
+def unfinished(after: State) -> list[str]:
+    """What keeps the checkpoint from being loaded even with a repair against which nothing else speaks."""
+    left = remaining(after)
+    return [f"{', '.join(left)} would be left: the checkpoint would not load whole all the same."] if left else []
+
+
 def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
     """What the config described and would no longer describe, whole or in part."""
     if before is None or after is None:
