@@ -78,8 +78,9 @@ class Blueprint:
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
-    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the
-    reference make of the config.
+    build another model. `ties_otherwise`, `rotary_otherwise` and `moved` are what other readers than the reference make
+    of the config. `apart` are the names of tied tensors that the checkpoint has with values of their own, by the
+    blueprint's names: the reference then does not tie them, so each is a parameter.
     """
 
     spec: Spec
@@ -95,11 +96,15 @@ class Blueprint:
     ties_otherwise: tuple[Tied, ...] = ()
     rotary_otherwise: tuple[Rotary, ...] = ()
     moved: Moved | None = None
+    apart: frozenset[str] = frozenset()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
         """The tree unfolded; one entry per kind of tensor, however many layers there are."""
-        return leaves(self.tree)
+        return [
+            replace(leaf, to=None, presence="required") if leaf.name in self.apart else leaf
+            for leaf in leaves(self.tree)
+        ]
 
     @cached_property
     def reasons(self) -> Mapping[str, str]:

@@ -197,3 +197,26 @@ def test_scales_that_calibration_did_not_reach_keep_their_dtype(tmp_path: Path, 
             tensors[name] = [], "F32"
     report = hfcount.verify(write(tmp_path / "one", case, tensors), depth=depth)
     assert (report.verdict, [one.code for one in report.findings if one.severity == "error"]) == (verdict, [])
+
+
+RENAMED: dict[str, Callable[[str], str]] = {
+    "one layer without the prefix": lambda name: name.removeprefix("model.") if ".layers.0." in name else name,
+    "no name with the prefix": lambda name: name.removeprefix("model."),
+    "the prefix twice": lambda name: f"model.{name}" if name.startswith("model.") else name,
+    "the head with the prefix": lambda name: f"model.{name}" if name.startswith("lm_head.") else name,
+}
+
+
+@pytest.mark.parametrize("rename", RENAMED.values(), ids=list(RENAMED))
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("MLX with packed routers", "mismatch"), ("ModelOpt FP8 of stacks", "mismatch"), ("FP8 for servers", "explained")],
+)
+def test_only_what_transformers_reads_may_differ_by_a_prefix(
+    tmp_path: Path, name: str, verdict: str, rename: Callable[[str], str]
+) -> None:
+    case, tensors = PACKED[name], unfolded(PACKED[name]["tensors"])
+    renamed = {rename(one): value for one, value in tensors.items()}
+    report = hfcount.verify(write(tmp_path / "one", case, renamed))
+    assert report.verdict == (verdict if renamed != tensors else "verified")
+    assert ("HF209" in {finding.code for finding in report.findings}) is (verdict == "explained" and renamed != tensors)

@@ -66,6 +66,32 @@ def test_the_ends_of_a_copy_are_those_of_the_original(
     assert told(hfcount.verify(str(made))) == (verdict, code, False)
 
 
+@pytest.mark.parametrize(("changed", "tied"), [((), True), ((0,), False)])
+@pytest.mark.parametrize("claim", [True, False], ids=["tied", "untied"])
+def test_a_head_of_its_own_is_counted_as_it_is_loaded(
+    tmp_path: Path, changed: tuple[int, ...], tied: bool, claim: bool
+) -> None:
+    counted, claimed = (hfcount.blueprint(TIED | {"tie_word_embeddings": one}) for one in (tied, claim))
+    checkpoint = copied()
+    checkpoint.metadata["total_parameters"] = claimed.total
+    report = hfcount.verify(str(written(tmp_path / "m", checkpoint, *changed)), formula=True, tensors=True)
+    counts = report.parameters
+    assert counts and report.formula
+    assert (counts.total, counts.active, counts.active_without_embedding) == (
+        counted.total,
+        counted.active,
+        counted.active_without_embedding,
+    )
+    assert {one.name: one.total for one in report.components} == {
+        name: measure.total for name, measure in counted.by_component.items()
+    }
+    assert report.formula.parts[-1].value == counted.total
+    assert {one.name for one in report.tensors or () if one.kind == "parameter"} == {
+        row.name for row in counted.rows() if row.kind == "parameter"
+    }
+    assert ("HF403" in {finding.code for finding in report.findings}) is (tied and not claim)
+
+
 def test_a_head_of_its_own_is_explained_with_its_cure(tmp_path: Path) -> None:
     made = written(tmp_path / "m", copied(), 0)
     (finding,) = hfcount.verify(str(made)).findings

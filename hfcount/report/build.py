@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import Value
@@ -38,6 +39,8 @@ _MOST = 100  # files of a kind that are named
 def compose(run: Inspection) -> Report:
     """The report of one checkpoint."""
     blueprint, outcome, policy = run.blueprint, run.outcome, run.options.policy
+    if blueprint and outcome.apart:  # it is counted as it is loaded
+        blueprint = replace(blueprint, apart=outcome.apart)
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
     proofs = {finding.rule.proof for finding in outcome.findings if not policy.waves(finding)}
     waved = Counter(

@@ -194,7 +194,8 @@ def _packed(
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
-        matching = partial(matched_with, blueprint, further=EXPERTS if scheme.own_experts else ())
+        further = EXPERTS if scheme.own_experts else ()
+        matching = partial(matched_with, blueprint, further=further, foreign=scheme.foreign)
         packed = look(blueprint, names, view, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)
@@ -227,15 +228,20 @@ def matched_with(
     listed: Collection[str],
     files: Mapping[str, str] | None = None,
     further: "Rules" = (),
+    foreign: bool = False,
 ) -> Match:
-    """How names match the leaves of a blueprint, with the spellings that it takes, and `further` ones."""
+    """How names match the leaves of a blueprint, with the spellings that it takes, and `further` ones.
+
+    Args:
+        foreign: whether transformers does not read the checkpoint. Only it takes a base model's prefix off and adds it;
+            what others read for a class without a head may have the prefix or not.
+    """
 
     def spellings() -> "Spellings":
-        return (
-            replace(blueprint.spellings, rules=(*blueprint.spellings.rules, *further))
-            if further
-            else blueprint.spellings
-        )
+        known = blueprint.spellings
+        if foreign and known.prefix and any(leaf.name.startswith(known.prefix) for leaf in blueprint.leaves):
+            known = replace(known, prefix="")
+        return replace(known, rules=(*known.rules, *further)) if further else known
 
     match = names.match(leaves, listed, blueprint.asides, spellings, files)
     if match.unexpected:

@@ -129,6 +129,7 @@ class Outcome:
         match: how the names match, for reuse when headers are read.
         predicting: whether multi-token-prediction layers are stored.
         pieces: parts of the files that would tell whether copies are copies.
+        apart: names of tied tensors that are stored with values of their own, which the reference then does not tie.
         packed: how quantised weights are stored; None where nothing says that they are, or it is not described.
     """
 
@@ -143,6 +144,7 @@ class Outcome:
     match: Match | None = None
     predicting: bool = False
     pieces: list[Piece] = field(default_factory=list)
+    apart: frozenset[str] = frozenset()
     packed: "Packed | None" = None
 
     def has(self, *codes: str) -> bool:

@@ -163,8 +163,9 @@ RULES = {
             "tie_word_embeddings was set, or is true by default, over a model that was trained with a head of its own.",
             "Set tie_word_embeddings to false.",
             "{observed:120} is stored beside {expected}, which the config ties it to, and they differ:"
-            " {parameters:element} in all. transformers 5 then ties nothing and loads both, and vLLM 0.33 takes such a"
-            " head; earlier versions and others drop the one that is tied, and compute something else.",
+            " {parameters:element} in all. transformers 5 then does not tie them and loads both,[counted? as they are"
+            " counted here,] and vLLM 0.33 takes such a head; earlier versions and others drop the one that is tied,"
+            " and compute something else.",
         ),
         Rule(
             "HF214",

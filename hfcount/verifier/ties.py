@@ -30,6 +30,8 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
         if len(pairs) <= 2 * _MOST:
             outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
         groups.setdefault(_state(c, pairs), []).append((leaf, count))
+    if not (c.packed and c.packed.scheme.foreign):
+        outcome.apart = frozenset(leaf.name for leaf, _ in groups.get("differing", ()))
     for state, found in groups.items():
         if state == "differing" and own_head(c.blueprint.ties_otherwise):
             continue  # every reader uses it: check_readers says how
@@ -43,6 +45,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
             **c.stored(found),
             alike=state == "alike",
             unknown=state == "unknown",
+            counted=bool(outcome.apart),
         )
 
 

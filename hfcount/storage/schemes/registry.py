@@ -6,6 +6,9 @@ from hfcount.storage.schemes import Announcement
 from hfcount.storage.schemes.layout import Unmodelled
 from hfcount.storage.schemes.scheme import Scheme
 
+_FOREIGN = ("mlx", "modelopt", "modelopt_fp4", "modelopt_mixed", "exl3", "gptq_marlin", "awq_marlin")
+"""Methods that transformers does not read. Source: transformers 5.23, quantizers/auto.py, AUTO_QUANTIZER_MAPPING."""
+
 
 def described(announced: Sequence[Announcement], dtype: str | None) -> tuple[Scheme, Announcement]:
     """The first of the announced schemes that is described, and what announces it.
@@ -18,6 +21,7 @@ def described(announced: Sequence[Announcement], dtype: str | None) -> tuple[Sch
         try:
             scheme = read(one, dtype)
             scheme.text_only = one.key.startswith("text_config.")
+            scheme.foreign = one.method in _FOREIGN or not one.key  # it looks into config.json alone
             return scheme, one
         except Unmodelled as said:
             reasons.append(f"{one.name} ({said})" if str(said) else one.name)

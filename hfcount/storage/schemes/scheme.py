@@ -97,6 +97,7 @@ class Scheme(ABC):
         text_only: whether the settings are those of the language model within another, whose towers they do not mean.
         stack: what the scheme's tools call the one stack that they make of a layer's experts; empty if they make none.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
+        foreign: whether transformers does not read it, so that no base model's prefix is taken off names or put on.
         manifest: bytes that each file's metadata says of every tensor of the model, besides its name, at the most.
     """
 
@@ -114,6 +115,7 @@ class Scheme(ABC):
     text_only = False
     stack: tuple[str, ...] = ()
     fused_suffix = ""
+    foreign = False
     manifest = 0
 
     def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
