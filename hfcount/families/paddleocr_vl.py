@@ -22,11 +22,13 @@ class PaddleocrVl(Sizes):
 
 
 def spec(c: Config) -> Spec[PaddleocrVl]:
-    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
+    # Published configs have its keys beside the others.
+    inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
+    text, towers = families.read(inner, inner.kind), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
     own = PaddleocrVl.read(c, spatial_merge_size=keys.sized("m", merge))
     whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config"), default=True)).having(own)
+    return whole.but(tied=keys.tied_anywhere(c, inner, default=True)).having(own)
 
 
 def blueprint(s: Spec[PaddleocrVl]) -> Block:

@@ -18,11 +18,15 @@ _KINDS = {"1d", "horizontal", "vertical"}
 class Udop(Sizes):
     """What UDOP alone has; `places` are those on a page, and `biases` how many tables of distances there are."""
 
-    gated: bool = told(lambda c: c.str("feed_forward_proj", default="relu").split("-")[0] == "gated")
+    gated: bool = told(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
     places: int = size("n_2", "max_2d_position_embeddings")
     heads: int
     buckets: int
     biases: int
+
+
+def _activation(c: Config) -> str:
+    return c.str("feed_forward_proj", default="relu")
 
 
 def spec(c: Config) -> Spec[Udop]:
