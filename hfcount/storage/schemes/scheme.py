@@ -97,7 +97,7 @@ class Scheme(ABC):
         text_only: whether the settings are those of the language model within another, whose towers they do not mean.
         stack: what the scheme's tools call the one stack that they make of a layer's experts; empty if they make none.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
-        foreign: whether transformers does not read it, so that nothing takes a base model's prefix off names or adds it.
+        foreign: whether transformers does not read it, and so takes no prefix off names.
         manifest: bytes that each file's metadata says of every tensor of the model, besides its name, at the most.
     """
 
