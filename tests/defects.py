@@ -736,7 +736,7 @@ CASES: dict[str, Case] = {
     "the config ties what is not alike": Case(
         "explained",
         "HF213",
-        (HEAD, EMBED, "Set tie_word_embeddings to false"),
+        (HEAD, EMBED, "loads both, as they are counted here", "Set tie_word_embeddings to false"),
         spoil=both(says(tie_word_embeddings=True), file(lambda content: content[:-1] + b"\1", THIRD)),
     ),
     "the config ties what is not alike, and both are counted": Case(
@@ -800,8 +800,23 @@ CASES: dict[str, Case] = {
     "model. before no name": Case(
         "explained",
         "HF209",
-        ("embed_tokens.weight",),
+        ("embed_tokens.weight", "earlier versions refuse such names beside a head"),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
+    ),
+    "model. before no name of a tied model": Case(
+        "explained",
+        "HF209",
+        ("embed_tokens.weight", "earlier versions, vLLM, llama.cpp and others may not"),
+        make=tied,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
+    ),
+    "model. before the names of all layers but one": Case(
+        "explained",
+        "HF209",
+        ("layers.0.", "earlier versions look for the prefix on all names or on none", "random values"),
+        spoil=lambda checkpoint: checkpoint.rename(
+            lambda name: name.removeprefix("model.") if ".layers.0." in name else name
+        ),
     ),
     "model. before the base model's names": Case(
         "explained",

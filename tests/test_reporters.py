@@ -201,6 +201,32 @@ def test_the_verdict_in_words(
     assert markdown.escape(sentence) in markdown.details(report)
 
 
+HARMLESS, DIVIDING = "every difference is a known, harmless one", "transformers 5 loads it whole; see HF209 for readers"
+
+
+@pytest.mark.parametrize(
+    ("bare", "copied", "sentence"),
+    [
+        (False, True, f"{HARMLESS} (HF203 tied-weight-stored)"),
+        (True, False, f"{DIVIDING} that do not"),
+        (True, True, f"{DIVIDING} that do not; every other difference is a known, harmless one (HF203"),
+    ],
+)
+def test_a_difference_is_harmless_only_where_every_reader_takes_it(
+    tmp_path: Path, bare: bool, copied: bool, sentence: str
+) -> None:
+    values = config("qwen3", tie_word_embeddings=True)
+    listed = index(values)
+    if bare:
+        names = listed["weight_map"]
+        listed["weight_map"] = {name.removeprefix("model."): file for name, file in names.items()}
+    if copied:
+        listed["weight_map"]["lm_head.weight"] = "model-00001-of-00001.safetensors"
+    said = verdict(_report(tmp_path, values, listed))
+    assert said.startswith("explained: ")
+    assert sentence in said
+
+
 def test_a_run_that_could_not_look_says_why() -> None:
     report = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
     assert "org/name is gated." in _table(report)

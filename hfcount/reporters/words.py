@@ -207,9 +207,19 @@ def _because(report: Report) -> str:
         if exact and total and size and size % total == 0:
             return f"{counted} = {size:,} bytes / {size // total}"
         return f"{counted}, and every byte is accounted for"
-    notes = [finding for finding in report.findings if not finding.rule.neutral]
+    return f"{counted}; {_explained(report)}"
+
+
+def _explained(report: Report) -> str:
+    """What the differences do: nothing, or nothing where transformers 5, or a reader of the scheme, loads them."""
+    dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
+    notes = [finding for finding in report.findings if not finding.rule.neutral and finding.code not in dividing]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
-    return f"{counted}; every difference is a known, harmless one ({ways})"
+    if not dividing:
+        return f"every difference is a known, harmless one ({ways})"
+    reader = f"a reader of {report.storage.scheme}" if report.storage else "transformers 5"
+    rest = f"; every other difference is a known, harmless one ({ways})" if ways else ""
+    return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 
 
 def _allowed(report: Report) -> str:

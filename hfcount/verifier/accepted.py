@@ -1,5 +1,7 @@
 """Checks of names and layouts that are not the blueprint's: those that the reference takes, and what wrappers left."""
 
+from typing import Any, Literal
+
 from hfcount import families
 from hfcount.fetcher.interface import CONFIG
 from hfcount.verifier.comparison import Comparison
@@ -20,6 +22,7 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
     found, wanted = c.match.renamed[0]
     within = families.conversions(c.blueprint.spec).within
     inside = within is not None and found.startswith(within[0])
+    effect: dict[str, Any] = {_effect(c): True}
     outcome.report(
         "HF209",
         c.subject,
@@ -30,9 +33,31 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
         key="architectures" if inside else None,
         file=CONFIG if inside else None,
         old=found.endswith((".gamma", ".beta")),
+        **effect,
         within=within[0] if within and inside else None,
         around=families.around(c.blueprint.spec) if inside else None,
     )
+
+
+def _effect(c: Comparison) -> Literal["foreign", "random", "refused", "whole"]:
+    """What readers besides transformers 5 make of the names.
+
+    Versions before 5 add the base model's prefix to all names if none begins with it, and else to none; for the base
+    model itself they drop what does not begin with it if any does. Source: transformers 4.57.1, modeling_utils.py,
+    PreTrainedModel._load_pretrained_model and _get_key_renaming_mapping.
+    """
+    if c.packed and c.packed.scheme.foreign:
+        return "foreign"
+    names, prefix, common = c.stored_names, c.blueprint.spellings.prefix, c.blueprint.spellings.common
+    if not prefix or all(common(found) == common(wanted) for found, wanted in c.match.renamed):
+        return "whole"
+    headed = any(leaf.name.startswith(prefix) for leaf, _ in c.match.listed)
+    if not headed:
+        plain = [name for name in names if not name.startswith(prefix)]
+        return "random" if plain or any(name.startswith(2 * prefix) for name in names) else "whole"
+    if any(name.startswith(prefix.removesuffix(".")) for name in names):
+        return "random"
+    return "refused" if any(count and not leaf.name.startswith(prefix) for leaf, count in c.match.listed) else "whole"
 
 
 def adapter_alone(match: Match) -> bool:

@@ -111,6 +111,7 @@ CONFIG_RULES = (
         "Versions of transformers, or vLLM, take a key of config.json differently, and build another model.",
         "Tools and hands write a key at one level, and transformers 5 looks for some at another.",
         "Write it so that all of them take the same: hfcount fix --only HF112.",
+        divides=True,
     ),
     Rule(
         "HF113",
@@ -121,5 +122,6 @@ CONFIG_RULES = (
         " default where all are absent.",
         "Write them in both spellings: hfcount fix --only HF113.",
         neutral=True,
+        divides=True,
     ),
 )

@@ -17,6 +17,7 @@ class Rule:
         neutral: whether a finding does not affect the verdict, and stays a note under --strict.
         proof: whether the bytes are still proven despite a finding: kept; doubted, but what they make may be of no use;
             weakened, not by the index; lost, by nothing.
+        divides: whether readers besides transformers 5 may refuse what it reports, or load another model.
     """
 
     code: str
@@ -29,3 +30,4 @@ class Rule:
     mends: bool = True
     neutral: bool = False
     proof: Proof = "kept"
+    divides: bool = False

@@ -115,9 +115,14 @@ RULES = {
             "The checkpoint was saved from another class of the same architecture, or by an early version.",
             "Rename them for loaders that do not convert names.",
             "{count:name} {count:differs|differ} from what {subject} has in prefix or spelling alone, such as"
-            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.] transformers 5"
-            " takes both; earlier versions, vLLM, llama.cpp and others may not.[ {within:60} is what {around} names its"
+            " {observed:120} for {expected}.[old? gamma and beta are early names of weight and bias.][foreign? Readers"
+            " of this scheme may take one alone.][whole? transformers 5 takes both; earlier versions, vLLM, llama.cpp"
+            " and others may not.][random? transformers 5 takes both; earlier versions look for the prefix on all names"
+            " or on none and load the rest with random values, and vLLM, llama.cpp and others may not take them.]"
+            "[refused? transformers 5 takes both; earlier versions refuse such names beside a head, and vLLM, llama.cpp"
+            " and others may not take them.][ {within:60} is what {around} names its"
             " language model by: name that class in architectures, if it was meant.]",
+            divides=True,
         ),
         Rule(
             "HF210",
@@ -154,6 +159,7 @@ RULES = {
             " transformers 5 takes either; others may know one alone.][{alone:120} is stored and {expected} is not,"
             " which the config ties to it. transformers 5 takes whichever is there; earlier"
             " versions, vLLM and others may look for {expected} alone.][ {rest:more tensor} {rest:is|are} stored so.]",
+            divides=True,
         ),
         Rule(
             "HF213",
@@ -166,6 +172,7 @@ RULES = {
             " {parameters:element} in all. transformers 5 then does not tie them and loads both,[counted? as they are"
             " counted here,] and vLLM 0.33 takes such a head; earlier versions and others drop the one that is tied,"
             " and compute something else.",
+            divides=True,
         ),
         Rule(
             "HF214",

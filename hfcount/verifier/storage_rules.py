@@ -74,5 +74,6 @@ STORAGE_RULES = (
         "{count:tensor} {count:has|have} the scales of all experts of a layer, and the weights that they belong to have"
         " other names: {tensors}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a"
         " scale beside each weight.",
+        divides=True,
     ),
 )
