@@ -157,6 +157,22 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("led", {"layer_types": []}, "layer_types"),
     ("vit", {"image_size": [8]}, "image_size"),
     ("vit", {"image_size": [8, 8]}, None),
+    ("llama", {"hidden_size": 64, "num_attention_heads": 3, "num_key_value_heads": 3}, "num_attention_heads"),
+    ("llama", {"hidden_size": 63, "num_attention_heads": 3, "num_key_value_heads": 3}, None),
+    ("llama", {"hidden_size": 64, "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 6}, None),
+    (
+        "llama",
+        {"num_attention_heads": 3, "num_key_value_heads": 3, "per_layer_config": {"0": {"intermediate_size": 8}}},
+        "num_attention_heads",
+    ),
+    (
+        "llava",
+        {"text_config": {"model_type": "llama", "num_attention_heads": 24, "num_key_value_heads": 24, "head_dim": 8}},
+        "text_config.num_attention_heads",
+    ),
+    ("llava", {"text_config": {"model_type": "llama", "hidden_size": 100}}, "text_config.hidden_size"),
+    ("mistral", {"hidden_size": 64, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 16}, None),
+    ("lightglue", {"num_attention_heads": 3}, "num_attention_heads"),
     ("step3p5", {"layer_types": ["full_attention", "sliding_attention", "conv", "full_attention"]}, None),
 ]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.fitting import fits, meaning
-from hfcount.mapper.reference import declared
+from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.storage.schemes import announcements
@@ -65,6 +65,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_quantised(values),
         *_within_itself(own, values),
         *_uneven(own, values, kind),
+        *_undivided(own, values, kind),
     )
     for name, value, needed in further:
         yield Refusal(f"{path}{name}", value, needed)
@@ -217,6 +218,25 @@ def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Proble
             odd = next((name for name in names if sizes[name] != common and name in values), names[0])
             others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
             yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
+
+
+def _undivided(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Numbers with a remainder where the class wants none, such as hidden_size by the number of heads."""
+    known = declared(kind)
+    for whole, part in own.divided:
+        name, size = _held(values, known, whole)
+        by, count = (part, int(part)) if part.isdecimal() else _held(values, known, part)
+        if type(size) is int and type(count) is int and count and size % count:
+            if by in values:
+                yield by, count, f"a divisor of {name}, {size}"
+            elif name in values:
+                yield name, size, f"a multiple of {by}" + ("" if by == part == str(count) else f", {count}")
+
+
+def _held(values: Mapping[str, Any], known: Declared, key: str) -> tuple[str, Any]:
+    """What the class takes for one of its keys: its name in the config, and the value, be it by default."""
+    names = known.counting([name for name in values if known.names.get(name, name) == key])
+    return (names[0], values[names[0]]) if names else (key, known.keys.get(key))
 
 
 def _odd(given: Any, words: Collection[str]) -> Any:
