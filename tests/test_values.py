@@ -8,6 +8,7 @@ import pytest
 from build import Json
 
 import hfcount
+from hfcount.errors import ConfigError
 from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import refusals
@@ -208,6 +209,27 @@ def test_what_to_write_instead(key: str, value: object, fix: str | None) -> None
     values = config("llama", **{key: value}) if key != "head_dim" else config("llama", pad_token_id=value)
     (problem,) = hfcount.blueprint(values).problems
     assert problem.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "built"),
+    [
+        *(("llama", key, -1, False) for key in ("hidden_size", "intermediate_size", "vocab_size")),
+        *(("llama", key, -1, False) for key in ("head_dim", "num_attention_heads", "num_key_value_heads")),
+        *(("llama", key, 0, False) for key in ("num_attention_heads", "num_key_value_heads")),
+        *(("llama", key, 0, True) for key in ("hidden_size", "intermediate_size", "num_hidden_layers")),
+        ("deepseek_v3", "num_key_value_heads", -1, True),
+        ("granitemoehybrid", "num_attention_heads", 0, True),
+        ("qwen2_moe", "intermediate_size", -1, True),
+        ("blt_patcher", "num_key_value_heads", 0, True),
+    ],
+)
+def test_a_size_that_nothing_is_built_with_is_an_error(kind: str, key: str, value: int, built: bool) -> None:
+    try:
+        found = list(hfcount.blueprint(config(kind, **{key: value})).problems)
+    except ConfigError as error:
+        found = [error]
+    assert [one.built for one in found if one.key == key and one.code == "HF103"] == [built]
 
 
 def test_nothing_of_what_transformers_saved_is_refused() -> None:
