@@ -202,6 +202,18 @@ def test_what_is_said() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"layer_types": ["full_attention", "foo", "full_attention"]}, 'layer_types has "foo", and must be a list of'),
+        ({"id2label": {"0": "x", "a": "b"}}, 'whole numbers in quotes, unlike "a"'),
+    ],
+)
+def test_the_wrong_entry_is_named(changes: Json, said: str) -> None:
+    (problem,) = hfcount.blueprint(config("llama", **changes)).problems
+    assert said in problem.said
+
+
+@pytest.mark.parametrize(
     ("key", "value", "fix"),
     [("rms_norm_eps", 1, "Write 1.0."), ("head_dim", "x", None), ("use_cache", "true", None)],
 )

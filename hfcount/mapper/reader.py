@@ -229,11 +229,15 @@ class Config(Tracked):
         if one.value is ABSENT:
             said, expected = f"{key} is absent, and {one.needed}: {by} the config.", "given"
         else:
-            said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
+            holds = f"has {shown(one.value)}" if one.inside else f"is {shown(one.value)}"
+            said, expected = f"{key} {holds}, and must be {one.needed}: {by} others.", one.needed
             seen = plain(one.value)
         if not one.sure:
             said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
-            return ConfigError(f"{self.where}: {said}", key=one.key, expected=expected, observed=seen, built=True)
+            fix = "Correct it."
+            return ConfigError(
+                f"{self.where}: {said}", key=one.key, fix=fix, expected=expected, observed=seen, built=True
+            )
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
 

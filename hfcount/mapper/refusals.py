@@ -9,6 +9,7 @@ from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.storage.schemes import announcements
+from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")
@@ -21,13 +22,15 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 class Refusal(NamedTuple):
     """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
 
-    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run.
+    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run;
+    a value `inside` is an entry of the list that the key holds.
     """
 
     key: str
     value: Any
     needed: str
     sure: bool = True
+    inside: bool = False
 
     @property
     def instead(self) -> str | None:
@@ -68,7 +71,8 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_undivided(own, values, kind),
     )
     for name, value, needed in further:
-        yield Refusal(f"{path}{name}", value, needed)
+        inside = isinstance(values.get(name), list) and values[name] is not value
+        yield Refusal(f"{path}{name}", value, needed, inside=inside)
     known = declared(kind)
     for name, inner in values.items():
         if name in known.parts and isinstance(inner, dict):
@@ -156,7 +160,9 @@ def _labels(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield "auto_map", values["auto_map"], "an object"
     names, count = values.get("id2label"), values.get("num_labels", 0)
     if names is not None and not (isinstance(names, dict) and all(map(_is_number, names))):
-        yield "id2label", names, "an object whose keys are whole numbers in quotes"
+        odd = next((one for one in names if not _is_number(one)), None) if isinstance(names, dict) else None
+        said = "" if odd is None else f", unlike {shown(odd)}"
+        yield "id2label", names, f"an object whose keys are whole numbers in quotes{said}"
     if type(count) not in (int, bool):
         yield "num_labels", count, "a whole number"
 
