@@ -8,6 +8,7 @@ import pytest
 from build import Json
 
 import hfcount
+from hfcount.errors import ConfigError
 from hfcount.mapper.fitting import fits, meaning
 from hfcount.mapper.reference import version
 from hfcount.mapper.refusals import refusals
@@ -157,6 +158,22 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("led", {"layer_types": []}, "layer_types"),
     ("vit", {"image_size": [8]}, "image_size"),
     ("vit", {"image_size": [8, 8]}, None),
+    ("llama", {"hidden_size": 64, "num_attention_heads": 3, "num_key_value_heads": 3}, "num_attention_heads"),
+    ("llama", {"hidden_size": 63, "num_attention_heads": 3, "num_key_value_heads": 3}, None),
+    ("llama", {"hidden_size": 64, "num_attention_heads": 32, "num_key_value_heads": 2, "head_dim": 6}, None),
+    (
+        "llama",
+        {"num_attention_heads": 3, "num_key_value_heads": 3, "per_layer_config": {"0": {"intermediate_size": 8}}},
+        "num_attention_heads",
+    ),
+    (
+        "llava",
+        {"text_config": {"model_type": "llama", "num_attention_heads": 24, "num_key_value_heads": 24, "head_dim": 8}},
+        "text_config.num_attention_heads",
+    ),
+    ("llava", {"text_config": {"model_type": "llama", "hidden_size": 100}}, "text_config.hidden_size"),
+    ("mistral", {"hidden_size": 64, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 16}, None),
+    ("lightglue", {"num_attention_heads": 3}, "num_attention_heads"),
     ("step3p5", {"layer_types": ["full_attention", "sliding_attention", "conv", "full_attention"]}, None),
 ]
 
@@ -185,6 +202,18 @@ def test_what_is_said() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"layer_types": ["full_attention", "foo", "full_attention"]}, 'layer_types has "foo", and must be a list of'),
+        ({"id2label": {"0": "x", "a": "b"}}, 'whole numbers in quotes, unlike "a"'),
+    ],
+)
+def test_the_wrong_entry_is_named(changes: Json, said: str) -> None:
+    (problem,) = hfcount.blueprint(config("llama", **changes)).problems
+    assert said in problem.said
+
+
+@pytest.mark.parametrize(
     ("key", "value", "fix"),
     [("rms_norm_eps", 1, "Write 1.0."), ("head_dim", "x", None), ("use_cache", "true", None)],
 )
@@ -192,6 +221,27 @@ def test_what_to_write_instead(key: str, value: object, fix: str | None) -> None
     values = config("llama", **{key: value}) if key != "head_dim" else config("llama", pad_token_id=value)
     (problem,) = hfcount.blueprint(values).problems
     assert problem.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "built"),
+    [
+        *(("llama", key, -1, False) for key in ("hidden_size", "intermediate_size", "vocab_size")),
+        *(("llama", key, -1, False) for key in ("head_dim", "num_attention_heads", "num_key_value_heads")),
+        *(("llama", key, 0, False) for key in ("num_attention_heads", "num_key_value_heads")),
+        *(("llama", key, 0, True) for key in ("hidden_size", "intermediate_size", "num_hidden_layers")),
+        ("deepseek_v3", "num_key_value_heads", -1, True),
+        ("granitemoehybrid", "num_attention_heads", 0, True),
+        ("qwen2_moe", "intermediate_size", -1, True),
+        ("blt_patcher", "num_key_value_heads", 0, True),
+    ],
+)
+def test_a_size_that_nothing_is_built_with_is_an_error(kind: str, key: str, value: int, built: bool) -> None:
+    try:
+        found = list(hfcount.blueprint(config(kind, **{key: value})).problems)
+    except ConfigError as error:
+        found = [error]
+    assert [one.built for one in found if one.key == key and one.code == "HF103"] == [built]
 
 
 def test_nothing_of_what_transformers_saved_is_refused() -> None:

@@ -26,6 +26,10 @@ Str: TypeAlias = str
 MAX_SIZE = 2**32
 MAX_LAYERS = 2**62
 
+_OTHER_MIXERS = ("lora_rank", "mamba", "ssm", "linear_", "conv", "lru_", "block_type", "pattern")
+"""Words in keys of models of which layers may have no use for the numbers of heads."""
+_HEADS = ("num_attention_heads", "num_key_value_heads", "head_dim")
+
 
 class Config(Tracked):
     """A config.json, read by key.
@@ -66,8 +70,13 @@ class Config(Tracked):
         if not least <= value <= maximum:
             if value > 0 or minimum is not None or (value and maximum != MAX_LAYERS):
                 # What is divided by a number below 0, or counted up to it, is built all the same.
-                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=value < least)
-            said = f"{name} is {shown(value)}: a model is built and loaded all the same, and this part of it is empty."
+                built = value < least and not self._is_never_built(name, value)
+                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
+            if self._is_never_built(name, value):
+                raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
+            said = (
+                f"{name} is {shown(value)}: a model may be built and loaded all the same, with this part of it empty."
+            )
             self._note(self.error(said, name, "Correct it if that is not meant.", observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
@@ -225,13 +234,44 @@ class Config(Tracked):
         if one.value is ABSENT:
             said, expected = f"{key} is absent, and {one.needed}: {by} the config.", "given"
         else:
-            said, expected = f"{key} is {shown(one.value)}, and must be {one.needed}: {by} others.", one.needed
+            holds = f"has {shown(one.value)}" if one.inside else f"is {shown(one.value)}"
+            said, expected = f"{key} {holds}, and must be {one.needed}: {by} others.", one.needed
             seen = plain(one.value)
         if not one.sure:
             said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
-            return ConfigError(f"{self.where}: {said}", key=one.key, expected=expected, observed=seen, built=True)
+            fix = "Correct it."
+            return ConfigError(
+                f"{self.where}: {said}", key=one.key, fix=fix, expected=expected, observed=seen, built=True
+            )
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
+
+    def _is_never_built(self, name: Str, value: Int) -> Bool:
+        """Whether no model is built with a size below 1: some tensor has a negative extent, or it is divided by 0."""
+        if self._path.count(".") > 1:  # further parts may be replaced, and are never built then
+            return False
+        known = {*self._declared().keys, *self._values}
+        other = any(word in key for key in known for word in _OTHER_MIXERS)
+        if name in _HEADS:
+            return not other and (self._divides_by_none(name) if value == 0 else self._has_negative_width())
+        if value == 0:
+            return False
+        if name == "intermediate_size":  # layers may all have experts of another size
+            return not any("expert" in key for key in known)
+        main = name == "hidden_size" or (name == "vocab_size" and self._path in ("", "text_config."))
+        return main and self.given("num_hidden_layers")
+
+    def _divides_by_none(self, name: Str) -> Bool:
+        """Whether something is divided by this number of heads, be it only to check it."""
+        own = taken(self.kind) if isinstance(self.kind, str) else None
+        checked = name in [part for _, part in (own.divided if own else ())]
+        sized = self.given("head_dim")
+        return checked or (sized if name == _HEADS[1] else name == _HEADS[0] and not sized)
+
+    def _has_negative_width(self) -> Bool:
+        """Whether the heads as they are given have a negative width together: one of the three sizes is below 0."""
+        sizes = [self.value(name) for name in _HEADS]
+        return all(type(one) is int for one in sizes) and sum(one < 0 for one in sizes) == 1
 
     def _takes_anything(self, name: Str) -> Bool:
         """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""

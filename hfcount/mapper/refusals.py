@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.fitting import fits, meaning
-from hfcount.mapper.reference import declared
+from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.values import ABSENT, Limits, Problem, Taken, renamed, shared, taken
 from hfcount.storage.schemes import announcements
+from hfcount.text import shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")
@@ -21,13 +22,15 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 class Refusal(NamedTuple):
     """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
 
-    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run.
+    Of a key that is absent, it is why that is needed. Where it is not `sure`, some models are built and cannot run;
+    a value `inside` is an entry of the list that the key holds.
     """
 
     key: str
     value: Any
     needed: str
     sure: bool = True
+    inside: bool = False
 
     @property
     def instead(self) -> str | None:
@@ -65,9 +68,11 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_quantised(values),
         *_within_itself(own, values),
         *_uneven(own, values, kind),
+        *_undivided(own, values, kind),
     )
     for name, value, needed in further:
-        yield Refusal(f"{path}{name}", value, needed)
+        inside = isinstance(values.get(name), list) and values[name] is not value
+        yield Refusal(f"{path}{name}", value, needed, inside=inside)
     known = declared(kind)
     for name, inner in values.items():
         if name in known.parts and isinstance(inner, dict):
@@ -155,7 +160,9 @@ def _labels(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield "auto_map", values["auto_map"], "an object"
     names, count = values.get("id2label"), values.get("num_labels", 0)
     if names is not None and not (isinstance(names, dict) and all(map(_is_number, names))):
-        yield "id2label", names, "an object whose keys are whole numbers in quotes"
+        odd = next((one for one in names if not _is_number(one)), None) if isinstance(names, dict) else None
+        said = "" if odd is None else f", unlike {shown(odd)}"
+        yield "id2label", names, f"an object whose keys are whole numbers in quotes{said}"
     if type(count) not in (int, bool):
         yield "num_labels", count, "a whole number"
 
@@ -217,6 +224,25 @@ def _uneven(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Proble
             odd = next((name for name in names if sizes[name] != common and name in values), names[0])
             others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
             yield odd, found[odd], f"a list as long as {others}" if isinstance(found[odd], list) else f"as {others}"
+
+
+def _undivided(own: Taken, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Numbers with a remainder where the class wants none, such as hidden_size by the number of heads."""
+    known = declared(kind)
+    for whole, part in own.divided:
+        name, size = _held(values, known, whole)
+        by, count = (part, int(part)) if part.isdecimal() else _held(values, known, part)
+        if type(size) is int and type(count) is int and count and size % count:
+            if by in values:
+                yield by, count, f"a divisor of {name}, {size}"
+            elif name in values:
+                yield name, size, f"a multiple of {by}" + ("" if by == part == str(count) else f", {count}")
+
+
+def _held(values: Mapping[str, Any], known: Declared, key: str) -> tuple[str, Any]:
+    """What the class takes for one of its keys: its name in the config, and the value, be it by default."""
+    names = known.counting([name for name in values if known.names.get(name, name) == key])
+    return (names[0], values[names[0]]) if names else (key, known.keys.get(key))
 
 
 def _odd(given: Any, words: Collection[str]) -> Any:

@@ -166,7 +166,8 @@ class Tracked:
     ) -> ConfigError:
         said = f"{name} is {found or shown(value)}, and must be {needed}."
         code = None if value in (inf, -inf) or value != value else code  # a number, if not one of JSON
-        return self.error(said, name, code=code, expected=needed, observed=plain(value), built=built)
+        fix = "Correct it if that is not meant." if built else None
+        return self.error(said, name, fix, code=code, expected=needed, observed=plain(value), built=built)
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)

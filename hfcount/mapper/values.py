@@ -37,6 +37,7 @@ class Taken:
         sides: keys with a number that may be a list of two.
         words: the words that a key may hold, by key.
         alike: keys with lists that are all of one length, which one of them may give as a number.
+        divided: keys with a number that has to be divided by that of another key, or by a number.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Taken:
     sides: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alike: tuple[tuple[str, ...], ...] = ()
+    divided: tuple[tuple[str, str], ...] = ()
 
 
 @lru_cache(64)
@@ -82,6 +84,7 @@ def taken(kind: str) -> Taken | None:
         sides=names("sides"),
         words={key: tuple(one.split()) for key, one in row.get("words", {}).items()},
         alike=tuple(tuple(one.split()) for one in row.get("alike", ())),
+        divided=tuple((whole, part) for whole, part in map(str.split, row.get("divided", ()))),
     )
 
 

@@ -26,7 +26,7 @@ CONFIG_RULES = (
         "HF103",
         "inconsistent-config",
         "error",
-        "Values of config.json contradict each other or are out of range; a note where a model is loaded all the same.",
+        "Values of config.json contradict each other or are out of range; a note where a model may load all the same.",
         "A config edited by hand or taken from another model.",
         "Correct the value that is wrong.",
         proof="doubted",

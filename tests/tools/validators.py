@@ -1,7 +1,7 @@
 """What the validators of transformers' configuration classes ask for, as far as their source says it plainly.
 
 A condition under which a class refuses a config is read where it names keys of the config alone: a word that is none of
-those listed, and lists of which one is longer than another. All others are left out.
+those listed, lists of which one is longer than another, and numbers that one divides. All others are left out.
 """
 
 import ast
@@ -41,13 +41,41 @@ def alike(kind: Any) -> list[str]:
     return sorted(" ".join(sorted(one & declared)) for one in groups if len(one & declared) > 1)
 
 
+def divided(kind: Any) -> list[str]:
+    """Keys with a number that the number of another key divides, or that number itself: `hidden_size num_heads`."""
+    found = {one for test in _refusing(kind) for one in _remainder(kind, test)}
+    return sorted(f"{whole} {part}" for whole, part in found if whole != part)
+
+
+def _remainder(kind: Any, test: ast.expr) -> Iterator[tuple[str, str]]:
+    """What a condition wants divided without a remainder, and by what, by the names that the class declares."""
+    wants = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq) and _number(test.comparators[0]) == 0
+    rest = test.left if wants and isinstance(test, ast.Compare) else test
+    if isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mod):
+        whole, part, number = _declared(kind, _key(rest.left)), _declared(kind, _key(rest.right)), _number(rest.right)
+        if whole and (part or number):
+            yield whole, part or str(number)
+
+
+def _declared(kind: Any, name: str | None) -> str | None:
+    """The key that the class declares of what it also knows by this name."""
+    own = kind.attribute_map.get(name, name)
+    return own if own in getattr(kind, "__dataclass_fields__", ()) else None
+
+
+def _number(node: ast.expr) -> int | None:
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
 def _refusing(kind: Any) -> Iterator[ast.expr]:
-    """Each condition that is enough for the class to refuse a config."""
+    """Each condition that is enough for the class to refuse a config; of a validator, as the last class has it."""
+    seen: set[str] = set()
     for base in kind.__mro__:
         if base.__module__.startswith("transformers.models."):
             for name, method in vars(base).items():
-                if name.startswith("validate_") or name == "__post_init__":
+                if (name.startswith("validate_") and name not in seen) or name == "__post_init__":
                     yield from _conditions(method)
+            seen.update(vars(base))
 
 
 def _conditions(method: Any) -> Iterator[ast.expr]:

@@ -9,8 +9,9 @@ rotary positions by the kind of layer, `turning` says which kinds the class itse
 config gives none (`absent`), where what it gives has none (`empty`), and beside those that it gives (`beside`); `asked`
 are the kinds that are looked up, all if that is absent, and `usual` those of a config that lists no kinds. `filled` are
 lists of which the models take entries by their place, and `sides` numbers that may be lists of two; `words` are those
-that a key may hold by a validator of the class, and `alike` lists that are all of one length. Above them stands what
-all classes share: the activations, kinds of layers, quantisations and so on.
+that a key may hold by a validator of the class, `alike` lists that are all of one length, and `divided` pairs of a key
+and what has to divide its number: another key, or a number. Above them stands what all classes share: the activations,
+kinds of layers, quantisations and so on.
 """
 
 import json
@@ -96,6 +97,7 @@ def described(kind: Any) -> Json:
         "sides": " ".join(sorted(_sides(kind))),
         "words": validators.words(kind),
         "alike": validators.alike(kind),
+        "divided": validators.divided(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
