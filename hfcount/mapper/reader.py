@@ -239,9 +239,8 @@ class Config(Tracked):
             seen = plain(one.value)
         if not one.sure:
             said = f"{key} is {shown(one.value)}, and must be {expected}: else no model is built, or it cannot run."
-            fix = "Correct it."
             return ConfigError(
-                f"{self.where}: {said}", key=one.key, fix=fix, expected=expected, observed=seen, built=True
+                f"{self.where}: {said}", key=one.key, fix="Correct it.", expected=expected, observed=seen, built=True
             )
         fix = f"Write {one.instead}." if one.instead else None
         return ConfigError(f"{self.where}: {said}", "HF110", key=one.key, fix=fix, expected=expected, observed=seen)
