@@ -142,8 +142,9 @@ def _row(modules: Iterable[Found]) -> int:
 
 
 def _dense_row(listed: Iterable[tuple[Leaf, int]]) -> int:
-    """The fewest bytes by which a tensor that is not packed would differ, if it had a row less: 2 bytes an element."""
-    return min((2 * int(leaf.shape[-1]) for leaf, count in listed if count and leaf.size > 1), default=1)
+    """The fewest bytes by which a parameter that is not packed would differ, if it had a row less: 2 an element."""
+    dense = (leaf for leaf, count in listed if count and leaf.size > 1 and leaf.kind == "parameter" and not leaf.dtypes)
+    return min((2 * int(leaf.shape[-1]) for leaf in dense), default=1)
 
 
 def _loose(listed: Iterable[tuple[Leaf, int]]) -> int:
