@@ -72,7 +72,7 @@ def test_an_architecture_step_by_step(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    (family,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    family, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (copy / "hfcount" / "families" / "tandem.py").write_text(family)
     (copy / "config.json").write_text(json.dumps(CONFIG))
     run("tests/tools/record.py", "config.json", "--published", str(PUBLISHED), "--source", "https://example.org/tandem")
