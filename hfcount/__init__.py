@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hfcount.api import verify, verify_model, verify_tensors, what_ifs
+    from hfcount.building import blueprint
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         SweepError,
         UnknownArchitecture,
     )
-    from hfcount.plan import Blueprint, blueprint
+    from hfcount.plan import Blueprint
     from hfcount.report.model import Report, Verdict
     from hfcount.report.model import ReportedFinding as Finding
     from hfcount.sweeping.asked import Collection, Listing
@@ -46,7 +47,7 @@ _HOMES = {
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
-    "blueprint": "plan",
+    "blueprint": "building",
     "sweep": "sweeping.run",
     "verify": "api",
     "verify_model": "api",

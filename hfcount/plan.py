@@ -7,15 +7,12 @@ from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hfcount import families
-from hfcount.errors import ConfigError, UnknownArchitecture, UnknownClass
-from hfcount.mapper import Config
+from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper.classes import prefix
-from hfcount.mapper.overrides import check_alike
 from hfcount.mapper.readers import Moved, Rotary, Tied
 from hfcount.mapper.token_ids import TokenId
-from hfcount.naming import Naming, coded, elsewhere, naming, refused
+from hfcount.naming import Naming
 from hfcount.spec import Head, Spec
-from hfcount.text import typed
 from hfcount.tree.leaves import Label, Leaf, leaves, undescribed
 from hfcount.tree.nodes import Block, Component
 
@@ -248,92 +245,3 @@ def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
 def _forms(name: str) -> list[str]:
     inner = name.partition(".")[2]
     return [name, inner] if "." in inner else [name]
-
-
-def blueprint(config: Mapping[str, Any]) -> Blueprint:
-    """The blueprint of a config.json, given as a dict.
-
-    >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
-    ...           "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": True}
-    >>> found = blueprint(config)
-    >>> found.total, found.by_component["mlp"]
-    (1720, Measure(total=768, active=768))
-    >>> next(row for row in found.rows() if "q_proj" in row.name).name
-    'model.layers.{0-1}.self_attn.q_proj.weight'
-    >>> str(found.formula())
-    'N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(|V| + 1)'
-    >>> sum(one.kind == "parameter" for one in found.tensors())
-    20
-
-    Raises:
-        UnknownArchitecture: no family describes it.
-        ConfigError: it lacks a key, or contradicts itself so that no model can be built; what can be built and not
-            run is among the blueprint's `problems`.
-        TypeError: it is not a dict with str keys.
-    """
-    if not isinstance(config, Mapping):
-        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
-    for key in config:
-        if not isinstance(key, str):
-            raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
-    found = build(Config(config))
-    if found.coded:
-        raise found.coded
-    return found
-
-
-def build(config: Config, whatever_class: bool = False) -> Blueprint:
-    """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own.
-
-    With `whatever_class` the class that it names says what is around the model, and not whose model it is.
-    """
-    named = Naming() if whatever_class else naming(config)
-    try:
-        try:
-            spec = families.read(config)
-        except UnknownArchitecture:
-            if not named.types:
-                raise
-            config = config.again({"architectures": None})  # the type has no class with that ending
-            spec = families.read(config)
-        tree = families.tree(spec)
-    except ZeroDivisionError:
-        own = [problem for problem in config.problems if problem.observed == 0]
-        raise own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.") from None
-    check_alike(config)
-    ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
-    unread = tuple(config.unread(ignored))
-    keys = coded(config, spec.family, unread)
-    return Blueprint(
-        spec,
-        tree,
-        unread,
-        config.taken,
-        (*config.problems, *config.refused),
-        config.token_ids,
-        naming=named,
-        other=_other(config, named),
-        coded=refused(config, keys) if keys else None,
-        ties_otherwise=config.ties_otherwise(spec.tied),
-        rotary_otherwise=config.rotary_otherwise,
-        moved=config.moved,
-    )
-
-
-def _other(config: Config, named: Naming) -> "dict[str, Blueprint | ConfigError]":
-    """What the class would be under this config, by the first model_type that it is of and that is described.
-
-    Raises:
-        UnknownClass: none of them is.
-    """
-    reason = ""
-    for model_type in named.types:
-        try:
-            return {model_type: build(config.again({"model_type": model_type, "architectures": [named.name]}))}
-        except ConfigError as error:
-            return {model_type: error}
-        except UnknownArchitecture as error:
-            reason = reason or str(error)
-    if named.types:
-        raise elsewhere(config, named, reason)
-    return {}

@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,6 +92,9 @@ class Run(Protocol):
     def __call__(
         self, *args: str | Path, endpoint: str | None = None, env: dict[str, str] | None = None, timeout: float = 600
     ) -> Result: ...
+
+
+Command = Callable[..., Result]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -180,3 +184,39 @@ def run(hub: Hub, tmp_path: Path, _forks: Forks) -> Run:
         return Result(*_forks.run(words, folder, os.environ | given | (env or {}), timeout))
 
     return command
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs `hfcount *args` in a folder whose `fixtures` hold one checkpoint of each outcome."""
+    from build import TINY, config, index, save
+
+    from hfcount.cli.main import run
+
+    tied = config("llama", tie_word_embeddings=True)
+    copied = {
+        "metadata": {"total_size": 9480},
+        "weight_map": {**index(tied)["weight_map"], "lm_head.weight": "model.safetensors"},
+    }
+    checkpoints: dict[str, tuple[Any, Any]] = {
+        "verified": (TINY["llama"], index(TINY["llama"])),
+        "explained": (tied, copied),
+        "mismatch": (config("llama", num_hidden_layers=4), index(TINY["llama"])),
+        "malformed": (b"[]", None),
+        "unverified": (TINY["llama"], {"weight_map": index(TINY["llama"])["weight_map"]}),
+        "unindexed": (TINY["llama"], None),
+        "unknown": (config("llama", model_type="unheard-of"), None),
+    }
+    for name, documents in checkpoints.items():
+        save(tmp_path / "fixtures" / "org" / name, *documents)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*args: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["hfcount", *map(str, args)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        assert isinstance(ended.value.code, int)
+        return Result(ended.value.code, *capsys.readouterr())
+
+    return run_it

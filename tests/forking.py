@@ -77,9 +77,9 @@ def started(args: Sequence[str], folder: Path, environment: Mapping[str, str], t
 
 def serve() -> None:
     """Forks for each line of stdin."""
-    import requests  # noqa: F401 - what most runs import late
-
     import hfcount
+
+    import_module("requests")  # which runs import late
 
     for module in walk_packages(hfcount.__path__, "hfcount."):
         if not module.name.startswith(LEFT):

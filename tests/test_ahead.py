@@ -10,6 +10,7 @@ from test_hub import CONFIG, CONFIG_NAME, INDEX_NAME, MODEL, TOKEN, TOTAL, WIDER
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch, finish
+from hfcount.fetcher.hub_shards import HubShards
 from hfcount.fetcher.interface import Early
 
 GATED = {"X-Error-Code": "GatedRepo"}
@@ -177,6 +178,7 @@ def test_what_waits_to_be_read_is_bounded(endpoint: Hub, tmp_path: Path) -> None
     endpoint.faults["revision/main"] = [Fault(body=json.dumps({"sha": commit, "siblings": siblings}).encode())]
     request = Request(MODEL, cache=False, headers="all", timeout=60)
     documents = fetch(request)
-    begun = documents.shards._begun._reading  # type: ignore[attr-defined]
+    assert isinstance(documents.shards, HubShards) and documents.shards._begun
+    begun = documents.shards._begun._reading
     finish(request, documents)
     assert 1_000 < len(begun) <= 32_000_000 // 8_192

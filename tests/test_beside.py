@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from build import Json
@@ -55,12 +56,12 @@ def with_more() -> tuple[Checkpoint, dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("depth", ["index", "headers"])
-def test_of_a_folder(tmp_path: Path, depth: str) -> None:
+def test_of_a_folder(tmp_path: Path, depth: Literal["index", "headers"]) -> None:
     checkpoint, wanted = with_more()
     folder = checkpoint.write(tmp_path / "m")
     (folder / ".git").mkdir()
     (folder / ".git" / "old.bin").write_bytes(b"")
-    report = hfcount.verify(str(folder), depth=depth)  # type: ignore[arg-type] - parametrized, so a str
+    report = hfcount.verify(str(folder), depth=depth)
     assert left(json.loads(report.to_json())) == wanted
     assert report.verdict == "verified"
     short = sorted(kind for kind in wanted if kind != "the state of a training")

@@ -4,13 +4,13 @@ import json
 import re
 
 import pytest
-from test_cli import Command, command  # noqa: F401 - a fixture
+from conftest import Command
 
 from hfcount import families
 from hfcount.cli.catalogue import FILE, KINDS
 
 
-def test_every_type_has_its_line_under_a_kind(command: Command) -> None:  # noqa: F811 - the fixture
+def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
     shown = command("--families").out
     heads = re.findall(r"^(\S.*) \(([\d,]+)\)$", shown, re.MULTILINE)
     assert [head.lower() for head, _ in heads] == [
@@ -30,13 +30,13 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:  # noqa
         ("chatglm", ["judged by metadata.total_size 12,487,168,064", "file      hfcount/families/chatglm.py"]),
     ],
 )
-def test_one_type_is_explained(command: Command, model_type: str, lines: list[str]) -> None:  # noqa: F811 - the fixture
+def test_one_type_is_explained(command: Command, model_type: str, lines: list[str]) -> None:
     shown = command("--families", model_type)
     assert shown.code == 0
     assert [line for line in lines if line not in shown.out] == []
 
 
-def test_a_type_that_nobody_describes_is_refused_with_its_neighbours(command: Command) -> None:  # noqa: F811 - the fixture
+def test_a_type_that_nobody_describes_is_refused_with_its_neighbours(command: Command) -> None:
     result = command("--families", "qwen33")
     assert (result.code, "Nearest known: qwen3" in result.err) == (2, True)
 

@@ -8,11 +8,11 @@ from build import Json, config
 from defects import sharded
 
 import hfcount
+from hfcount.building import build
 from hfcount.errors import UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes, known, prefix, stem
 from hfcount.mapper.reference import version
-from hfcount.plan import build
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "architectures"
 

@@ -5,69 +5,19 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
 
 import click
 import pytest
-from build import COMMIT, TINY, Json, config, index, raw, save, save_tiny
+from build import COMMIT, TINY, config, index, raw, save, save_tiny
+from conftest import Command
 from spread import spread
 
 import hfcount
-from hfcount.cli.main import main, run
+from hfcount.cli.main import main
 from hfcount.reporters import FORMATS, Format
 from hfcount.verifier.rules import RULES
-
-
-class Result(NamedTuple):
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def reports(self) -> list[dict[str, Any]]:
-        """The JSON objects, one a line."""
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-Command = Callable[..., Result]
-
-
-@pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs `hfcount *args` in a folder whose `fixtures` hold one checkpoint of each outcome."""
-    tied = config("llama", tie_word_embeddings=True)
-    copied: Json = {
-        "metadata": {"total_size": 9480},
-        "weight_map": {**index(tied)["weight_map"], "lm_head.weight": "model.safetensors"},
-    }
-    checkpoints: dict[str, tuple[Json | bytes, Json | None]] = {
-        "verified": (TINY["llama"], index(TINY["llama"])),
-        "explained": (tied, copied),
-        "mismatch": (config("llama", num_hidden_layers=4), index(TINY["llama"])),
-        "malformed": (b"[]", None),
-        "unverified": (TINY["llama"], {"weight_map": index(TINY["llama"])["weight_map"]}),
-        "unindexed": (TINY["llama"], None),
-        "unknown": (config("llama", model_type="unheard-of"), None),
-    }
-    for name, documents in checkpoints.items():
-        save(tmp_path / "fixtures" / "org" / name, *documents)
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path)
-
-    def run_it(*args: str | Path) -> Result:
-        monkeypatch.setattr(sys, "argv", ["hfcount", *map(str, args)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        assert isinstance(ended.value.code, int)
-        return Result(ended.value.code, *capsys.readouterr())
-
-    return run_it
-
 
 FIXTURES = ("--fixtures", "fixtures")
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from test_oracle import RECORDED, Json, torch, transformers
 
 import hfcount
+from hfcount.building import build
 from hfcount.cli.main import main
 from hfcount.derived import MOST_LAYERS, MOST_MODULES, derived
-from hfcount.plan import build
 
 KINDS = ("bert", "deepseek_v3", "jamba", "mamba", "mixtral", "qwen2_vl", "swin", "t5", "wav2vec2", "whisper", "xlnet")
 

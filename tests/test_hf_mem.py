@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from literature import model
 
-from hfcount.plan import blueprint
+from hfcount.building import blueprint
 from hfcount.report.serving import cost
 
 kv_cache = pytest.importorskip("hf_mem.safetensors.kv_cache", reason="hf-mem is not installed: pip install '.[oracle]'")

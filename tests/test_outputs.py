@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 from build import TINY, config, index, save
+from conftest import Command
 from sarif_pydantic import Sarif
-from test_cli import FIXTURES, Command, command  # noqa: F401 - a fixture
+from test_cli import FIXTURES
 from test_reporters import COMMANDS, _commanding
 
 from hfcount import Report
@@ -120,7 +121,7 @@ def test_brief_is_a_line_each_and_a_tally(reports: list[Report]) -> None:
     assert brief.render(reports[1:2]).startswith("mismatch: mismatch: 1 error (HF201")
 
 
-def test_several_files_are_written_in_one_run(command: Command, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_several_files_are_written_in_one_run(command: Command, tmp_path: Path) -> None:
     paths = [tmp_path / f"report.{kind}" for kind in OUTPUTS if kind not in ("svg", "pdf")]
     wanted = [part for path in paths for part in ("--output", str(path))]
     odd = tmp_path / "report.txt"
@@ -132,18 +133,18 @@ def test_several_files_are_written_in_one_run(command: Command, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("path", ["report.doc", "report", "csv:", "no/such/folder/a.csv"])
-def test_a_file_that_cannot_be_written_is_refused_at_once(command: Command, path: str) -> None:  # noqa: F811 - the fixture
+def test_a_file_that_cannot_be_written_is_refused_at_once(command: Command, path: str) -> None:
     result = command(*FIXTURES, "org/verified", "--output", path)
     assert (result.code, result.out) == (2, "")
 
 
-def test_a_step_gets_its_summary(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811 - the fixture
+def test_a_step_gets_its_summary(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     assert command(*FIXTURES, "org/mismatch", "--format", "github").code == 1
     assert "**mismatch: 1 error" in (tmp_path / "summary.md").read_text()
 
 
-def test_models_are_listed_in_a_file(command: Command, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_models_are_listed_in_a_file(command: Command, tmp_path: Path) -> None:
     (tmp_path / "models.txt").write_text("# mine\norg/verified\n\norg/explained  # tied\n")
     result = command(*FIXTURES, "--list", str(tmp_path / "models.txt"), "-q")
     assert (result.code, result.out.splitlines()[-1]) == (0, "2 models: 1 verified, 1 explained")
@@ -153,17 +154,17 @@ def test_models_are_listed_in_a_file(command: Command, tmp_path: Path) -> None: 
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("32k", 32768), ("32,768", 32768), ("1M", 2**20), ("7", 7)])
-def test_a_context_is_a_number_or_so_many_thousands(command: Command, text: str, tokens: int) -> None:  # noqa: F811 - the fixture
+def test_a_context_is_a_number_or_so_many_thousands(command: Command, text: str, tokens: int) -> None:
     (report,) = command(*FIXTURES, "org/verified", "--context", text, "--format", "json").reports
     assert report["memory"]["context"] == tokens
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "k", "3x", "9999999999999m"])
-def test_a_context_that_is_no_number_is_refused(command: Command, text: str) -> None:  # noqa: F811 - the fixture
+def test_a_context_that_is_no_number_is_refused(command: Command, text: str) -> None:
     assert command(*FIXTURES, "org/verified", "--context", text).code == 2
 
 
-def test_one_rule_is_explained(command: Command) -> None:  # noqa: F811 - the fixture
+def test_one_rule_is_explained(command: Command) -> None:
     by_code, by_name = command("--rules", "HF201"), command("--rules", "missing-tensor")
     assert (by_code.code, by_code.out) == (0, by_name.out)
     assert by_code.out.startswith("HF201 missing-tensor (error)\n")

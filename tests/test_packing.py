@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from hfcount.building import blueprint
 from hfcount.packing.amounts import amount
 from hfcount.packing.expected import expected
 from hfcount.packing.mlx import forms
 from hfcount.packing.split import regroup, split
 from hfcount.packing.stacks import apart, together
-from hfcount.plan import blueprint
 from hfcount.storage.schemes import announcements
 from hfcount.storage.schemes.registry import read
 from hfcount.tree.indices import Indices

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from build import Json
 
+from hfcount.building import build
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
 from hfcount.mapper.reference import declared, version
-from hfcount.plan import build
 
 LLAVA: Json = {"model_type": "llava"}
 WHISPER: Json = {"model_type": "whisper"}

@@ -9,8 +9,8 @@ from defects import FIRST, Checkpoint, Tensors
 from test_fix import fix
 
 import hfcount
+from hfcount.building import blueprint
 from hfcount.packing.expected import expected
-from hfcount.plan import blueprint
 from hfcount.storage.schemes import announcements
 from hfcount.storage.schemes.registry import read
 

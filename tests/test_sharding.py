@@ -13,7 +13,7 @@ from readme import generated
 from spread import spread
 
 import hfcount
-from hfcount.plan import blueprint
+from hfcount.building import blueprint
 from hfcount.report.costs import costs
 from hfcount.report.fitting import Cache, fit
 from hfcount.report.serving import MixerCost, Workload, cost

@@ -125,7 +125,7 @@ def test_records_are_values() -> None:
     assert hash(one) == hash(same)
     assert repr(Inner.read(Config({"kernel": 4}))) == "Inner(kernel=4)"
     with pytest.raises(AttributeError, match="Outer is immutable"):
-        one.fixed = 6  # type: ignore[misc]
+        one.fixed = 6  # type: ignore[misc] # that it cannot be set is what is tested
     with pytest.raises(AttributeError, match="Outer is immutable"):
         del one.fixed
     for copied in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):

@@ -25,35 +25,52 @@ The comment on MODEL_TYPES cites the implementation that the names come from; th
 absent keys mean. A file is named after one of its model_types; its others are found by scanning all files.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Literal, NamedTuple
 
 from hfcount.errors import UnknownArchitecture
+from hfcount.families._files import (
+    Family,
+    all_types,
+    described,
+    everyone,
+    file,
+    find,
+    of_class,
+    together,
+    unknown,
+    variant,
+)
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
-from hfcount.mapper.unknown import own_code, type_of_class, unknown_type, untyped
+from hfcount.mapper.unknown import own_code, untyped
 from hfcount.spec import Spec
 from hfcount.text import printable
 from hfcount.tree.nodes import Block
 
-
-class Family(Protocol):
-    """What a family's module has."""
-
-    MODEL_TYPES: tuple[str, ...]
-    __doc__: str
-
-    def spec(self, c: Config) -> Spec[Any]:
-        """Maps the config's keys to their meaning."""
-
-    def blueprint(self, s: Spec[Any]) -> Block:
-        """Lays out the names and shapes."""
+__all__ = [
+    "Conversions",
+    "Family",
+    "all_types",
+    "around",
+    "backbone",
+    "base",
+    "conversions",
+    "convolutional",
+    "described",
+    "everyone",
+    "file",
+    "find",
+    "of_class",
+    "part",
+    "read",
+    "replaces_placeholders",
+    "together",
+    "tower",
+    "tree",
+    "unknown",
+]
 
 
 def read(c: Config, known_as: str = "") -> Spec:
@@ -74,40 +91,11 @@ def read(c: Config, known_as: str = "") -> Spec:
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
     first = next(iter(c.strs("architectures")), "")
     if not (c.nested or known_as or first in ("", *classes(model_type)) or described(first, model_type)) and (
-        variant := _variant(first)
+        other := variant(first)
     ):
-        return read(c, variant)
+        return read(c, other)
     c.family, c.ignored = model_type, getattr(family, "IGNORED", ())
     return family.spec(c)
-
-
-def unknown(model_type: str) -> str:
-    """What is said of a type that no family describes."""
-    return unknown_type(model_type, all_types())
-
-
-def of_class(name: str) -> str:
-    """The model_type of a class, such as `minicpm3` of MiniCPM3ForCausalLM; empty if no family describes one."""
-    return type_of_class(name, all_types()) if name else ""
-
-
-@lru_cache(64)
-def _variant(name: str) -> str:
-    """The type of the family that has the class among its CLASSES; empty if none has."""
-    return next((_types_in(one)[0] for one in _names() if name in _written("CLASSES", one)), "")
-
-
-def described(name: str, model_type: str = "") -> bool:
-    """Whether a family has the class among its CLASSES: any, or the one of a type, which must be known."""
-    own = _named(model_type)
-    return name in _written("CLASSES", own) if own else bool(_variant(name))
-
-
-def together(model_type: str) -> list[str]:
-    """The types that a family describes which describes this one, which must be known."""
-    own = _named(model_type)
-    assert own is not None
-    return _types_in(own)
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:
@@ -244,61 +232,3 @@ def around(s: Spec) -> str | None:
         return None
     known = s.architecture.replace("ForCausalLM", "ForConditionalGeneration") if s.architecture else ""
     return f"{known} (model_type {stem})" if known.endswith("ForConditionalGeneration") else f"model_type {stem}"
-
-
-@lru_cache(256)
-def find(model_type: str) -> Family | None:
-    """The family that describes `model_type`."""
-    # Most types have a file of their name; then no other file is opened.
-    name = _named(model_type)
-    return None if name is None else _load(name)
-
-
-def _named(model_type: str) -> str | None:
-    """The file that serves a type."""
-    own = model_type in _names() and model_type in _types_in(model_type)
-    return model_type if own else _files().get(model_type)
-
-
-def file(model_type: str) -> Path:
-    """The file of the family that describes a type, which must be known."""
-    return Path(__path__[0]) / f"{_named(model_type)}.py"
-
-
-def everyone() -> Iterator[Family]:
-    """All families, by name."""
-    return map(_load, _names())
-
-
-def all_types() -> list[str]:
-    """Every model_type that a family describes."""
-    return sorted(_files())
-
-
-@cache
-def _names() -> list[str]:
-    return sorted(module.name for module in iter_modules(__path__))
-
-
-@cache
-def _files() -> dict[str, str]:
-    """The file that serves each model_type. Reading all of them costs an eighth of importing them."""
-    return {model_type: name for name in _names() for model_type in _types_in(name)}
-
-
-def _types_in(name: str) -> list[str]:
-    """The MODEL_TYPES that a file writes down."""
-    return _written("MODEL_TYPES", name)
-
-
-def _written(what: str, name: str) -> list[str]:
-    """The texts of a tuple that a file writes down."""
-    declared = _DECLARED[what].search((Path(__path__[0]) / f"{name}.py").read_bytes())
-    return re.findall('"([^"]+)"', declared[1].decode()) if declared else []
-
-
-_DECLARED = {what: re.compile(rf"^{what} = \(([^)]*)\)".encode(), re.MULTILINE) for what in ("MODEL_TYPES", "CLASSES")}
-
-
-def _load(name: str) -> Family:
-    return cast(Family, import_module(f"{__name__}.{name}"))

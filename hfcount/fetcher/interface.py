@@ -51,7 +51,9 @@ Early = Literal["all", "unindexed"]
 
 def early(depth: str) -> Early | None:
     """What a run that is to look so far reads in any case."""
-    return {"headers": "all", "auto": "unindexed"}.get(depth)  # type: ignore[return-value]
+    if depth == "headers":
+        return "all"
+    return "unindexed" if depth == "auto" else None
 
 
 @dataclass(frozen=True, slots=True)

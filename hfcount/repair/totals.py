@@ -6,11 +6,12 @@ from contextlib import suppress
 from math import prod
 from typing import Any
 
+from hfcount.building import build
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import changed
-from hfcount.plan import Blueprint, build
+from hfcount.plan import Blueprint
 from hfcount.text import plural
 from hfcount.verifier.folding import placed
 

@@ -1,13 +1,12 @@
-"""Layers by kind, and the whole model."""
+"""The whole model: its stacks of layers, and what is around them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
-from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, Patches, symbol
+from hfcount.spec.components import Frozen, Patches, symbol
+from hfcount.spec.layers import Layers, Window, known_as, numbered
 from hfcount.spec.nesting import keyed, nested, symbol_within
 from hfcount.tree.dims import Dim, has_key
-from hfcount.tree.indices import Indices
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -21,121 +20,6 @@ Other = TypeVar("Other")
 
 NOTHING: Mapping[str, Any] = {}
 """No parts."""
-
-
-def _known(own: object, kind: type[Other], whose: str) -> Other:
-    if not isinstance(own, kind):
-        raise TypeError(f"this {whose} has no {kind.__name__}")
-    return own
-
-
-class Layer(Frozen):
-    """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have only one of them.
-
-    Args:
-        parallel_mixer: a second mixer of the same tokens.
-        shares_kv: whether the layer uses the keys and values of an earlier one.
-        repeats: how often a token passes through it.
-        stage_width: elements of what a stage of layers makes, where stages differ.
-        cross_attention: whether it attends to another sequence, too.
-        memory: elements of that sequence's tokens, if not as many as of its own.
-        mtp: whether it predicts further tokens.
-        first: whether it begins a round of layers, and `last` whether it ends one.
-        own: the sizes and switches of such layers in one architecture, as a Record.
-    """
-
-    mixer: Mixer | None = None
-    ffn: FeedForward | None = None
-    parallel_mixer: Mixer | None = None
-    shares_kv: bool = False
-    repeats: int = 1
-    stage_width: int | None = None
-    cross_attention: bool = False
-    memory: int | None = None
-    mtp: bool = False
-    first: bool = False
-    last: bool = False
-    own: object = None
-
-    def sizes(self, kind: type[Other]) -> Other:
-        """The sizes and switches of a layer that is known to have them of this kind."""
-        return _known(self.own, kind, "layer")
-
-    @property
-    def width(self) -> int:
-        """The width of a layer whose stage is known to have one of its own."""
-        if self.stage_width is None:
-            raise TypeError("this layer belongs to no stage with a width of its own")
-        return self.stage_width
-
-    @property
-    def attention(self) -> GQA:
-        """The mixer of a layer that is known to have softmax attention."""
-        if not isinstance(self.mixer, GQA):
-            raise TypeError("this layer has no grouped-query attention")
-        return self.mixer
-
-    @property
-    def latent(self) -> MLA:
-        """The mixer of a layer that is known to have latent attention."""
-        if not isinstance(self.mixer, MLA):
-            raise TypeError("this layer has no latent attention")
-        return self.mixer
-
-    @property
-    def parallel_attention(self) -> GQA:
-        """The second mixer of a layer that is known to have attention beside its first."""
-        if not isinstance(self.parallel_mixer, GQA):
-            raise TypeError("this layer has no attention beside its mixer")
-        return self.parallel_mixer
-
-    @property
-    def ssm(self) -> SSM:
-        """The mixer, or the second one, of a layer that is known to have a state space."""
-        for mixer in (self.mixer, self.parallel_mixer):
-            if isinstance(mixer, SSM):
-                return mixer
-        raise TypeError("this layer has no state space")
-
-    @property
-    def dense(self) -> Dense:
-        """The feed-forward network of a layer that is known to have one for all tokens."""
-        if not isinstance(self.ffn, Dense):
-            raise TypeError("this layer has no feed-forward network for all tokens")
-        return self.ffn
-
-    @property
-    def moe(self) -> MoE:
-        """The experts of a layer that is known to have them."""
-        if not isinstance(self.ffn, MoE):
-            raise TypeError("this layer has no experts")
-        return self.ffn
-
-
-class Layers(Frozen):
-    """Layers that are alike, by their numbers; `letter` is the symbol of their count in formulas."""
-
-    indices: Indices
-    layer: Layer
-    letter: str = "N"
-
-    def _settle(self) -> None:
-        super()._settle()
-        indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
-        self.__dict__["indices"] = indices
-
-
-def _numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
-    """The kinds of layers with counts called N1, N2, ..., so that equal counts stay two symbols."""
-    letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
-    return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
-
-
-class Window(Frozen):
-    """Layers, by their numbers, whose attention sees at most `extent` tokens, the current one included."""
-
-    indices: Indices
-    extent: Annotated[int, symbol("t_w")]
 
 
 Head = Literal[
@@ -249,7 +133,7 @@ class Spec(Frozen, Generic[Own]):
         super()._settle()
         letter = symbol_within("N", self.place[0]) if self.place not in ("", "text") else "N"
         if self.place or not any("_" in part.letter for part in self.layers):  # else they keep those of their place
-            self.__dict__["layers"] = _numbered(self.layers, letter)
+            self.__dict__["layers"] = numbered(self.layers, letter)
         if any(part.place != name for name, part in self.parts.items()):
             known = keyed({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
@@ -281,7 +165,7 @@ class Spec(Frozen, Generic[Own]):
 
     def sizes(self, kind: type[Other]) -> Other:
         """The sizes and switches of a part that is known to have them of this kind."""
-        return _known(self.own, kind, f"model of type {self.family}")
+        return known_as(self.own, kind, f"model of type {self.family}")
 
     def having(self, own: Other) -> "Spec[Other]":
         """A copy with what only this architecture has."""

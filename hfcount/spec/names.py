@@ -1,7 +1,7 @@
 """Names for the parts of a layer."""
 
 from hfcount.spec.components import GQA, LRU, MLA, SSM, DeltaNet, Dense, Lightning, MoE, ShortConv
-from hfcount.spec.model import Layer
+from hfcount.spec.layers import Layer
 
 
 def made_of(layer: Layer) -> str:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from hfcount import families
+from hfcount.building import build
 from hfcount.cli.catalogue import FILE, KINDS
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes as classes_of
 from hfcount.mapper.reference import declared as declared_by
-from hfcount.plan import Blueprint, build
+from hfcount.plan import Blueprint
 
 REFERENCE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 ARCHITECTURES = Path(__file__).parents[2] / "fixtures" / "architectures"

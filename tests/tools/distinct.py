@@ -12,8 +12,8 @@ from itertools import count
 from typing import Any
 
 import hfcount
+from hfcount.building import build
 from hfcount.mapper import Config
-from hfcount.plan import build
 
 Json = dict[str, Any]
 Path = tuple[str, ...]

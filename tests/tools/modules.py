@@ -11,9 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from hfcount import families
+from hfcount.building import build
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.plan import build
 from hfcount.verifier.causes.modules import FILE, module_of
 from hfcount.verifier.causes.stored import text_of
 from hfcount.verifier.folding import placed

@@ -19,8 +19,9 @@ from typing import Any
 
 from distinct import distinct
 
+from hfcount.building import build
 from hfcount.mapper import Config
-from hfcount.plan import Blueprint, build
+from hfcount.plan import Blueprint
 from hfcount.report.build import formulas
 
 ROOT = Path(__file__).parents[2]

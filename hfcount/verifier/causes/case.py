@@ -7,10 +7,11 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, Literal
 
+from hfcount.building import build
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, get, steps
-from hfcount.plan import Blueprint, build
+from hfcount.plan import Blueprint
 from hfcount.storage import dtypes
 from hfcount.verifier.causes.modules import module_of
 from hfcount.verifier.causes.stored import MOST, Difference, Stored, compare

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from hfcount.building import build
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
-from hfcount.plan import build
 from hfcount.text import printable
 from hfcount.tree.indices import Indices
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
