@@ -69,9 +69,9 @@ class Blueprint:
     `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
     one token is routed to. `active_without_embedding` leaves out an embedding table that is only looked up; a tied one
     stays, since it is also the head. `unread` are keys that may affect shapes and that the family did not read,
-    `taken` keys that the config lacks, each with the default of transformers that was counted with. `problems` are
-    what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a model can be
-    built that cannot run, and values that transformers refuses.
+    `assumed_defaults` keys that the config lacks, each with the default of transformers that was counted with.
+    `problems` are what in the config leaves names and shapes alone and is wrong all the same: contradictions of which a
+    model can be built that cannot run, and values that transformers refuses.
     `token_ids` are the ids that the config names. `derived_with` is what gave names and shapes in place of a family;
     they are then all that is known. `naming` is what the config says of the class. Where that is of other model_types,
     `other` is what it is under this config by one of them, or why nothing. `coded` is why code of the repo's own may
@@ -83,7 +83,7 @@ class Blueprint:
     spec: Spec
     tree: Block
     unread: tuple[str, ...] = ()
-    taken: Mapping[str, Any] = field(default_factory=dict)
+    assumed_defaults: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
@@ -99,7 +99,7 @@ class Blueprint:
     def leaves(self) -> list[Leaf]:
         """The tree unfolded; one entry per kind of tensor, however many layers there are."""
         return [
-            replace(leaf, to=None, presence="required") if leaf.name in self.apart else leaf
+            replace(leaf, tied_to=None, presence="required") if leaf.name in self.apart else leaf
             for leaf in leaves(self.tree)
         ]
 
@@ -140,7 +140,7 @@ class Blueprint:
     @property
     def active_without_embedding(self) -> int:
         """`active` without an embedding table that is only looked up, in elements."""
-        tied = {leaf.to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
+        tied = {leaf.tied_to for leaf in self.leaves if len(leaf.shape) > 1}  # a head is a matrix
         return self.active - sum(
             leaf.active_elements
             for leaf in self._parameters()
@@ -166,7 +166,7 @@ class Blueprint:
         for head in self.spec.heads:
             if head not in ("base", self.spec.head):
                 found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
-        return [leaf for leaf in found.values() if leaf.counted or leaf.to]
+        return [leaf for leaf in found.values() if leaf.counted or leaf.tied_to]
 
     @cached_property
     def spellings(self) -> "Spellings":
@@ -190,7 +190,7 @@ class Blueprint:
         return "" if found.count(".") > 1 else found
 
     def _tree_with(self, head: Head) -> Block:
-        return families.tree(self.spec.but(head=head))
+        return families.tree(self.spec.replace(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
         """Leaves that a checkpoint must store: parameters and buffers."""

@@ -41,7 +41,10 @@ def test_a_size_that_is_absent_is_the_default_and_said_and_null_is_refused(famil
     default = declared(family).keys[key]
     lacking, whole = config(family, key, head_dim=6), config(family, **{"head_dim": 6, key: default})
     assert hfcount.blueprint(lacking).rows() == hfcount.blueprint(whole).rows()
-    assert (hfcount.blueprint(lacking).taken, hfcount.blueprint(whole).taken) == ({key: default}, {})
+    assert (hfcount.blueprint(lacking).assumed_defaults, hfcount.blueprint(whole).assumed_defaults) == (
+        {key: default},
+        {},
+    )
     assert _code(config(family, **{key: None})) == "HF101"
 
 
@@ -57,7 +60,7 @@ def test_a_size_that_is_absent_is_the_default_and_said_and_null_is_refused(famil
     ],
 )
 def test_other_keys_that_a_family_needs(family: str, key: str) -> None:
-    taken = hfcount.blueprint(config(family, key, num_attention_heads=32, head_dim=6)).taken
+    taken = hfcount.blueprint(config(family, key, num_attention_heads=32, head_dim=6)).assumed_defaults
     assert taken == {key: declared(family).keys[key]}
 
 
@@ -120,8 +123,8 @@ def test_what_is_built_and_cannot_run_is_counted(family: str, changes: Json, ali
 
 
 def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
-    uneven = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
-    blueprint = hfcount.blueprint(config("mixtral", **uneven))
+    indivisible = {"hidden_size": 13, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None}
+    blueprint = hfcount.blueprint(config("mixtral", **indivisible))
     assert blueprint.problems == ()
     shapes = {tensor.name: tensor.shape for tensor in blueprint.tensors()}
     assert shapes["model.layers.0.self_attn.q_proj.weight"] == (12, 13)

@@ -237,8 +237,10 @@ def _packed(values: Json) -> Shapes:
 def _without_table(values: Json) -> Shapes:
     """Only the head of a tied pair."""
     tensors = _described(values)
-    head = next(leaf for leaf in hfcount.blueprint(values).leaves if leaf.to in tensors)
-    return {name: shape for name, shape in tensors.items() if name != head.to} | {head.name: tensors[head.to or ""]}
+    head = next(leaf for leaf in hfcount.blueprint(values).leaves if leaf.tied_to in tensors)
+    return {name: shape for name, shape in tensors.items() if name != head.tied_to} | {
+        head.name: tensors[head.tied_to or ""]
+    }
 
 
 LAYOUTS: dict[str, tuple[Json, Shapes]] = {

@@ -17,7 +17,8 @@ from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.reporters import OUTPUTS, brief, github, junit, sarif, sheet
+from hfcount.reporters import OUTPUTS, brief, github, junit, sarif
+from hfcount.reporters import csv as csv_report
 
 GONE = failed("org/gone", FetchError("NoSuchRepo", "no org/gone"))
 
@@ -86,7 +87,7 @@ def test_sarif_is_what_its_schema_says(reports: list[Report]) -> None:
 
 
 def test_a_sheet_has_a_row_for_each_model_and_no_formula(reports: list[Report]) -> None:
-    rows = list(csv.DictReader(StringIO(sheet.render([*reports, Report(model="=1+1", verdict="unverified")]))))
+    rows = list(csv.DictReader(StringIO(csv_report.render([*reports, Report(model="=1+1", verdict="unverified")]))))
     assert [row["verdict"] for row in rows] == ["verified", "mismatch", "verified", "unverified"] + ["unverified"] * 2
     assert (rows[1]["findings"], rows[0]["total"], rows[4]["error"]) == ("HF201", "4740", "NoSuchRepo")
     assert rows[5]["model"] == "'=1+1"

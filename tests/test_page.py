@@ -28,9 +28,9 @@ from hfcount.pipeline import Options, failed, inspect, what_ifs
 from hfcount.report.counts import TensorRow
 from hfcount.report.model import Extra
 from hfcount.reporters.colours import COLOURS
-from hfcount.reporters.page import ROWS, render
+from hfcount.reporters.html import ROWS, render
+from hfcount.reporters.text import share, verdict
 from hfcount.reporters.treemap import Box, squarify
-from hfcount.reporters.words import share, verdict
 from hfcount.text import printable
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

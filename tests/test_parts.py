@@ -160,7 +160,7 @@ def test_head_shapes(head: Head, name: str, shape: tuple[int, ...]) -> None:
 
 def test_a_tied_head_is_a_second_name_of_the_embedding() -> None:
     last = leaves(decoder(_spec("causal_lm", tied=True), lambda _: rms_norm(D)))[-1]
-    assert (last.name, last.label, last.to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")
+    assert (last.name, last.label, last.tied_to) == ("lm_head.weight", "tied", "model.embed_tokens.weight")
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,12 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.pipeline import Options, failed, inspect
 from hfcount.report.serving import Workload
-from hfcount.reporters import lines, markdown, table
+from hfcount.reporters import json as json_report
+from hfcount.reporters import markdown, table
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.latex import latex
-from hfcount.reporters.words import inert, share, verdict
+from hfcount.reporters.text import inert, share, verdict
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
@@ -347,10 +348,12 @@ def test_no_line_is_a_workflow_command(commanding: list[Report], monkeypatch: py
     monkeypatch.setenv("COLUMNS", str(width))
     reports = commanding
     for some in (reports, reports[:1], reports[-1:]):
-        for render in (table.render, markdown.render, lines.render):
+        for render in (table.render, markdown.render, json_report.render):
             assert _obeyed(text := render(some)) == []
             assert "error" in text
-    assert [json.loads(line)["model"] for line in lines.render(reports).splitlines()] == [one.model for one in reports]
+    assert [json.loads(line)["model"] for line in json_report.render(reports).splitlines()] == [
+        one.model for one in reports
+    ]
 
 
 def test_a_command_is_broken_where_it_would_be_obeyed_alone() -> None:

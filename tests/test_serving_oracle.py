@@ -366,7 +366,10 @@ def expanded(values: Json, context: int) -> int:
     mixers = [(part.indices, part.layer.mixer) for part in hfcount.blueprint(values).spec.layers]
     return sum(
         int(
-            min(context, (window or context + 1) - 1) * mixer.kv_rank * mixer.heads * (mixer.nope_dim + mixer.value_dim)
+            min(context, (window or context + 1) - 1)
+            * mixer.kv_lora_rank
+            * mixer.heads
+            * (mixer.nope_dim + mixer.value_dim)
         )
         for number, window in enumerate(windows)
         for indices, mixer in mixers

@@ -100,7 +100,7 @@ def test_a_model_may_have_any_number_of_stacks() -> None:
         "text": ("text", "d", 10, "N", 11),
         "audio": ("audio", "d_a", 8, "N_a", 9),
     }
-    assert whole.but(head="causal_lm").parts == whole.parts
+    assert whole.replace(head="causal_lm").parts == whole.parts
     assert set(whole.without("encoder").parts) == {"patcher", "text"}
 
 

@@ -108,7 +108,7 @@ def test_an_absent_key_is_said_as_ever() -> None:
         (lambda: Outer.read(Config({"kernel": 1})), "Outer lacks given"),
         (lambda: GQA(heads=1, kv_heads=1), "GQA lacks head_dim"),
         (lambda: GQA(heads=1, kv_heads=1, head_dim=1, wide=2), "GQA has no wide"),
-        (lambda: GQA(heads=1, kv_heads=1, head_dim=1).but(wide=2), "GQA has no wide"),
+        (lambda: GQA(heads=1, kv_heads=1, head_dim=1).replace(wide=2), "GQA has no wide"),
         (lambda: Layer().sizes(Inner), "this layer has no Inner"),
         (lambda: Spec(family="llama", hidden=1, layers=()).sizes(Inner), "this model of type llama has no Inner"),
     ],
@@ -121,7 +121,7 @@ def test_what_is_not_there_is_said(made: Callable[[], object], said: str) -> Non
 def test_records_are_values() -> None:
     one = Outer.read(Config({"kernel": 4}), given=(1,))
     same = Outer.read(Config({"kernel": 4}), given=(1,))
-    assert one == same != one.but(fixed=6)
+    assert one == same != one.replace(fixed=6)
     assert hash(one) == hash(same)
     assert repr(Inner.read(Config({"kernel": 4}))) == "Inner(kernel=4)"
     with pytest.raises(AttributeError, match="Outer is immutable"):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.parts.codecs import Convolution, plain
 from hfcount.parts.conformer import lstm
@@ -21,7 +21,7 @@ def ratios(c: Config, key: str, default: Sequence[int] = ()) -> tuple[int, ...]:
     found = c.ints(key) or list(default)
     if not 0 < len(found) <= _DEEPEST or any(ratio < 1 for ratio in found):
         raise c.error(f"{key} must name 1 to {_DEEPEST} ratios, of 1 and more.", key, "Correct it.")
-    return tuple(sized(f"r{number}", ratio) for number, ratio in enumerate(found, 1))
+    return tuple(dim(f"r{number}", ratio) for number, ratio in enumerate(found, 1))
 
 
 def product(numbers: Sequence[int]) -> int:
@@ -125,7 +125,7 @@ class DacEncoder(Record):
     @classmethod
     def of(cls, width: int, ratios: Sequence[int]) -> Self:
         """The encoder of these sizes."""
-        return cls(width=sized("F", width), ratios=tuple(ratios))
+        return cls(width=dim("F", width), ratios=tuple(ratios))
 
     def tensors(self, out: int, active: Callable[[int], Block] = snake) -> Block:
         """Its tensors; `active` builds an activation.
@@ -156,8 +156,8 @@ class DacDecoder(Record):
     @classmethod
     def of(cls, width: int, ratios: Sequence[int]) -> Self:
         """The decoder of these sizes."""
-        rates = tuple(sized(f"u{number}", ratio) for number, ratio in enumerate(ratios, 1))
-        return cls(width=sized("F_d", width), ratios=rates)
+        rates = tuple(dim(f"u{number}", ratio) for number, ratio in enumerate(ratios, 1))
+        return cls(width=dim("F_d", width), ratios=rates)
 
     def tensors(self, inputs: int) -> Block:
         """Its tensors.

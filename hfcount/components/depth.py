@@ -2,7 +2,7 @@
 
 from typing import Self, TypeGuard, cast
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.mapper import MAX_SIZE, Config
 from hfcount.parts.convolution import batch_norm, conv, transposed
 from hfcount.spec import Record
@@ -49,10 +49,10 @@ class Levels(Record):
             known.append(int(one))
         known += [None] * len(widths)
         levels = (
-            Level(width=sized(f"C{number}", width), factor=factor)
+            Level(width=dim(f"C{number}", width), factor=factor)
             for number, (width, factor) in enumerate(zip(widths, known, strict=False), 1)
         )
-        return cls(levels=tuple(levels), fusion_hidden_size=sized("d_f", c.int("fusion_hidden_size")))
+        return cls(levels=tuple(levels), fusion_hidden_size=dim("d_f", c.int("fusion_hidden_size")))
 
     def reassembling(self, width: int, readout: bool = False, spared: int = 0) -> Block:
         """Features of each level, `width` wide, as an image of its own width and size.

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from hfcount.keys import named, sized
+from hfcount.keys import dim, named
 from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.mapper import Config
 from hfcount.parts.detection import leveled
@@ -20,7 +20,7 @@ class Levels(Record):
     def read(cls, c: Config, backbone: Spec) -> Self:
         """Those that backbone_config chooses."""
         widths = tuple(channels(chosen(c.part("backbone_config")), backbone))
-        return cls(widths=widths, count=sized("n_l", c.int("num_feature_levels", maximum=64)))
+        return cls(widths=widths, count=dim("n_l", c.int("num_feature_levels", maximum=64)))
 
     def tensors(self, d: int) -> Block:
         """Projections to `d` channels, and further levels made of the last; see `leveled`."""

@@ -6,7 +6,7 @@ Source: detectron2 0.6, config/defaults.py, modeling/backbone/resnet.py, modelin
 from typing import Self
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.parts import altered
 from hfcount.parts.convolution import conv, led
@@ -83,11 +83,11 @@ class FeaturePyramid(Record):
         return cls(
             depth=depth,
             groups=groups,
-            channels=sized("C", means or _COLOURS),
-            stem=sized("d_0", size("RESNETS.STEM_OUT_CHANNELS", 64)),
-            out=sized("d_2", out),
-            inner=sized("b_i", groups * size("RESNETS.WIDTH_PER_GROUP", 64)),
-            width=sized("d_p", size("FPN.OUT_CHANNELS", 256)),
+            channels=dim("C", means or _COLOURS),
+            stem=dim("d_0", size("RESNETS.STEM_OUT_CHANNELS", 64)),
+            out=dim("d_2", out),
+            inner=dim("b_i", groups * size("RESNETS.WIDTH_PER_GROUP", 64)),
+            width=dim("d_p", size("FPN.OUT_CHANNELS", 256)),
             built=max((_STAGES.index(name) + 1 for name in built if name in _STAGES), default=0),
             seen=len(read),
         )

@@ -2,7 +2,7 @@
 
 from hfcount.components.hybrid import denoising
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron, tied_perceptron
 from hfcount.spec import Sizes, Spec, flag, size, told
@@ -79,9 +79,9 @@ def distributing(c: Config) -> Distributions:
     fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
     return Distributions.read(
         c,
-        num_feature_levels=sized("n_l", levels),
-        points=sized("n_s", points[0] * levels if alone else sum(points)),
-        encoder_fused=sized("d_h", fused),
+        num_feature_levels=dim("n_l", levels),
+        points=dim("n_s", points[0] * levels if alone else sum(points)),
+        encoder_fused=dim("d_h", fused),
     )
 
 

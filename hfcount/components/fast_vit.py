@@ -6,7 +6,7 @@ Source: timm 1.0, models/fastvit.py.
 from collections.abc import Mapping
 
 from hfcount.components.timm import COLOURS, DROPPED, arguments, switch
-from hfcount.keys import COARSER, imaging, sized
+from hfcount.keys import COARSER, dim, imaging
 from hfcount.keys.model import Heads
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, stack
@@ -86,7 +86,7 @@ def fast_vit(c: Config, name: str, known: Heads) -> Spec[FastViT]:
     args = arguments(c, name, frozenset({"inference_mode", "in_chans"}), DROPPED | {"global_pool"})
     layers = []
     for number, depth in enumerate(depths):
-        d = sized(f"d{number + 1}", width * 2**number)
+        d = dim(f"d{number + 1}", width * 2**number)
         heads = int(d) // _HEAD_DIM
         mixer = GQA(heads=heads, kv_heads=heads, head_dim=_HEAD_DIM, out_bias=True)
         attends = number >= len(depths) - attending
@@ -96,7 +96,7 @@ def fast_vit(c: Config, name: str, known: Heads) -> Spec[FastViT]:
     early, squeezing = name not in ("fastvit_mci3", "fastvit_mci4"), ("fastvit_mci0", "fastvit_mci1", "fastvit_mci2")
     own = FastViT(
         inference_mode=switch(args, "inference_mode", False),
-        in_chans=sized("C", args.int("in_chans", default=COLOURS)),
+        in_chans=dim("C", args.int("in_chans", default=COLOURS)),
         batch_normed=early,  # and what follows from that is true of the stem, too
         squeezing=name in squeezing,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hfcount.keys import alike, decoder_spec, divides, multi_head, sized
+from hfcount.keys import decoder_spec, dim, divides, multi_head, uniform
 from hfcount.keys.model import Heads, labels
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.detection import perceptron
@@ -24,7 +24,7 @@ class Grouped(Sizes):
     num_queries: int = size("n_q")
     group_detr: int = count("n_g")
     decoder_n_points: int = size("n_s")
-    inner: int = told(lambda c: sized("d_p", c.times("hidden_expansion", c.int("d_model"), default=0.5)))
+    inner: int = told(lambda c: dim("d_p", c.times("hidden_expansion", c.int("d_model"), default=0.5)))
     c2f_num_blocks: int = count("n_b", minimum=0)
 
     def tensors(self, d: int, classes: int) -> dict[str, Node]:
@@ -47,16 +47,16 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads) -> Spec[Grouped]:
     divides(c, "decoder_cross_attention_heads", crossed, "d_model", d)
     bias, attending = c.bool("attention_bias", default=True), c.int("decoder_self_attention_heads")
     layer = Layer(
-        mixer=multi_head(c, d, attending, bias=bias, uneven="run", own_width=True),
+        mixer=multi_head(c, d, attending, bias=bias, indivisible="run", own_width=True),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
-        own=GroupedLayer(cross_heads=sized("h_x", crossed)),
+        own=GroupedLayer(cross_heads=dim("h_x", crossed)),
     )
     own = Grouped.read(c)
-    layers = alike(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
+    layers = uniform(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
     # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
-    parts = {"backbone": backbone.but(adapted=True)}
+    parts = {"backbone": backbone.replace(adapted=True)}
     whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
-    return whole.but(causal=False, labels=labels(c, 2)).having(own)
+    return whole.replace(causal=False, labels=labels(c, 2)).having(own)
 
 
 def split_stage(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.keys.detection import channels, chosen, detecting
 from hfcount.keys.model import Heads
 from hfcount.mapper import Config
@@ -30,7 +30,7 @@ class Hybrid(Sizes):
     num_queries: int = size("n_q")
     frozen: bool = flag("freeze_backbone_batch_norms", absent=True)
     encoder_fused: int = told(
-        lambda c: sized("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0))
+        lambda c: dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0))
     )
     levels: int = told(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
     attended: int = told(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
@@ -89,7 +89,7 @@ def hybrid(
     widths = [] if none else channels(chosen(inner), backbone)[first:]
     lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1, minimum=0)
     own = Hybrid.read(
-        c, upper=tuple(widths), lower=tuple(sized(f"C{number}", width) for number, width in enumerate(lower, 1))
+        c, upper=tuple(widths), lower=tuple(dim(f"C{number}", width) for number, width in enumerate(lower, 1))
     )
     return detecting(c, heads, backbone, own, parts=parts, inside="encoder_hidden_dim")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
-from hfcount.keys import rounded, sized
+from hfcount.keys import dim, rounded
 from hfcount.mapper import Config
 from hfcount.spec import Record
 from hfcount.tree.dims import Dim
@@ -59,7 +59,7 @@ class Blocks(Record):
                 raise c.error(f"block_configs names no block for stage {number}.", "block_configs")
             last = Dim.named(f"f{number}", blocks[-1][2], _written(c, number, len(blocks) - 1, 2) + usually)
             # As the model around it takes them: not rounded to divisor.
-            features.append(sized(f"f{number}", c.times("scale", last, default=1)) if scaled else last)
+            features.append(dim(f"f{number}", c.times("scale", last, default=1)) if scaled else last)
             stages.append(tuple(made))
         return cls(stages=tuple(stages), features=tuple(features))
 

@@ -3,7 +3,7 @@
 from math import log2
 from typing import Self
 
-from hfcount.keys import alike, divides, multi_head, sized
+from hfcount.keys import dim, divides, multi_head, uniform
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts.classic import fc
 from hfcount.parts.ffn import mlp
@@ -107,8 +107,8 @@ class Memories(Record):
             perceiver=perceiver,
             joined=joined,
             mask_stages=int(log2(max(1, total)) // log2(side)),
-            width=sized("d_r", width),
-            inner=sized("d_j", inner),
+            width=dim("d_r", width),
+            inner=dim("d_j", inner),
         )
 
     def tensors(self, d: int, layers: tuple[Layers, ...]) -> Block:
@@ -193,6 +193,6 @@ class Memories(Record):
 def memory_layers(c: Config, wide: str) -> list[Layers]:
     """Layers that attend to memories; `wide` is the key of the width of their network."""
     width, heads = c.int("memory_attention_hidden_size"), c.int("memory_attention_num_attention_heads")
-    mixer = multi_head(c, width, heads, uneven="built")
+    mixer = multi_head(c, width, heads, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int(wide), bias=True))
-    return alike(layer, c.int("memory_attention_num_layers", maximum=MAX_LAYERS))
+    return uniform(layer, c.int("memory_attention_num_layers", maximum=MAX_LAYERS))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from hfcount.keys.sizes import divides, layer_count, sized, worked
+from hfcount.keys.sizes import derived_dim, dim, divides, layer_count
 from hfcount.mapper import Config
 from hfcount.parts.mixers import conv1d
 from hfcount.parts.norms import rms_norm
@@ -85,19 +85,19 @@ def with_ngrams(c: Config, layers: Sequence[Layers]) -> list[Layers]:
         said = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
         raise c.error(said, "heads_per_ngram", "Correct it.")
     common = Ngrams(
-        embedded=sized("d_n", width),
+        embedded=dim("d_n", width),
         heads=heads,
         width=divides(c, "heads_per_ngram", heads, "ple_embed_dim", width),
-        kernel=sized("w_n", c.int("ple_conv_kernel_size")),
-        length=sized("n_g", length),
+        kernel=dim("w_n", c.int("ple_conv_kernel_size")),
+        length=dim("n_g", length),
         shards=c.int("split_ngram_parts", maximum=_MOST),
         rows=0,
     )
     primes, found = _primes(c.int("ngram_vocab_size_base")), list(layers)
     for number, place in enumerate(places):
         rows = round_up(sum(next(primes) for _ in range(heads)), c.int("make_ngram_vocab_size_divisible_by"))
-        known = worked(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
-        found = _marked(found, Indices.fixed(place - 1), common.but(rows=known))
+        known = derived_dim(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
+        found = _marked(found, Indices.fixed(place - 1), common.replace(rows=known))
     return found
 
 
@@ -106,7 +106,7 @@ def _marked(layers: Sequence[Layers], place: Indices, ngrams: Ngrams) -> list[La
     for part in layers:
         own = intersection(part.indices, place)
         rest, one = part.indices.difference(own), part.layer
-        found += [(rest, one), (own, one.but(own=ngrams))]
+        found += [(rest, one), (own, one.replace(own=ngrams))]
     return [Layers(indices=indices, layer=layer) for indices, layer in found if indices.count]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hfcount.components.timm import COLOURS, DROPPED, arguments, switch
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys import alike, imaging, multi_head, sides, sized
+from hfcount.keys import dim, imaging, multi_head, sides, uniform
 from hfcount.keys.model import Heads
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import layer_norm, mlp, stack
@@ -113,7 +113,7 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
     core, gigantic = "_core_" in name, "_gigantic_" in name
     *_, patch, image = name.split("_")
     d, usual = args.int("embed_dim", default=width), int(patch.removeprefix("patch"))
-    side, across = sides(args, "patch_size") if args.given("patch_size") else (sized("P", usual), usual)
+    side, across = sides(args, "patch_size") if args.given("patch_size") else (dim("P", usual), usual)
     if side != across:
         raise UnknownArchitecture(f"{args.where}: oblong patches, as patch_size has them, are not described.")
     wide = args.times("mlp_ratio", d, default=_GIGANTIC if gigantic else 4)
@@ -138,10 +138,10 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
     )
     heads = args.int("num_heads", default=heads)
     if pool == "map":
-        own = own.but(pooled=_pooled(args, core, heads, d, wide))
+        own = own.replace(pooled=_pooled(args, core, heads, d, wide))
     mixer = multi_head(args, d, heads, qkv_bias=own.qkv_bias)
     ffn = Dense(width=wide, bias=True)
-    layers = alike(Layer(mixer=mixer, ffn=ffn), args.int("depth", default=depth, maximum=MAX_LAYERS))
+    layers = uniform(Layer(mixer=mixer, ffn=ffn), args.int("depth", default=depth, maximum=MAX_LAYERS))
     places = shape[0] // side * (shape[1] // side)
     places += 0 if switch(args, "no_embed_class", False) else more + first
     positions = places if switch(args, "use_abs_pos_emb", True) else None
@@ -161,4 +161,4 @@ def _pooled(args: Config, core: bool, heads: int, d: int, wide: int) -> int:
     few = args.int("attn_pool_num_heads", default=8 if core else heads, minimum=0) or heads
     multi_head(args, d, few)  # which must share the width, too
     own = args.number("attn_pool_mlp_ratio", default=4 if core else 0, zero=True)
-    return sized("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if own else wide)
+    return dim("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if own else wide)

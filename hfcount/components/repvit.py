@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.parts.convolution import batch_norm, conv, normed
 from hfcount.spec import Layer, Layers, Record
 from hfcount.tree.indices import Indices
@@ -27,8 +27,8 @@ class KnownRepViT(NamedTuple):
         found = []
         for number, (width, depth) in enumerate(zip(self.widths[:last], self.depths, strict=False)):
             squeezed = max(8, (width // 4 + 4) // 8 * 8)  # a quarter, rounded to a multiple of 8
-            own = RepViTLayer(squeezed=sized(f"r{number + 1}", squeezed))
-            d = sized(f"d{number + 1}", width)
+            own = RepViTLayer(squeezed=dim(f"r{number + 1}", squeezed))
+            d = dim(f"d{number + 1}", width)
             found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
         return found
 

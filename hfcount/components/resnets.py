@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.parts.convolution import batch_norm, conv, led
 from hfcount.spec import Layer, Layers, Record
 from hfcount.tree.indices import Indices
@@ -28,8 +28,8 @@ class KnownResNet(NamedTuple):
         """The first `last` stages, and how wide each is."""
         found = []
         for number, depth in enumerate(self.depths[:last]):
-            d = sized(f"d{number + 1}", _STEM * 2**number * (_WIDER if self.deep else 1))
-            own = ResNetLayer(inner=sized(f"b{number + 1}", self.narrow * 2**number))
+            d = dim(f"d{number + 1}", _STEM * 2**number * (_WIDER if self.deep else 1))
+            own = ResNetLayer(inner=dim(f"b{number + 1}", self.narrow * 2**number))
             found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
         return found
 
@@ -57,7 +57,7 @@ class ResNet(Record):
     @classmethod
     def known(cls, known: KnownResNet, channels: int) -> "ResNet":
         """One that reads images of so many channels."""
-        return cls(deep=known.deep, num_channels=sized("C", channels), stem=sized("d0", _STEM))
+        return cls(deep=known.deep, num_channels=dim("C", channels), stem=dim("d0", _STEM))
 
     def tensors(self, stages: tuple[Layers, ...]) -> dict[str, Node]:
         """Its tensors: conv1 (d0, C, 7, 7), bn1 (d0), and layerN of convN, bnN and downsample."""

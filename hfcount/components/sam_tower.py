@@ -1,6 +1,6 @@
 """SAM's vision tower, of which several models have one (arXiv:2304.02643)."""
 
-from hfcount.keys import divides, encoding, layer_count, multi_head, numbered, patches, sized, split
+from hfcount.keys import dim, divides, encoding, layer_count, multi_head, numbered, patches, split
 from hfcount.mapper import Config
 from hfcount.parts.ffn import mlp
 from hfcount.parts.model import stack
@@ -77,12 +77,12 @@ def sam_tower(c: Config) -> Spec[SamTower]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias")
     width = c.int("mlp_dim", default=None) or c.times("mlp_ratio", d, default=4)
     image, side = c.int("image_size"), c.int("patch_size")
-    across = sized("n_w", divides(c, "patch_size", side, "image_size", image))
-    mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    across = dim("n_w", divides(c, "patch_size", side, "image_size", image))
+    mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     one = Layer(mixer=mixer, ffn=Dense(width=width, bias=True))
-    near = one.but(own=SamLayer(across=sized("w", c.int("window_size"))))
+    near = one.replace(own=SamLayer(across=dim("w", c.int("window_size"))))
     everywhere = numbered(c, "global_attn_indexes")
     rest = Indices.below(layer_count(c)).difference(everywhere)
-    layers = split(c, (rest, lambda: near), (everywhere, lambda: one.but(own=SamLayer(across=across))))
+    layers = split(c, (rest, lambda: near), (everywhere, lambda: one.replace(own=SamLayer(across=across))))
     own = SamTower.read(c, across=across)
     return encoding(c, layers, hidden=d, patches=patches(c), out=c.int("output_channels")).having(own)

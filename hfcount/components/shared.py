@@ -25,10 +25,10 @@ def owned(c: Config, one: Layer, owners: Sequence[Indices], sharing: Indices) ->
     Each of `owners` stores a SharedBlock; owners and the layers of `sharing` use the blocks in turn.
     """
     alone = Indices.below(layer_count(c)).difference(*owners, sharing)
-    result = [(alone, one.but(parallel_mixer=None)), (sharing, one)]
+    result = [(alone, one.replace(parallel_mixer=None)), (sharing, one)]
     for number, place in enumerate(owners):
         users = len(range(number, len(owners) + int(sharing.count), len(owners)))
-        result.append((place, one.but(own=SharedBlock(number=number + 1, users=users))))
+        result.append((place, one.replace(own=SharedBlock(number=number + 1, users=users))))
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

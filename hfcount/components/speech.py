@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeVar
 
 from hfcount.errors import ConfigError
-from hfcount.keys import decoder_spec, divides, named, sized
+from hfcount.keys import decoder_spec, dim, divides, named
 from hfcount.mapper import Config
 from hfcount.parts.classic import classifier, headed
 from hfcount.parts.norms import layer_norm
@@ -67,10 +67,10 @@ class Speakers(Record):
             said = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
             raise c.error(said, "tdnn_dim", "Correct one of them.")
         layers = tuple(
-            Frames(sized(f"T{number}", width), sized(f"w_t{number}", kernel))
+            Frames(dim(f"T{number}", width), dim(f"w_t{number}", kernel))
             for number, (width, kernel) in enumerate(zip(widths, kernels, strict=False), 1)
         )
-        return cls(layers=layers, xvector_output_dim=sized("d_x", c.int("xvector_output_dim")))
+        return cls(layers=layers, xvector_output_dim=dim("d_x", c.int("xvector_output_dim")))
 
     def tensors(self, d: int, labels: int) -> Block:
         """Its tensors, for frames of `d` elements.
@@ -110,10 +110,10 @@ class Codebooks(Record):
         groups, wide = c.int("num_codevector_groups"), c.int("codevector_dim")
         divides(c, "num_codevector_groups", groups, "codevector_dim", wide)
         return cls(
-            num_codevector_groups=sized("G", groups),
-            num_codevectors_per_group=sized("V", c.int("num_codevectors_per_group")),
-            codevector_dim=sized("d_q", wide),
-            proj_codevector_dim=sized("d_p", c.int("proj_codevector_dim")),
+            num_codevector_groups=dim("G", groups),
+            num_codevectors_per_group=dim("V", c.int("num_codevectors_per_group")),
+            codevector_dim=dim("d_q", wide),
+            proj_codevector_dim=dim("d_p", c.int("proj_codevector_dim")),
         )
 
     @property
@@ -207,7 +207,7 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
     adapter = Adapter.read(c) if c.bool("add_adapter", default=False) else None
     known = decoder_spec(c, layers, vocab=0, hidden=d, heads=heads)
     out = c.int("output_hidden_size", default=None) if adapter else None
-    known = known.but(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
+    known = known.replace(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
     own, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
     for head in known.heads:
         needed, read = _OWN.get(head, ((), lambda own, c: own))
@@ -222,22 +222,22 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
             continue
         described.append(head)
     vocab = (own.vocab_size or 0) if known.head == "ctc" else 0
-    return known.but(vocab=vocab, heads=tuple(described)).having(own)
+    return known.replace(vocab=vocab, heads=tuple(described)).having(own)
 
 
 _OWN: Mapping[str, tuple[Sequence[str], Callable[[Speech, Config], Speech]]] = {
-    "ctc": (("vocab_size",), lambda own, c: own.but(vocab_size=sized("|V|", c.int("vocab_size")))),
+    "ctc": (("vocab_size",), lambda own, c: own.replace(vocab_size=dim("|V|", c.int("vocab_size")))),
     "sequence_classification": (
         ("classifier_proj_size",),
-        lambda own, c: own.but(classifier_proj_size=sized("d_c", c.int("classifier_proj_size"))),
+        lambda own, c: own.replace(classifier_proj_size=dim("d_c", c.int("classifier_proj_size"))),
     ),
     "speaker_classification": (
         ("tdnn_dim", "tdnn_kernel", "xvector_output_dim"),
-        lambda own, c: own.but(speakers=Speakers.read(c)),
+        lambda own, c: own.replace(speakers=Speakers.read(c)),
     ),
     "pretraining": (
         ("num_codevector_groups", "num_codevectors_per_group", "codevector_dim", "proj_codevector_dim"),
-        lambda own, c: own.but(codebooks=Codebooks.read(c)),
+        lambda own, c: own.replace(codebooks=Codebooks.read(c)),
     ),
 }
 """By head, the keys of sizes that only it has, and what reads them."""

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Self
 
-from hfcount.keys import sized
+from hfcount.keys import dim
 from hfcount.mapper import Config
 from hfcount.parts.temporal import conv, upsampling
 from hfcount.spec import Record, Sizes, size, told
@@ -44,10 +44,10 @@ class HiFiGAN(Record):
             if not isinstance(dilated, list):
                 key = f"{prefix}resblock_dilation_sizes"
                 raise c.error(f"{key} must hold lists.", key, code="HF001")
-            residuals.append(Residual(sized(f"w_r{number}", width), len(dilated)))
+            residuals.append(Residual(dim(f"w_r{number}", width), len(dilated)))
         return cls(
-            channels=sized("C_u", channels),
-            kernels=tuple(sized(f"w_u{number}", kernel) for number, kernel in enumerate(kernels[:times], 1)),
+            channels=dim("C_u", channels),
+            kernels=tuple(dim(f"w_u{number}", kernel) for number, kernel in enumerate(kernels[:times], 1)),
             residuals=tuple(residuals),
         )
 
@@ -94,7 +94,7 @@ def _convolutions(c: Config) -> tuple[_Convolution, ...]:
     if len({len(widths), len(kernels), c.length("enc_dilations")}) > 1 or not widths:
         raise c.error("enc_channels, enc_kernel_sizes and enc_dilations must have the same length.", "enc_channels")
     return tuple(
-        _Convolution(channels=sized(f"C{number}", width), kernel=sized(f"w{number}", kernel))
+        _Convolution(channels=dim(f"C{number}", width), kernel=dim(f"w{number}", kernel))
         for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True), 1)
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, Self
 
-from hfcount.keys import divides, sized
+from hfcount.keys import dim, divides
 from hfcount.mapper import Config
 from hfcount.parts.classic import mha
 from hfcount.parts.model import stack
@@ -50,15 +50,15 @@ class Waveform(Record):
         divides(c, "num_conv_pos_embedding_groups", groups, "hidden_size", c.int("hidden_size"))
         return cls(
             convolutions=tuple(
-                Convolution(sized(f"C{number}", width), sized(f"w{number}", kernel))
+                Convolution(dim(f"C{number}", width), dim(f"w{number}", kernel))
                 for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True), 1)
             ),
             conv_bias=bias,
             masked=masks,
             each_normed=c.str("feat_extract_norm", default="group") == "layer",
             feat_proj_layer_norm=c.bool("feat_proj_layer_norm", default=True),
-            num_conv_pos_embeddings=sized("w_p", c.int("num_conv_pos_embeddings")),
-            num_conv_pos_embedding_groups=sized("g", groups),
+            num_conv_pos_embeddings=dim("w_p", c.int("num_conv_pos_embeddings")),
+            num_conv_pos_embedding_groups=dim("g", groups),
         )
 
     @property

@@ -127,7 +127,7 @@ def backbone(c: Config, name: str = "backbone_config", always: str = "") -> Spec
     found = part(c, name, always)
     if found.family not in _BACKBONES:
         raise UnknownArchitecture(f"{c.where}: {name}: {printable(found.family, 60)} is no backbone.")
-    return found.but(head="backbone")
+    return found.replace(head="backbone")
 
 
 def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4), usual: str = "resnet50") -> Spec:
@@ -152,7 +152,7 @@ def convolutional(c: Config, places: tuple[int, ...] = (1, 2, 3, 4), usual: str 
         },
     )
     inner.kind = "timm_backbone"
-    return read(inner, "timm_backbone").but(head="backbone")
+    return read(inner, "timm_backbone").replace(head="backbone")
 
 
 _BACKBONES = frozenset(
@@ -184,7 +184,7 @@ def tree(s: Spec) -> Block:
 
 def base(s: Spec) -> Block:
     """The tree of the language model within a model, without its head."""
-    return tree(s.parts["text"].but(head="base"))
+    return tree(s.parts["text"].replace(head="base"))
 
 
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Aimv2VisionModel | None]:
         layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads"), bias=bias), ffn=ffn)
         rows = c.int("max_position_embeddings")
         text = keys.decoder_spec(c, layer, hidden=d, positions=rows, heads=("Model",))
-        return text.but(causal=False, tied=False).having(None)
+        return text.replace(causal=False, tied=False).having(None)
     rows, native = keys.squares(c), c.bool("is_native", default=False)
     own, given = Aimv2VisionModel.read(c), keys.patches(c)
     return keys.tower(c, ffn=ffn, bias=bias, patches=given, positions=None if native else rows).having(own)

@@ -10,7 +10,7 @@ MODEL_TYPES = ("align",)  # transformers 5.23: modeling_align.py
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, heads=("Model",), out=c.int("projection_dim")).but(tied=False)
+    return keys.composite(c, text, towers, heads=("Model",), out=c.int("projection_dim")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

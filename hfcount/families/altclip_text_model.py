@@ -17,8 +17,8 @@ class AltclipTextModel(Sizes):
 
 
 def spec(c: Config) -> Spec[AltclipTextModel]:
-    out = keys.sized("d_p", c.int("project_dim"))
-    return keys.encoder(c, heads=("Model",)).but(causal=False).having(AltclipTextModel.read(c, project_dim=out))
+    out = keys.dim("d_p", c.int("project_dim"))
+    return keys.encoder(c, heads=("Model",)).replace(causal=False).having(AltclipTextModel.read(c, project_dim=out))
 
 
 def blueprint(s: Spec[AltclipTextModel]) -> Block:

@@ -10,7 +10,7 @@ MODEL_TYPES = ("arcee",)  # transformers 5.23: modeling_arcee.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 

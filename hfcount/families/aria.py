@@ -24,9 +24,9 @@ def spec(c: Config) -> Spec[Aria]:
     counts = [count for count in queries.values() if type(count) is int and count > 0]
     if not counts:
         raise c.error("projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict")
-    own = Aria.read(c, queries=keys.sized("n_q", max(counts)))
+    own = Aria.read(c, queries=keys.dim("n_q", max(counts)))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Aria]) -> Block:

@@ -14,9 +14,9 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     names = {"experts": ("moe_num_experts",), "active": ("moe_topk",), "shared": ("moe_num_shared_experts",)}
-    ffn = keys.moe(c, "intermediate_size", **names).but(bias=c.bool("mlp_bias", default=False))
+    ffn = keys.moe(c, "intermediate_size", **names).replace(bias=c.bool("mlp_bias", default=False))
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn))
 
 

@@ -30,11 +30,11 @@ def spec(c: Config) -> Spec[AudioSpectrogramTransformer]:
     rows = (bins - side) // c.int("frequency_stride", default=10) + 1
     columns = (frames - side) // c.int("time_stride", default=10) + 1
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    own = AudioSpectrogramTransformer.read(c, patch_size=keys.sized("P", side))
+    own = AudioSpectrogramTransformer.read(c, patch_size=keys.dim("P", side))
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:

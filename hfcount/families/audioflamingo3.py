@@ -21,8 +21,8 @@ class Audioflamingo3(Sizes):
 def spec(c: Config) -> Spec[Audioflamingo3]:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     own = Audioflamingo3.read(c)
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=False).having(own)  # whatever a config says: this architecture ties no head
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=False).having(own)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec[Audioflamingo3]) -> Block:

@@ -34,7 +34,7 @@ def blueprint(s: Spec[Axk2]) -> Block:
 
     def layer(one: Layer) -> Block:
         a = one.latent
-        queries = 2 * (a.query_rank or 0)  # and the gates of the output, from two halves
+        queries = 2 * (a.q_lora_rank or 0)  # and the gates of the output, from two halves
         outputs = a.heads * (a.nope_dim + a.rope_dim + a.value_dim)
         return block(
             input_layernorm=gated,

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined, llava
+from hfcount.parts.composite import llava, towers_in_model
 from hfcount.parts.conversions import LLAVA
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, block
@@ -23,9 +23,9 @@ def spec(c: Config) -> Spec[AyaVision]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     default = text.hidden if c.family == "aya_vision" else 36864
     own = AyaVision.read(
-        c, alignment_intermediate_size=keys.sized("d_p", c.int("alignment_intermediate_size", default=default))
+        c, alignment_intermediate_size=keys.dim("d_p", c.int("alignment_intermediate_size", default=default))
     )
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
 
 
 def blueprint(s: Spec[AyaVision]) -> Block:
@@ -37,5 +37,5 @@ def blueprint(s: Spec[AyaVision]) -> Block:
         linear_1=Linear(seen, wide, True),
         linear_2=Linear(wide // 2, s.hidden, True),
     )
-    named = llava if first else joined
+    named = llava if first else towers_in_model
     return named(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -29,8 +29,8 @@ def spec(c: Config) -> Spec:
     linear = DeltaNet(key_heads=linear_heads, value_heads=linear_heads, key_dim=width, value_dim=width, kernel=kernel)
     latent = MLA(
         heads=heads,
-        query_rank=None,
-        kv_rank=c.int("kv_lora_rank"),
+        q_lora_rank=None,
+        kv_lora_rank=c.int("kv_lora_rank"),
         nope_dim=c.int("qk_nope_head_dim"),
         rope_dim=c.int("qk_rope_head_dim"),
         value_dim=c.int("v_head_dim"),
@@ -43,8 +43,8 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
     networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace"), experts)
-    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.combined(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[BailingMoe]:
         routed = keys.moe(c, "moe_intermediate_size", experts=("num_experts",))
         each = c.int("moe_shared_expert_intermediate_size", default=None) or c.int("moe_intermediate_size")
         shared = each * c.int("num_shared_experts", default=0, minimum=0)
-        return routed.but(shared=shared or None, bias=bias)
+        return routed.replace(shared=shared or None, bias=bias)
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer, bias=bias)
@@ -63,7 +63,7 @@ def blueprint(s: Spec[BailingMoe]) -> Block:
         )
         if not one.mtp:
             return whole
-        return Block(drafting(d, one.but(first=True, last=True), whole).children, "mtp")
+        return Block(drafting(d, one.replace(first=True, last=True), whole).children, "mtp")
 
     layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), layer))
     body = block(word_embeddings=embedding(s.vocab, d), layers=layers, norm=rms_norm(d))

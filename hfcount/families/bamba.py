@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     attending = keys.numbered(c, "attn_layer_indices")
     mixers = keys.mixed(c, full, keys.mamba2(c), [], attending)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
-    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(c)))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     parts["audio"] = families.part(c, "codec_config")
     heads = keys.named(("Model",))
     d = parts["semantic"].hidden
-    return keys.decoder_spec(c, [], heads=heads, vocab=0, hidden=d, parts=parts).but(causal=False)
+    return keys.decoder_spec(c, [], heads=heads, vocab=0, hidden=d, parts=parts).replace(causal=False)
 
 
 _NAMES = {"semantic": "semantic", "coarse": "coarse_acoustics", "fine": "fine_acoustics"}
@@ -43,7 +43,7 @@ def _transformer(c: Config, name: str) -> Spec[BarkTransformer]:
     own = c.part(name)
     d, bias = own.int("hidden_size"), own.bool("bias")
     layer = Layer(mixer=keys.multi_head(own, d, own.int("num_heads"), bias=bias), ffn=Dense(width=4 * d, bias=bias))
-    outputs, codes = keys.sized("|V_o|", own.int("output_vocab_size")), None
+    outputs, codes = keys.dim("|V_o|", own.int("output_vocab_size")), None
     if name.startswith("fine"):
         total, given = (own.int(f"n_codes_{which}", maximum=_CODES) for which in ("total", "given"))
         codes = Codes(total=total, given=given)
@@ -51,7 +51,7 @@ def _transformer(c: Config, name: str) -> Spec[BarkTransformer]:
         family=c.family,
         vocab=own.int("input_vocab_size"),
         hidden=d,
-        layers=tuple(keys.alike(layer, keys.layer_count(own, "num_layers"))),
+        layers=tuple(keys.uniform(layer, keys.layer_count(own, "num_layers"))),
         positions=own.int("block_size"),
         tied=own.bool("tie_word_embeddings", default=True),
     )

@@ -45,7 +45,7 @@ class Beit(Sizes):
     use_mean_pooling: bool = flag(absent=True)
     use_auxiliary_head: bool = flag(absent=True)
     scaled: bool = told(lambda c: c.number("layer_scale_init_value", zero=True) > 0)
-    scales: int = told(lambda c: keys.sized("N_p", c.length("pool_scales") or 0))
+    scales: int = told(lambda c: keys.dim("N_p", c.length("pool_scales") or 0))
     auxiliary_channels: int = size("d_a")
     auxiliary_num_convs: int = size("N_a", minimum=0)
     grid: int
@@ -54,14 +54,14 @@ class Beit(Sizes):
 def spec(c: Config) -> Spec[Beit]:
     d, first, side = c.int("hidden_size"), c.family == "beit", keys.grid(c)
     heads = c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, uneven="run" if first else "refused", own_width=first)
+    mixer = keys.multi_head(c, d, heads, indivisible="run" if first else "refused", own_width=first)
     own = Beit.read(c, grid=side)
     rows = side * side + 1 if c.bool("use_absolute_position_embeddings", default=False) else None
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, patches = _MORE if first else _HEADS, keys.patches(c)
     words = c.int("vocab_size") if first else 0
     whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
-    return whole.but(vocab=words if whole.head == "masked_image" else 0).having(own)
+    return whole.replace(vocab=words if whole.head == "masked_image" else 0).having(own)
 
 
 def blueprint(s: Spec[Beit]) -> Block:

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     rows, heads = c.int("max_position_embeddings"), keys.named(GenerationDecoder="causal_lm", GenerationEncoder="base")
     causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
     whole = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
-    return whole.but(causal=causal, uncounted=why)
+    return whole.replace(causal=causal, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

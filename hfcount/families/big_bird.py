@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         return known
     # A token sees its own block of them, one on each side, the first, the last, and some at random.
     blocks = 5 + c.int("num_random_blocks", default=3, minimum=0)
-    return known.but(windows=keys.within(keys.other_than(c), blocks * int(c.int("block_size", default=64))))
+    return known.replace(windows=keys.within(keys.other_than(c), blocks * int(c.int("block_size", default=64))))
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,7 +21,7 @@ class BigbirdPegasus(Sizes):
 
 def spec(c: Config) -> Spec[BigbirdPegasus]:
     known = keys.sequence_to_sequence(c, heads=_HEADS)
-    return known.but(tied=known.tied and known.head != "causal_lm").having(BigbirdPegasus.read(c))
+    return known.replace(tied=known.tied and known.head != "causal_lm").having(BigbirdPegasus.read(c))
 
 
 def blueprint(s: Spec[BigbirdPegasus]) -> Block:
@@ -29,7 +29,7 @@ def blueprint(s: Spec[BigbirdPegasus]) -> Block:
     square = Linear(d, d, bias)
 
     def layer(one: Layer, crossed: bool) -> Block:
-        across = mha(d, one.attention.but(qkv_bias=bias, out_bias=bias))
+        across = mha(d, one.attention.replace(qkv_bias=bias, out_bias=bias))
         sparse = block("attention", self=block(query=square, key=square, value=square), output=square)
         return block(
             self_attn=across if crossed else sparse,

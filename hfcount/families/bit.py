@@ -36,15 +36,17 @@ def spec(c: Config) -> Spec[Bit]:
         raise c.error(said, "layer_type", observed=kind)
     factor = c.int("width_factor", default=1)
     widths = [
-        keys.worked(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")
+        keys.derived_dim(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")
         for n, size in enumerate(given, 1)
     ]
-    narrow = [keys.worked(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)]
+    narrow = [
+        keys.derived_dim(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)
+    ]
     layers = keys.stages(c, widths[: c.length("depths")], own=[BitLayer(narrow=inside) for inside in narrow])
     own = Bit.read(c, first=kind == "preactivation")
-    last = keys.sized("d", given[-1])
+    last = keys.dim("d", given[-1])
     whole = keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER)
-    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
 def blueprint(s: Spec[Bit]) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("bitnet",)  # transformers 5.23: modeling_bitnet.py
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, bias=bias, uneven="built"), ffn=keys.dense(c)))
+    return keys.decoder_spec(c, Layer(mixer=keys.attention(c, bias=bias, indivisible="built"), ffn=keys.dense(c)))
 
 
 def blueprint(s: Spec) -> Block:

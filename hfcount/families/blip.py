@@ -26,13 +26,13 @@ def spec(c: Config) -> Spec[Blip]:
     out = c.int("projection_dim")
     # The decoder is a model of its own, which ties by its own config, too.
     tied = keys.tied_anywhere(c, c.part("text_config"), default=True)
-    return keys.around(c, text, {"vision": vision}, heads=_HEADS, out=out).but(tied=tied).having(own)
+    return keys.composite(c, text, {"vision": vision}, heads=_HEADS, out=out).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Blip]) -> Block:
-    tower, text = families.tower(s, "vision"), s.parts["text"].but(tied=s.tied)
+    tower, text = families.tower(s, "vision"), s.parts["text"].replace(tied=s.tied)
     encoder: Node = altered(families.base(s), pooler=None)
-    decoder = rebased(families.tree(text.but(head="causal_lm")), "text_decoder")
+    decoder = rebased(families.tree(text.replace(head="causal_lm")), "text_decoder")
     if s.head == "base":
         return paired(s, families.base(s), tower)
     if s.head == "conditional_generation":

@@ -21,7 +21,7 @@ _WITHOUT = keys.named(
 
 
 def _joint(c: Config) -> int | None:
-    return keys.sized("d_t", c.int("image_text_hidden_size")) if c.family == "blip-2" else None
+    return keys.dim("d_t", c.int("image_text_hidden_size")) if c.family == "blip-2" else None
 
 
 class Blip2(Sizes):
@@ -37,8 +37,8 @@ def spec(c: Config) -> Spec[Blip2]:
     first = c.family == "blip-2"
     own = Blip2.read(c)
     parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
-    whole = keys.around(c, text, parts, heads=heads).but(tied=text.tied).having(own)
-    return whole.but(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
+    whole = keys.composite(c, text, parts, heads=heads).replace(tied=text.tied).having(own)
+    return whole.replace(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
 
 
 def blueprint(s: Spec[Blip2]) -> Block:
@@ -63,7 +63,7 @@ def blueprint(s: Spec[Blip2]) -> Block:
         return Block({**parts, **more.children})
     # BLIP-2's base model holds the language model with its head, too.
     headless = s.head == "base" and s.family != "blip-2"
-    generating = text.but(head="causal_lm" if "causal_lm" in text.heads else "conditional_generation")
+    generating = text.replace(head="causal_lm" if "causal_lm" in text.heads else "conditional_generation")
     inner = families.base(s) if headless else families.tree(generating)
     into = Linear(d, s.hidden, True, "projector")
     return Block({**parts, "language_projection": into, "language_model": rebased(inner, "language_model")})

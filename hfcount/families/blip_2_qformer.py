@@ -23,7 +23,7 @@ class Blip2Qformer(Sizes):
 def spec(c: Config) -> Spec[Blip2Qformer]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    seen = keys.sized("d_e", c.int("encoder_hidden_size"))
+    seen = keys.dim("d_e", c.int("encoder_hidden_size"))
     step = c.int("cross_attention_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
     at = Indices.span(0, count, step)
 

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True))
     return keys.decoder_spec(
-        c, keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True
+        c, keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), hidden=d, tied=True
     )
 
 

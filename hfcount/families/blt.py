@@ -33,10 +33,10 @@ def spec(c: Config) -> Spec[Blt]:
     joined, across = parts["encoder"].hidden * c.int("cross_attn_k", default=2), parts["global"]
     if isinstance(across.own, BltPart):
         inputs = joined if joined != across.hidden else 0
-        parts["global"] = across.having(across.own.but(encoder_cross_output_size=inputs))
+        parts["global"] = across.having(across.own.replace(encoder_cross_output_size=inputs))
     sizes = c.length("encoder_hash_byte_group_size") or 6
     functions = c.int("encoder_hash_byte_group_nb_functions", default=1)
-    rows = keys.sized("n_h", c.int("encoder_hash_byte_group_vocab", default=500_002)) * functions * sizes
+    rows = keys.dim("n_h", c.int("encoder_hash_byte_group_vocab", default=500_002)) * functions * sizes
     decoder = parts["decoder"]
     whole = keys.decoder_spec(
         c,
@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Blt]:
         layer_count=None,
         parts=parts,
     )
-    whole = whole.but(uncounted="how many bytes make a patch depends on the text")
+    whole = whole.replace(uncounted="how many bytes make a patch depends on the text")
     return whole.having(Blt.read(c, hashes=rows))
 
 

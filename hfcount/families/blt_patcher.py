@@ -40,12 +40,12 @@ def spec(c: Config) -> Spec[BltPart]:
     given = 0 if c.is_null("intermediate_size") else c.int("intermediate_size", minimum=0)
     width = given or 8 * d // 3
     mixer = keys.attention(c, derived=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c))
     own = BltPart.read(c)
     words = 0 if c.family == "blt_global_transformer" else c.int("vocab_size")
     windows = keys.sliding_everywhere(c, default=512 if c.family == "blt_patcher" else None)
     whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, heads=_HEADS, windows=windows)
-    return whole.but(uncounted="it runs only within a whole BLT").having(own)
+    return whole.replace(uncounted="it runs only within a whole BLT").having(own)
 
 
 def blueprint(s: Spec[BltPart]) -> Block:

@@ -35,11 +35,11 @@ def spec(c: Config) -> Spec[Bridgetower]:
     if kind not in _SCALES:
         raise c.error(f"link_tower_type is {kind!r}, and must be one of {', '.join(_SCALES)}.", "link_tower_type")
     own = Bridgetower.read(c, link_tower_type=kind)
-    whole = keys.around(c, text, towers, heads=_HEADS)
+    whole = keys.composite(c, text, towers, heads=_HEADS)
     if whole.head == "contrastive":
         c.int("contrastive_hidden_size")  # for which the class has no default
     # Its own tie counts, since the text model has no head.
-    return whole.but(tied=c.bool("tie_word_embeddings", default=False)).having(own)
+    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)).having(own)
 
 
 def blueprint(s: Spec[Bridgetower]) -> Block:
@@ -53,7 +53,7 @@ def blueprint(s: Spec[Bridgetower]) -> Block:
     scale: dict[str, Node] = {scaled: Tensor((), component="other")} if scaled else {}
     link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of.share_link_tower_layers, times - 1)
     one = s.layers[0].layer
-    across = bert_layer(s.hidden, one.but(cross_attention=True))
+    across = bert_layer(s.hidden, one.replace(cross_attention=True))
     layers, pool = Repeat(Indices.below(times), across), block("other", dense=Linear(d, d, True))
     body = block(
         cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), shared, times),

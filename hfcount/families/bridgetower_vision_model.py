@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec[BridgetowerVisionModel]:
         raise c.error(f"hidden_size is {d:,}, of which heads of {_HEAD} cannot be made.", "hidden_size")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads, qkv_bias=True, out_bias=True)
     shorter = count - 1 if c.bool("remove_last_layer", default=False) else count
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)
     own = BridgetowerVisionModel.read(c, norms=0 if c.bool("share_layernorm", default=True) else count)
     places = keys.squares(c) + 1
     return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c)).having(own)

@@ -26,7 +26,7 @@ class Bros(Sizes):
 
 def spec(c: Config) -> Spec[Bros]:
     own = Bros.read(c)
-    return keys.encoder(c, heads=_HEADS).but(tied=False).having(own)
+    return keys.encoder(c, heads=_HEADS).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Bros]) -> Block:

@@ -13,7 +13,7 @@ def spec(c: Config) -> Spec:
     text, parts = families.part(c, "decoder_config"), {"encoder": families.part(c, "encoder_config")}
     c.int("vocab_size", default=None)  # the decoder's
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, parts, key="decoder_config", tied=True, heads=heads)
+    return keys.composite(c, text, parts, key="decoder_config", tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Canine]:
     )
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     layer = Layer(mixer=mixer, ffn=ffn)
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS)).but(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS)).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Canine]) -> Block:

@@ -12,7 +12,7 @@ IGNORED = ("model_parallel_size", "swin_norm", "vocabulary_map")
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.attention(c, bias=bias, derived=True, uneven="refused")
+    mixer = keys.attention(c, bias=bias, derived=True, indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     parts, heads = {"vision": families.part(c, "vq_config")}, ("ForConditionalGeneration", "Model")
     return keys.decoder_spec(c, layer, heads=heads, parts=parts)

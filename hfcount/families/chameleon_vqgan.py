@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[ChameleonVqgan]:
     double = 2 if c.bool("double_latent", default=False) else 1
     levels = tuple(
         Level(
-            width=keys.sized(f"d{number + 1}", first * factor),
+            width=keys.dim(f"d{number + 1}", first * factor),
             attends=vanilla and int(side) >> number in map(int, seen),
         )
         for number, factor in enumerate(factors)

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Chatglm]:
         out_bias=bias,
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
-    layers = keys.alike(layer, keys.layer_count(c, "num_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
     own = Chatglm.read(c)
     towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")

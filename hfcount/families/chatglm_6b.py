@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("inner_hidden_size", default=4 * d), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "num_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
     # A model saved by the base class's name has the head, too.
     heads = keys.named(("ForConditionalGeneration",), Model="conditional_generation")
     return keys.decoder_spec(c, layers, heads=heads, tied=True, hidden=d)

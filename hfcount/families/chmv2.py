@@ -32,14 +32,14 @@ class Chmv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Chmv2]:
-    seen = families.part(c, "backbone_config").but(head="backbone")
+    seen = families.part(c, "backbone_config").replace(head="backbone")
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
         raise c.error("reassemble_factors must name numbers above 0.", "reassemble_factors", code="HF001")
     levels, count = list[Level](), len(factors)
     for number, (width, factor) in enumerate(zip(widths, [*factors, *[1] * len(widths)], strict=False), 1):
-        channels = keys.sized(f"C{number}", width)
+        channels = keys.dim(f"C{number}", width)
         levels.append(Level(width=channels, finer=int(factor), coarser=factor < 1, taken=number <= count))
     own = Chmv2.read(c, levels=tuple(levels))
     d, parts, why = c.int("fusion_hidden_size"), {"backbone": seen}, keys.COARSER

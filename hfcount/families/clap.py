@@ -12,7 +12,7 @@ IGNORED = ("hidden_size", "num_hidden_layers")
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
-    return keys.around(c, text, towers, heads=("Model",), out=c.int("projection_dim")).but(tied=False)
+    return keys.composite(c, text, towers, heads=("Model",), out=c.int("projection_dim")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[ClapAudioModel]:
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias)
     fused = c.bool("enable_fusion", default=False)
     mapped = fused and c.str("fusion_type", default=None) == "channel_map"
-    channels = keys.sized("C", c.int("patch_embed_input_channels"))
+    channels = keys.dim("C", c.int("patch_embed_input_channels"))
     own = ClapAudioModel.read(
         c, channels=channels, inputs=channels * _MAPPED if mapped else channels, enable_fusion=fused
     )

@@ -20,7 +20,7 @@ class ClapTextModel(Sizes):
 
 def spec(c: Config) -> Spec[ClapTextModel]:
     own = ClapTextModel.read(c)
-    return keys.encoder(c, heads=_HEADS).but(causal=False, uncounted="", tied=False).having(own)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(own)
 
 
 def blueprint(s: Spec[ClapTextModel]) -> Block:

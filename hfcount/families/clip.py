@@ -24,9 +24,9 @@ _HEADS = {"clip": _CLASSIFYING, "metaclip_2": _CLASSIFYING, "vision-text-dual-en
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(
+    return keys.composite(
         c, text, towers, heads=_HEADS.get(c.family, keys.named(("Model",))), out=c.int("projection_dim")
-    ).but(tied=False)
+    ).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -37,9 +37,9 @@ def spec(c: Config) -> Spec:
     further, rotary = keys.named(ModelWithProjection="projection"), c.family in _ROTARY
     rows = keys.squares(c) + 1
     given = keys.patches(c)
-    uneven: keys.Uneven = "built" if rotary else "refused"
-    whole = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, uneven=uneven)
-    return whole.but(out=c.int("projection_dim")) if whole.head == "projection" else whole
+    indivisible: keys.Indivisible = "built" if rotary else "refused"
+    whole = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, indivisible=indivisible)
+    return whole.replace(out=c.int("projection_dim")) if whole.head == "projection" else whole
 
 
 def blueprint(s: Spec) -> Block:

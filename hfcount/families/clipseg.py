@@ -27,9 +27,9 @@ class Clipseg(Sizes):
 def spec(c: Config) -> Spec[Clipseg]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     depth = c.length("extract_layers") or 0
-    own = Clipseg.read(c, extract_layers=keys.sized("N_r", depth))
+    own = Clipseg.read(c, extract_layers=keys.dim("N_r", depth))
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=_HEADS, out=out).but(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=_HEADS, out=out).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Clipseg]) -> Block:

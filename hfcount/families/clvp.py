@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec[Clvp]:
     text, speech = families.part(c, "text_config"), families.part(c, "speech_config")
     decoder, own = families.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
     parts = {"words": text, "speech": speech}
-    whole = keys.around(c, decoder, parts, key="decoder_config", heads=_HEADS)
-    return whole.but(tied=False).having(own)
+    whole = keys.composite(c, decoder, parts, key="decoder_config", heads=_HEADS)
+    return whole.replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Clvp]) -> Block:
@@ -43,7 +43,7 @@ def blueprint(s: Spec[Clvp]) -> Block:
     )
     return block(
         conditioning_encoder=conditioning,
-        speech_decoder_model=families.tree(s.parts["text"].but(head="causal_lm")),
+        speech_decoder_model=families.tree(s.parts["text"].replace(head="causal_lm")),
         text_encoder_model=Block(families.tree(words).children, repeats=0),
         speech_encoder_model=Block(families.tree(s.parts["speech"]).children, "audio", repeats=0),
         logit_scale=Tensor((), component="other"),

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     wide = 4 * d if c.is_null("n_inner") else c.int("n_inner")
     layer, rows = Layer(mixer=mixer, ffn=Dense(width=wide, bias=True)), c.int("max_position_embeddings")
     heads = ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows).but(tied=False)
+    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -23,10 +23,10 @@ def spec(c: Config) -> Spec[ClvpEncoder]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     bias, out = c.bool("use_attention_bias", default=False), c.int("projection_dim")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     share = out // (2 * heads)
     rotary = c.bool("use_rotary_embedding", default=True)
-    waves = keys.sized("w", max(share, _LEAST)) if rotary else 0
+    waves = keys.dim("w", max(share, _LEAST)) if rotary else 0
     vocab = c.int("vocab_size")
     return keys.encoding(c, layers, hidden=d, vocab=vocab, out=out).having(ClvpEncoder.read(c, waves=waves))
 

@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     d = c.int("n_embd", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))
 

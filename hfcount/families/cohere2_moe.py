@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
 
     def sparse() -> MoE:
         ffn = keys.moe(c, "intermediate_size", shared=("num_shared_experts",))
-        return ffn.but(shared=ffn.shared or None)
+        return ffn.replace(shared=ffn.shared or None)
 
     def near() -> Indices:
         """All but the last layer of each period; periods restart at the first layer with experts."""

@@ -60,11 +60,11 @@ def spec(c: Config) -> Spec[ConditionalChattts]:
         )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
     if later:
-        mixer = keys.attention(c, derived=True, uneven="refused")
+        mixer = keys.attention(c, derived=True, indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     own = ConditionalChattts.read(c, use_mlp=mixed if later else c.bool("use_mlp"), later=later)
     # Llama's own table of words, which it has by default, is built and not used.
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, vocab=32000).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, vocab=32000).having(own)
 
 
 def blueprint(s: Spec[ConditionalChattts]) -> Block:

@@ -24,7 +24,7 @@ class Convbert(Sizes):
 
 
 def spec(c: Config) -> Spec[Convbert]:
-    d, groups = c.int("hidden_size"), keys.sized("g", c.int("num_groups", default=1))
+    d, groups = c.int("hidden_size"), keys.dim("g", c.int("num_groups", default=1))
     kept = max(c.int("num_attention_heads") // c.int("head_ratio", default=2), 1)
     shared = keys.divides(c, "num_attention_heads", kept, "hidden_size", d)
     mixer, ffn = GQA(heads=kept, kv_heads=kept, head_dim=shared // 2), keys.dense(c, bias=True)
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[Convbert]:
     layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed)
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
     why = keys.ACROSS if crossed else ""
-    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=why).having(own)
+    return whole.replace(causal=c.bool("is_decoder", default=False), uncounted=why).having(own)
 
 
 def blueprint(s: Spec[Convbert]) -> Block:

@@ -24,10 +24,12 @@ def spec(c: Config) -> Spec[Convnext]:
     widths = c.ints("hidden_sizes", default=(96, 192, 384, 768))
     layers = keys.stages(c, widths[: c.int("num_stages", default=len(widths))])
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
-    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
     places = tuple(keys.features(c, c.length("depths") or len(layers)))
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
-    return whole.but(causal=False, patches=keys.patches(c), given_out=places).having(Convnext.read(c, scaled=scaled))
+    return whole.replace(causal=False, patches=keys.patches(c), given_out=places).having(
+        Convnext.read(c, scaled=scaled)
+    )
 
 
 def blueprint(s: Spec[Convnext]) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, lm_head
-from hfcount.parts.composite import joined, renamed
+from hfcount.parts.composite import renamed, towers_in_model
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -33,11 +33,11 @@ def spec(c: Config) -> Spec[Cosmos3Edge]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = Cosmos3Edge.read(
         c,
-        spatial_merge_size=keys.sized("m", c.part("vision_config").int("spatial_merge_size")),
-        projector_hidden_size=keys.sized("d_p", c.int("projector_hidden_size", default=11_520)),
+        spatial_merge_size=keys.dim("m", c.part("vision_config").int("spatial_merge_size")),
+        projector_hidden_size=keys.dim("d_p", c.int("projector_hidden_size", default=11_520)),
     )
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).but(tied=False).having(own)  # its class ties nothing
+    return keys.composite(c, text, towers, heads=heads).replace(tied=False).having(own)  # its class ties nothing
 
 
 def blueprint(s: Spec[Cosmos3Edge]) -> Block:
@@ -46,6 +46,6 @@ def blueprint(s: Spec[Cosmos3Edge]) -> Block:
     projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
     tower, text = renamed(families.tower(s, "vision"), _NAMES), renamed(families.base(s), _NAMES)
     if s.head == "base":
-        return joined(s, text, visual=tower, projector=projector)
+        return towers_in_model(s, text, visual=tower, projector=projector)
     inner = block(projector=projector, visual=tower)
     return Block({**text.children, "model": inner, "lm_head": lm_head(s, "embed_tokens.weight")})

@@ -10,7 +10,7 @@ MODEL_TYPES = ("cosmos3_edge_text",)  # transformers 5.23: modeling_cosmos3_edge
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     return keys.decoder_spec(c, layer, heads=("Model",))
 

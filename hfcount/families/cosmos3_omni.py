@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head
-from hfcount.parts.composite import joined, renamed, sensed
+from hfcount.parts.composite import as_tower, renamed, towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
@@ -28,12 +28,12 @@ def spec(c: Config) -> Spec:
     # Early configs give the tower another type.
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "qwen3_vl_vision")
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, {"vision": vision}, heads=heads).but(tied=tied)
+    return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
     text, vision = renamed(families.base(s), _ATTENTION), families.tower(s, "vision")
     if s.head == "base":
-        return joined(s, text, visual=vision)
-    senses = {name: sensed(child, "vision") for name, child in vision.children.items()}
+        return towers_in_model(s, text, visual=vision)
+    senses = {name: as_tower(child, "vision") for name, child in vision.children.items()}
     return Block({"lm_head": lm_head(s, "embed_tokens.weight"), **text.children, **senses})

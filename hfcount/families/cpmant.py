@@ -22,13 +22,13 @@ class Cpmant(Sizes):
 def spec(c: Config) -> Spec[Cpmant]:
     heads = c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("dim_head", default=128))
-    prompts = keys.sized("n_p", c.int("prompt_types", default=32))
-    length = keys.sized("t_p", c.int("prompt_length", default=32))
+    prompts = keys.dim("n_p", c.int("prompt_types", default=32))
+    length = keys.dim("t_p", c.int("prompt_length", default=32))
     own = Cpmant.read(c, prompts=prompts * length)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dim_ff", default=10240)))
     whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
     # The reference never ties them: the embedding also has the prompts.
-    return whole.but(tied=False, uncounted="a prompt of its own stands before every text").having(own)
+    return whole.replace(tied=False, uncounted="a prompt of its own stands before every text").having(own)
 
 
 def blueprint(s: Spec[Cpmant]) -> Block:

@@ -18,11 +18,11 @@ class Csm(Sizes):
 
 def spec(c: Config) -> Spec[Csm]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
-    depth = families.part(c, "depth_decoder_config").but(head="causal_lm")
+    depth = families.part(c, "depth_decoder_config").replace(head="causal_lm")
     own = Csm.read(c)
     parts = {"depth": depth, "audio": families.part(c, "codec_config")}
     whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts)
-    return whole.but(tied=c.bool("tie_codebooks_embeddings")).having(own)
+    return whole.replace(tied=c.bool("tie_codebooks_embeddings")).having(own)
 
 
 def blueprint(s: Spec[Csm]) -> Block:

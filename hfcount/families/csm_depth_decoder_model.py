@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[CsmDepthDecoderModel]:
         raise c.error(said, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     own = CsmDepthDecoderModel.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[CsmDepthDecoderModel]) -> Block:

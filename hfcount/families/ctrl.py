@@ -12,9 +12,9 @@ MODEL_TYPES = ("ctrl",)  # transformers 5.23: modeling_ctrl.py
 
 def spec(c: Config) -> Spec:
     d = c.int("n_embd", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), uneven="built")
+    mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dff"), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     return keys.decoder_spec(
         c, layers, hidden=d, tied=True, heads=("LMHeadModel", "Model", "ForSequenceClassification")
     )

@@ -59,8 +59,8 @@ def spec(c: Config) -> Spec[Cvt]:
         for kernel, side, biased, token, way in zip(kernels, sides, biases, tokens, ways, strict=True)
     ]
     heads = keys.each(c, "num_heads", count)
-    layers = keys.stages(c, widths, wide, heads, uneven="built", depths=depths, own=sizes)
-    own, d = Cvt.read(c), keys.sized("d", c.ints("embed_dim")[-1])
+    layers = keys.stages(c, widths, wide, heads, indivisible="built", depths=depths, own=sizes)
+    own, d = Cvt.read(c), keys.dim("d", c.ints("embed_dim")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 

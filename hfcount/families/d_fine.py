@@ -44,11 +44,11 @@ def spec(c: Config) -> Spec[DFine]:
         c,
         upper=tuple(widths),
         lowers=len(lower),
-        lower=keys.sized("C_d", lower[-1] if lower else 0),
+        lower=keys.dim("C_d", lower[-1] if lower else 0),
         distributions=distributing(c),
     )
     whole = detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")
-    return whole.but(tied=c.bool("tie_word_embeddings", default=True))  # it ties the predictions of its decoder
+    return whole.replace(tied=c.bool("tie_word_embeddings", default=True))  # it ties the predictions of its decoder
 
 
 def blueprint(s: Spec[DFine]) -> Block:

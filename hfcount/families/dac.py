@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Dac]:
         raise c.error(f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     narrow, wide = c.int("encoder_hidden_size"), c.int("decoder_hidden_size")
     encoder, decoder = DacEncoder.of(narrow, down), DacDecoder.of(wide, up)
-    own = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.sized("|V|", words))
+    own = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.dim("|V|", words))
     return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down))).having(own)
 
 

@@ -25,10 +25,10 @@ class Data2VecAudio(Record):
 
 def spec(c: Config) -> Spec[Data2VecAudio]:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
-    positions = keys.sized("N_p", c.int("num_conv_pos_embeddings", maximum=MAX_LAYERS))
-    kernel = keys.sized("w_p", c.int("conv_pos_kernel_size"))
+    positions = keys.dim("N_p", c.int("num_conv_pos_embeddings", maximum=MAX_LAYERS))
+    kernel = keys.dim("w_p", c.int("conv_pos_kernel_size"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    waveform = Waveform.read(c).but(each_normed=True, num_conv_pos_embeddings=positions)
+    waveform = Waveform.read(c).replace(each_normed=True, num_conv_pos_embeddings=positions)
     whole = speech(c, layer)
     own = Data2VecAudio(waveform=waveform, speech=whole.own, positions=positions, conv_pos_kernel_size=kernel)
     return whole.having(own)

@@ -34,12 +34,12 @@ def spec(c: Config) -> Spec[Deberta]:
     far = c.int("max_relative_positions", default=-1, minimum=-1)
     kinds = [kind.strip().lower() for kind in c.strs("pos_att_type", parted="|")] if relative else []
     types = c.int("type_vocab_size", default=0, minimum=0)
-    distances = keys.sized("n_r", far if far > 0 else rows) if relative else None
+    distances = keys.dim("n_r", far if far > 0 else rows) if relative else None
     own = Deberta.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
     known = rows if c.bool("position_biased_input", default=True) else None
-    return whole.but(causal=False, positions=known).having(own)
+    return whole.replace(causal=False, positions=known).having(own)
 
 
 def blueprint(s: Spec[Deberta]) -> Block:
@@ -59,7 +59,7 @@ def blueprint(s: Spec[Deberta]) -> Block:
             pos_q_proj=Linear(d, d, True) if of.p2c else None,
         )
         attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
-        return altered(bert_layer(d, one.but(cross_attention=False)), attention=attention)
+        return altered(bert_layer(d, one.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False)

@@ -27,7 +27,10 @@ def spec(c: Config) -> Spec[DecisionTransformer]:
         cross_attention=crossed,
     )
     own = DecisionTransformer.read(c)
-    layers, why = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), keys.ACROSS if crossed else ""
+    layers, why = (
+        keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")),
+        keys.ACROSS if crossed else "",
+    )
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(own)
 
 

@@ -13,7 +13,7 @@ MODEL_TYPES = ("deepseek",)  # modeling_deepseek.py of deepseek-ai/deepseek-moe-
 
 def spec(c: Config) -> Spec:
     bias, every = c.bool("attention_bias", default=False), Indices.below(keys.layer_count(c))
-    mixer = keys.attention(c, bias=bias, uneven="refused")
+    mixer = keys.attention(c, bias=bias, indivisible="refused")
     first = c.int("first_k_dense_replace", minimum=0, maximum=MAX_LAYERS)
     step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.span(round_up(first, step), every.count, step)

@@ -5,7 +5,7 @@ from hfcount.components.sam_tower import SAM_B
 from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import sensed
+from hfcount.parts.composite import as_tower
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, sam, clip = s.hidden, s.parts["sam"], s.parts["vision"]
-    text = families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
+    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
     body, second = text.children["model"], families.tree(clip)
     seen = second.children["embeddings"]
     assert isinstance(body, Block) and isinstance(seen, Block)
@@ -48,8 +48,8 @@ def blueprint(s: Spec) -> Block:
         text,
         model=altered(
             body,
-            sam_model=sensed(families.tree(sam), "vision"),
-            vision_model=sensed(altered(second, embeddings=altered(seen, patch_embedding=patches)), "vision"),
+            sam_model=as_tower(families.tree(sam), "vision"),
+            vision_model=as_tower(altered(second, embeddings=altered(seen, patch_embedding=patches)), "vision"),
             projector=projector,
             image_newline=Tensor((d,), component="projector"),
             view_seperator=Tensor((d,), component="projector"),

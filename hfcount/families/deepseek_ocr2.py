@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     key = "language_config" if not c.sub("text_config") and c.sub("language_config") else "text_config"
     text = families.part(c, key, f"{own}_text")
     towers = {"vision": families.part(c, "vision_config", f"{own}_vision")}
-    return keys.around(c, text, towers, key=key, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, key=key, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,7 @@ IGNORED = ("vocab_size",)
 
 def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    layers, windows = keys.alike(layer, keys.layer_count(c)), keys.sliding_later(c, first=28)
+    layers, windows = keys.uniform(layer, keys.layer_count(c)), keys.sliding_later(c, first=28)
     return keys.encoding(c, layers, hidden=c.int("hidden_size"), windows=windows)
 
 

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[DeepseekOcr2Sam]:
     wide = c.ints("downsample_channels", default=usual) or list(usual)
     if len(wide) != 2:
         raise c.error("downsample_channels must name two widths.", "downsample_channels", "Correct it.")
-    first, second = (keys.sized(f"C{number}", width) for number, width in enumerate(wide, 1))
+    first, second = (keys.dim(f"C{number}", width) for number, width in enumerate(wide, 1))
     whole = sam_tower(c)
     return whole.having(DeepseekOcr2Sam(tower=whole.own, first=first, second=second))
 

@@ -14,9 +14,9 @@ MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), derived=True, uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), derived=True, indivisible="refused")
     bias, places = c.bool("mlp_bias", default=False), keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
-    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c).but(bias=bias), mixer, bias=bias)
+    layers = keys.networks(c, places, lambda: keys.deepseek_moe(c).replace(bias=bias), mixer, bias=bias)
     kind, every = "reference_sliding_attention", Indices.below(keys.layer_count(c))
     windows = keys.sliding(c, lambda: every, default=128, kind=kind) if c.family == "unlimited_ocr_text" else ()
     return keys.decoder_spec(c, layers, heads=("Model",), windows=windows)

@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
     fine, second = s.parts["sam"], s.parts["encoder"]
     released, asked = bool(s.place), s.family.startswith("deepseek")
     if asked and not released:  # alone, it has the names of transformers
-        fine, second = fine.but(place=""), second.but(place="")
+        fine, second = fine.replace(place=""), second.replace(place="")
     detail, whole = families.tree(fine), families.tree(second)
     if not asked:
         names = ("sam_model", "vision_model") if released else ("sam_encoder", "vision_encoder")

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
 
     def experts() -> MoE:
-        return keys.deepseek_moe(c).but(bias=bias)
+        return keys.deepseek_moe(c).replace(bias=bias)
 
     return keys.decoder_spec(c, keys.networks(c, places, experts, mixer, bias=bias))
 

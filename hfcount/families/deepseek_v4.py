@@ -47,10 +47,10 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     own = DeepseekV4.read(c, o_groups=groups)
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
-    ffn = ffn.but(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
+    ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
     networks = _hashed(c)
     layers = [
-        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.but(hashed=hashed)))
+        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.replace(hashed=hashed)))
         for part, one in _compressing(c)
         for some, hashed in networks
         if (both := intersection(part, some)).count

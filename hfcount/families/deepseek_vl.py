@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.parts.vision import convolution
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     if c.family == "deepseek_vl_hybrid":
         towers["high_res_vision"] = families.part(c, "high_res_vision_config")
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
     tower = families.tower(s, "vision")
     if "high_res_vision" not in s.parts:
         aligner = block("projector", linear1=Linear(seen, d, True), linear2=Linear(d, d, True))
-        return joined(s, families.base(s), vision_model=tower, aligner=aligner)
+        return towers_in_model(s, families.base(s), vision_model=tower, aligner=aligner)
     fine = s.parts["high_res_vision"]
     out = fine.output
     neck = block(
@@ -48,4 +48,4 @@ def blueprint(s: Spec) -> Block:
         "high_res_vision_alpha": Tensor((1,), component="vision"),
         "aligner": both,
     }
-    return joined(s, families.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

@@ -39,15 +39,15 @@ def spec(c: Config) -> Spec[DeepseekVlV2]:
     side = own.int("downsample_ratio", default=2)
     sizes = DeepseekVlV2.read(
         c,
-        seen=keys.sized("d_p", own.int("input_dim", default=1152)),
-        out=keys.sized("d_o", own.int("n_embed", default=2048)),
+        seen=keys.dim("d_p", own.int("input_dim", default=1152)),
+        out=keys.dim("d_o", own.int("n_embed", default=2048)),
         joined=side * side if kind == _PROJECTORS[2] else 1,
         widened=own.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
         depth=max(own.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
         single=kind == "linear",
         token_pooling=own.bool("token_pooling", default=False),
     )
-    return keys.around(c, text, {"vision": vision}, key="language_config", heads=heads).having(sizes)
+    return keys.composite(c, text, {"vision": vision}, key="language_config", heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[DeepseekVlV2]) -> Block:

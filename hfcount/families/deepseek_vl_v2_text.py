@@ -40,7 +40,7 @@ class DeepseekVlV2Text(Sizes):
 def spec(c: Config) -> Spec[DeepseekVlV2Text]:
     c = c.assuming(_ABSENT)
     bias = c.bool("attention_bias", default=False)
-    mixer = keys.mla(c) if c.bool("use_mla", default=True) else keys.attention(c, bias=bias, uneven="refused")
+    mixer = keys.mla(c) if c.bool("use_mla", default=True) else keys.attention(c, bias=bias, indivisible="refused")
     places = keys.dense_and_stepped(c)
     if c.is_null("n_routed_experts"):
         places = Indices.below(keys.layer_count(c)), Indices.below(0)

@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[DeformableDetr]:
     inner = families.convolutional(c, first)
     places = chosen(c.part("backbone_config")) if c.given("backbone_config") else list(first)
     widths = channels(places, inner)
-    own = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.sized("n_l", levels)))
+    own = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.dim("n_l", levels)))
     if c.bool("with_box_refine", default=False) or own.two_stage or not c.bool("tie_word_embeddings", default=True):
         raise UnknownArchitecture(
             f"{c.where}: what with_box_refine, two_stage and untied predictions add is not described."

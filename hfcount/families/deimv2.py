@@ -56,9 +56,9 @@ def spec(c: Config) -> Spec[Deimv2]:
     own = Deimv2.read(
         c,
         upper=tuple(widths),
-        inner=tuple(keys.sized(f"E{number}", width) for number, width in enumerate(upper, 1)),
+        inner=tuple(keys.dim(f"E{number}", width) for number, width in enumerate(upper, 1)),
         lowers=len(lower),
-        lower=keys.sized("C_d", lower[-1]),
+        lower=keys.dim("C_d", lower[-1]),
         distributions=distributing(c),
     )
     whole = detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")

@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Deit]:
     own = Deit.read(c, tokens=tokens)
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS)
     out = c.int("pooler_output_size", default=None)
-    return whole.but(causal=False, patches=keys.patches(c), out=out).having(own)
+    return whole.replace(causal=False, patches=keys.patches(c), out=out).having(own)
 
 
 def blueprint(s: Spec[Deit]) -> Block:

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[DepthAnything]:
     own = DepthAnything.read(c)
     d, parts = own.neck.levels.fusion_hidden_size, {"backbone": families.backbone(c)}
     whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[DepthAnything]) -> Block:

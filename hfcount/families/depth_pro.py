@@ -40,20 +40,20 @@ def spec(c: Config) -> Spec[DepthPro]:
     counts = [c.length("scaled_images_ratios") or 3, c.length("intermediate_hook_ids") or 2]
     normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
     biased = c.bool("use_bias_in_fusion_residual", default=not normed)
-    d = keys.sized("d_f", c.int("fusion_hidden_size"))
+    d = keys.dim("d_f", c.int("fusion_hidden_size"))
     steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
     size = side // image.int("patch_size") if viewed else 1
     own = DepthPro(
         fusion=Fusion(normed=normed, biased=biased),
         fusion_hidden_size=d,
         joined=sum(counts),
-        scaled=tuple(keys.sized(f"C{number}", one) for number, one in enumerate(scaled, 1)),
-        between=tuple(keys.sized(f"D{number}", one) for number, one in enumerate(between, 1)),
+        scaled=tuple(keys.dim(f"C{number}", one) for number, one in enumerate(scaled, 1)),
+        between=tuple(keys.dim(f"D{number}", one) for number, one in enumerate(between, 1)),
         steps=steps,
-        last=keys.sized("w_l", (size - 1) // 2 ** int(steps) + 1),
+        last=keys.dim("w_l", (size - 1) // 2 ** int(steps) + 1),
     )
     whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def _seeing(c: Config, key: str, side: int) -> Spec:

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     if delays is not None and delays != channels:
         raise c.error(f"delay_pattern has {delays:,} entries, and num_channels is {channels}.", "delay_pattern")
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, parts, key="decoder_config", heads=heads).but(tied=False)
+    return keys.composite(c, text, parts, key="decoder_config", heads=heads).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[DiaDecoder | None]:
     own = None if encoder else DiaDecoder.read(c)
     heads = keys.named(Encoder="base") if encoder else keys.named(Decoder="base")
     whole = keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), heads=heads)
-    return whole.but(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(own)
+    return whole.replace(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(own)
 
 
 def blueprint(s: Spec[DiaDecoder | None]) -> Block:

@@ -10,7 +10,7 @@ MODEL_TYPES = ("diffllama",)  # transformers 5.23: modeling_diffllama.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False)).but(weighed=2)
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False)).replace(values_per_head=2)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)))
 
 

@@ -6,7 +6,7 @@ Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGem
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm, swiglu
-from hfcount.parts.composite import copied
+from hfcount.parts.composite import shared_copy
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -22,10 +22,12 @@ class DiffusionGemma(Sizes):
 
 def spec(c: Config) -> Spec[DiffusionGemma]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    width = keys.sized("d_ff", c.part("text_config").int("intermediate_size"))
+    width = keys.dim("d_ff", c.part("text_config").int("intermediate_size"))
     tied, heads = c.bool("tie_word_embeddings", default=True), keys.named(ForBlockDiffusion="causal_lm", Model="base")
     return (
-        keys.around(c, text, towers, heads=heads).but(tied=tied).having(DiffusionGemma.read(c, intermediate_size=width))
+        keys.composite(c, text, towers, heads=heads)
+        .replace(tied=tied)
+        .having(DiffusionGemma.read(c, intermediate_size=width))
     )
 
 
@@ -34,7 +36,7 @@ def blueprint(s: Spec[DiffusionGemma]) -> Block:
     network = swiglu(d, s.own.intermediate_size)
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(
-        language_model=copied(text) if s.tied else text,
+        language_model=shared_copy(text) if s.tied else text,
         vision_tower=families.tower(s, "vision"),
         embed_vision=Block({"embedding_projection": Linear(seen.output, d)}, "projector", 0),
     )

@@ -18,7 +18,7 @@ class DiffusionGemmaTextLayer(Record):
 
 def spec(c: Config) -> Spec:
     bias, placed = c.bool("attention_bias", default=False), keys.local_and_global(c, period=6)
-    ffn = keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).but(shared=c.int("intermediate_size"))
+    ffn = keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).replace(shared=c.int("intermediate_size"))
     layers = [
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=DiffusionGemmaTextLayer(values=local)))
         for indices, local, mixer in keys.attention_by_place(c, placed, bias, same=True)

@@ -32,15 +32,15 @@ def spec(c: Config) -> Spec[Dinov2]:
     wide = c.times("mlp_ratio", d)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     own = Dinov2.read(
         c,
         gated=gated,
-        num_register_tokens=keys.sized("n_r", c.int("num_register_tokens", minimum=0) if _registers(c) else 0),
+        num_register_tokens=keys.dim("n_r", c.int("num_register_tokens", minimum=0) if _registers(c) else 0),
     )
     rows, layer = keys.squares(c) + 1, Layer(mixer=mixer, ffn=ffn)
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.but(causal=False, patches=keys.patches(c)).having(own)
+    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
 
 
 def _registers(c: Config) -> bool:

@@ -26,7 +26,7 @@ class Dinov3Vit(Sizes):
 
 def spec(c: Config) -> Spec[Dinov3Vit]:
     own, further = Dinov3Vit.read(c), keys.named(Backbone="base", Encoder="encoder")
-    return keys.tower(c, patches=keys.patches(c), further=further, uneven="built").having(own)
+    return keys.tower(c, patches=keys.patches(c), further=further, indivisible="built").having(own)
 
 
 def blueprint(s: Spec[Dinov3Vit]) -> Block:

@@ -17,9 +17,9 @@ _CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "For
 def spec(c: Config) -> Spec:
     d = c.int("dim")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("n_heads")), ffn=Dense(width=c.int("hidden_dim"), bias=True))
-    layers, rows = keys.alike(layer, keys.layer_count(c, "n_layers")), c.int("max_position_embeddings")
+    layers, rows = keys.uniform(layer, keys.layer_count(c, "n_layers")), c.int("max_position_embeddings")
     whole = keys.decoder_spec(c, layers, heads=("ForMaskedLM", *_CLASSES), tied=True, hidden=d, positions=rows)
-    return whole.but(causal=False)
+    return whole.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
@@ -20,9 +20,9 @@ def spec(c: Config) -> Spec:
         "audio": families.part(c, "audio_config", "dots3_note_audio_encoder"),
     }
     text = families.part(c, "text_config", "dots3_note_text")
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration",))
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:
     vision, audio = families.tower(s, "vision"), families.tower(s, "audio")
-    return beside(s, families.base(s), audio_encoder=audio, vision_encoder=vision)
+    return towers_beside_model(s, families.base(s), audio_encoder=audio, vision_encoder=vision)

@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
     left = (bins + (1 << _HALVES) - 1) // (1 << _HALVES)
     out = c.int("whisper_adapter_out_dim", "adapter_output_size", default=None) or c.int("adapter_out_dim")
     own = Dots3NoteAudioEncoder.read(c, left=left)
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
     return keys.encoding(c, layers, hidden=d, out=out).having(own)
 
 

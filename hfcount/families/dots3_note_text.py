@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
     def experts() -> MoE:
         among = ("n_routed_experts", "num_local_experts", "num_experts")
         each = c.int("moe_shared_expert_intermediate_size", default=None) or c.int("shared_experts_intermediate_size")
-        return keys.moe(c, "moe_intermediate_size", experts=among).but(
+        return keys.moe(c, "moe_intermediate_size", experts=among).replace(
             shared=each * c.int("n_shared_experts"), bias=bias
         )
 
@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec:
     size = keys.extent(c, "sliding_window", default=None) or keys.extent(c, "sliding_window_size", default=512)
     near = [part.indices for part in mixers if _near(part)]
     windows = tuple(window for indices in near if size for window in keys.within(indices, size))
-    return keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, keys.combined(mixers, networks), heads=("ForCausalLM", "Model"), windows=windows)
 
 
 def _near(part: Layers) -> bool:
@@ -78,7 +78,7 @@ def _mixers(c: Config) -> list[Layers]:
 def _shaped(c: Config, placed: list[Layers], usual: MLA, count: int) -> list[Layers]:
     if not c.given("per_layer_config"):
         window = _windowed(c, usual)
-        return [part.but(layer=part.layer.but(mixer=window)) if _near(part) else part for part in placed]
+        return [part.replace(layer=part.layer.replace(mixer=window)) if _near(part) else part for part in placed]
     own = [(Indices.of(numbers), keys.mla(seen)) for numbers, seen in overrides(c, (*_OWN, *_FURTHER), count)]
     found = []
     for part in placed:
@@ -87,19 +87,19 @@ def _shaped(c: Config, placed: list[Layers], usual: MLA, count: int) -> list[Lay
             both = intersection(part.indices, some)
             left = left.difference(both)
             one = part.layer.latent
-            shaped = mixer.but(top_k=one.top_k, index_heads=one.index_heads, index_dim=one.index_dim)
-            found.append(Layers(indices=both, layer=part.layer.but(mixer=shaped)))
-        found.append(part.but(indices=left))
+            shaped = mixer.replace(top_k=one.top_k, index_heads=one.index_heads, index_dim=one.index_dim)
+            found.append(Layers(indices=both, layer=part.layer.replace(mixer=shaped)))
+        found.append(part.replace(indices=left))
     return [part for part in found if part.indices.count]
 
 
 def _windowed(c: Config, usual: MLA) -> MLA:
     nope = c.int("swa_qk_nope_head_dim", default=192)
     rope = c.int("swa_qk_rope_head_dim", default=None)
-    return usual.but(
+    return usual.replace(
         heads=c.int("swa_num_attention_heads", default=64),
-        query_rank=c.int("swa_q_lora_rank", default=1024),
-        kv_rank=c.int("swa_kv_lora_rank", default=1024),
+        q_lora_rank=c.int("swa_q_lora_rank", default=1024),
+        kv_lora_rank=c.int("swa_kv_lora_rank", default=1024),
         nope_dim=nope,
         rope_dim=c.int("swa_head_dim", default=256) - nope if rope is None else rope,
         value_dim=c.int("swa_v_head_dim", default=128),

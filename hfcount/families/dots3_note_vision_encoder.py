@@ -31,7 +31,7 @@ MERGED = {
 def spec(c: Config) -> Spec:
     d, heads = c.int("embed_dim", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = keys.multi_head(c, d, heads, bias=c.bool("use_bias", "attention_bias", default=False))
-    placed = [part.but(layer=part.layer.but(mixer=mixer)) for part in _networks(c)]
+    placed = [part.replace(layer=part.layer.replace(mixer=mixer)) for part in _networks(c)]
     seen = keys.patches(c, merge=c.int("adapter_merge_size"))
     return keys.encoding(c, placed, hidden=d, patches=seen, out=c.int("adapter_out_dim"))
 

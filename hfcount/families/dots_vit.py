@@ -39,9 +39,9 @@ def spec(c: Config) -> Spec[DotsVit]:
         hidden=c.int("embed_dim"),
         ffn=Dense(width=c.int("intermediate_size"), bias=bias),
         bias=bias,
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c, merge=c.int("spatial_merge_size")),
-        out=keys.sized("d_o", c.int("hidden_size")),
+        out=keys.dim("d_o", c.int("hidden_size")),
     ).having(DotsVit.read(c))
 
 

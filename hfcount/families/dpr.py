@@ -12,9 +12,9 @@ _HEADS = keys.named(QuestionEncoder="encoder", ContextEncoder="base", Reader="qu
 
 
 def spec(c: Config) -> Spec:
-    whole = keys.encoder(c, heads=_HEADS).but(causal=False)
+    whole = keys.encoder(c, heads=_HEADS).replace(causal=False)
     out = c.int("projection_dim", default=0, minimum=0)
-    return whole.but(out=keys.sized("d_p", out) if out else None)
+    return whole.replace(out=keys.dim("d_p", out) if out else None)
 
 
 def blueprint(s: Spec) -> Block:

@@ -27,9 +27,7 @@ class Dpt(Sizes):
     readout: bool = told(lambda c: c.str("readout_type", default="project") == "project")
     add_projection: bool = flag(absent=False)
     use_auxiliary_head: bool = flag(absent=True)
-    pooler_output_size: int = told(
-        lambda c: keys.sized("d_p", c.int("pooler_output_size", default=c.int("hidden_size")))
-    )
+    pooler_output_size: int = told(lambda c: keys.dim("d_p", c.int("pooler_output_size", default=c.int("hidden_size"))))
 
 
 def spec(c: Config) -> Spec[Dpt]:
@@ -42,10 +40,10 @@ def spec(c: Config) -> Spec[Dpt]:
     given = hybrid or c.given("backbone_config")
     parts = {"backbone": families.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []
-    own = Dpt.read(c, hybrid=hybrid, features=keys.sized("C_b", shape[1] if len(shape) > 1 else 0))
+    own = Dpt.read(c, hybrid=hybrid, features=keys.dim("C_b", shape[1] if len(shape) > 1 else 0))
     rows = keys.squares(c) + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, parts=parts)
-    return whole.but(causal=False, patches=keys.patches(c)).having(own)
+    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
 
 
 def blueprint(s: Spec[Dpt]) -> Block:

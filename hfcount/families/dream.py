@@ -9,6 +9,6 @@ MODEL_TYPES = ("Dream",)  # modeling_dream.py of Dream-org/Dream-v0-Instruct-7B
 
 
 def spec(c: Config) -> Spec:
-    layer = Layer(mixer=keys.attention(c, qkv_bias=True, derived=True, uneven="refused"), ffn=keys.dense(c))
+    layer = Layer(mixer=keys.attention(c, qkv_bias=True, derived=True, indivisible="refused"), ffn=keys.dense(c))
     heads = keys.named(Model="causal_lm")  # it is the inner DreamBaseModel that has no head
-    return keys.decoder_spec(c, layer, heads=heads).but(causal=False)
+    return keys.decoder_spec(c, layer, heads=heads).replace(causal=False)

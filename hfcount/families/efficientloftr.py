@@ -33,11 +33,11 @@ def spec(c: Config) -> Spec[EfficientLoftr]:
         raise c.error(said, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d))
     own = c.int("intermediate_size", default=None)
     shared = c.assuming({"num_key_value_heads": None})
-    mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), uneven="built")
+    mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if own is None else own))
     fine = c.ints("fine_fusion_dims", default=features[:0:-1], least=1, minimum=0)
-    sizes = EfficientLoftr.read(c, fine=tuple(keys.sized(f"F{place}", width) for place, width in enumerate(fine, 1)))
-    layers = keys.alike(layer, c.int("num_attention_layers", minimum=0, maximum=MAX_LAYERS))
+    sizes = EfficientLoftr.read(c, fine=tuple(keys.dim(f"F{place}", width) for place, width in enumerate(fine, 1)))
+    layers = keys.uniform(layer, c.int("num_attention_layers", minimum=0, maximum=MAX_LAYERS))
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 

@@ -46,11 +46,13 @@ def spec(c: Config) -> Spec[Efficientnet]:
 
     def width(symbol: str, base: int) -> Dim:
         given = base.source if isinstance(base, Dim) else base
-        return keys.worked(c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_coefficient}}, rounded")
+        return keys.derived_dim(
+            c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_coefficient}}, rounded"
+        )
 
     def narrow(symbol: str, size: Dim) -> Dim:
         made = max(least, int(size * squeezed))
-        return keys.worked(c, symbol, made, f"{size.symbol} · {{squeeze_expansion_ratio}}, rounded")
+        return keys.derived_dim(c, symbol, made, f"{size.symbol} · {{squeeze_expansion_ratio}}, rounded")
 
     names = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
     lists = zip(*(keys.each(c, name, len(c.ints("in_channels"))) for name in names), strict=True)
@@ -58,13 +60,13 @@ def spec(c: Config) -> Spec[Efficientnet]:
     for number, (before, after, side, ratio, repeats) in enumerate(lists, 1):
         inputs, d, many = width(f"C{number}", before), width(f"d{number}", after), origin(repeats).partition(", ")[0]
         deep = f"{many} · {{depth_coefficient}}, rounded"
-        depth = keys.worked(c, "", ceil(deeper * max(0, repeats)), deep)
+        depth = keys.derived_dim(c, "", ceil(deeper * max(0, repeats)), deep)
         own = EfficientnetLayer(
             inputs=inputs,
             inputs_narrow=narrow(f"s{number}", inputs),
             narrow=narrow(f"r{number}", d),
-            kernel=keys.sized(f"w{number}", side),
-            ratio=keys.sized(f"e{number}", ratio),
+            kernel=keys.dim(f"w{number}", side),
+            ratio=keys.dim(f"e{number}", ratio),
         )
         layer = Layer(stage_width=d, own=own)
         layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=layer))
@@ -72,7 +74,7 @@ def spec(c: Config) -> Spec[Efficientnet]:
     if not layers:
         raise c.error("in_channels names no stage.", "in_channels")
     sizes = Efficientnet.read(c, stem=width("C_s", _STEM), top=width("C_t", _TOP))
-    d = keys.sized("d", c.int("hidden_dim"))
+    d = keys.dim("d", c.int("hidden_dim"))
     heads = ("Model",) if c.family == "align_vision_model" else _HEADS
     return keys.imaging(c, layers, heads, hidden=d, uncounted=keys.COARSER).having(sizes)
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     towers: dict[str, Spec] = {
         sense: families.part(c, f"{sense}_config") for sense in _SENSES if c.sub(f"{sense}_config")
     }
-    return keys.around(c, text, towers, heads=("Model",))
+    return keys.composite(c, text, towers, heads=("Model",))
 
 
 def blueprint(s: Spec) -> Block:
@@ -27,4 +27,4 @@ def blueprint(s: Spec) -> Block:
         senses[f"{sense}_tower"] = families.tower(s, sense)
         projection = Linear(s.parts[sense].output, s.hidden)
         senses[f"embed_{sense}"] = block("projector", embedding_projection=projection)
-    return joined(s, families.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

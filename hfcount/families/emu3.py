@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vq_config")}
     # The text model within has no head, and so its own tie says nothing.
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:

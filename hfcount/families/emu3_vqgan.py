@@ -48,9 +48,9 @@ def spec(c: Config) -> Spec[Emu3Vqgan]:
         raise c.error("channel_multiplier names no level.", "channel_multiplier")
     seen = c.ints("attn_resolutions")
     factor = c.int("temporal_downsample_factor")
-    times = keys.worked(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2")
+    times = keys.derived_dim(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2")
     levels = tuple(
-        Level(width=keys.sized(f"d{number + 1}", first * wider), attends=number in map(int, seen))
+        Level(width=keys.dim(f"d{number + 1}", first * wider), attends=number in map(int, seen))
         for number, wider in enumerate(factors)
     )
     own = Emu3Vqgan.read(c, times=times, levels=levels)

@@ -45,8 +45,8 @@ def spec(c: Config) -> Spec[Encodec]:
         c,
         coder=coder,
         codebooks=Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),
-        codebook_size=keys.sized("|V|", words),
-        codebook_dim=keys.sized("d_q", c.int("codebook_dim", default=d)),
+        codebook_size=keys.dim("|V|", words),
+        codebook_dim=keys.dim("d_q", c.int("codebook_dim", default=d)),
         grouped=norm == "time_group_norm",
     )
     return keys.encoding(c, [], hidden=d).having(own)

@@ -32,16 +32,16 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
         raise c.error(said, "decoder.cross_attention_hidden_size", "Correct one of them.")
     out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
     own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
-    whole = keys.around(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
-    return whole.but(tied=decoder.tied, uncounted=keys.ACROSS).having(own)
+    whole = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
+    return whole.replace(tied=decoder.tied, uncounted=keys.ACROSS).having(own)
 
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.parts["encoder"], s.parts["text"]
-    seen = replace(families.tree(encoder.but(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    seen = replace(families.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
         encoder=rebased(seen, "encoder"),
-        decoder=rebased(families.tree(decoder.but(head="causal_lm")), "decoder"),
+        decoder=rebased(families.tree(decoder.replace(head="causal_lm")), "decoder"),
         enc_to_dec_proj=across if s.own.projected else None,
     )

@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec[Eomt]:
     own = Eomt(queries=Queries.read(c), gated=gated, biases=Biases.read(c) if third else None)
     rows = None if third else keys.squares(c)
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.but(causal=False, patches=keys.patches(c)).having(own)
+    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
 
 
 def _attention(d: int, of: Biases | None) -> Block:

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Ernie45Moe]:
     def sparse() -> MoE:
         names = {"experts": ("moe_num_experts", "num_experts"), "active": ("moe_k", "num_experts_per_tok")}
         ffn = keys.moe(c, "moe_intermediate_size", **names, shared=("moe_num_shared_experts",))
-        return ffn.but(bias=bias, shared=ffn.shared if c.int("moe_num_shared_experts", minimum=0) else None)
+        return ffn.replace(bias=bias, shared=ffn.shared if c.int("moe_num_shared_experts", minimum=0) else None)
 
     places = (Indices.below(count).difference(routed), routed)
     layers = keys.networks(c, places, sparse, mixer, bias=bias)

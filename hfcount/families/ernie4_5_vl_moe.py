@@ -24,10 +24,12 @@ class Ernie45VlMoe(Sizes):
 
 
 def spec(c: Config) -> Spec[Ernie45VlMoe]:
-    times = keys.sized("m_t", c.part("vision_config").int("temporal_merge_size"))
+    times = keys.dim("m_t", c.part("vision_config").int("temporal_merge_size"))
     text, parts = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, parts, heads=heads, tied=True).having(Ernie45VlMoe.read(c, temporal_merge_size=times))
+    return keys.composite(c, text, parts, heads=heads, tied=True).having(
+        Ernie45VlMoe.read(c, temporal_merge_size=times)
+    )
 
 
 def blueprint(s: Spec[Ernie45VlMoe]) -> Block:

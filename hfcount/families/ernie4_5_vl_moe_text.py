@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Ernie45VlMoeText]:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, routed, keys.attention(c, bias=bias), bias=bias)
     # Within the whole model, the experts of a layer are numbered through.
-    own = Ernie45VlMoeText.read(c, seen=keys.sized("d_g", widths[1]), use_bias=bias, within=c.nested)
+    own = Ernie45VlMoeText.read(c, seen=keys.dim("d_g", widths[1]), use_bias=bias, within=c.nested)
     return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
 
 
@@ -49,7 +49,7 @@ def blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
         shared = None if m.shared is None else swiglu(d, m.shared, bias)
         if not s.own.within:
             # No text token uses the experts for images, nor what chooses among them.
-            other = Block(apart(m.but(width=seen, active=0)).children, repeats=0)
+            other = Block(apart(m.replace(width=seen, active=0)).children, repeats=0)
             return block(text_moe=apart(m), vision_moe=other, shared_experts=shared)
         one, other = (swiglu(d, width, component="experts") for width in (m.width, seen))
         later = Indices(range(m.experts, 2 * m.experts), m.experts)

@@ -13,7 +13,12 @@ MODEL_TYPES = ("ernie4_5_vl_moe_vision",)  # transformers 5.23: modeling_ernie4_
 def spec(c: Config) -> Spec:
     patches = keys.patches(c, "in_channels", merge=c.int("spatial_merge_size"))
     return keys.tower(
-        c, heads=("num_heads",), depth=("depth",), uneven="built", patches=patches, further={"PretrainedModel": "base"}
+        c,
+        heads=("num_heads",),
+        depth=("depth",),
+        indivisible="built",
+        patches=patches,
+        further={"PretrainedModel": "base"},
     )
 
 

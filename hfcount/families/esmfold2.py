@@ -37,7 +37,7 @@ class Diffusion(Sizes):
 def _described(c: Config) -> int:
     """The features of an atom: its place, charge, mask, element, and the letters of its name."""
     described = 5 + c.int("max_atomic_number") + c.int("char_vocab_size") * c.int("max_chars")
-    return keys.sized("d_a", c.int("atom_feature_dim", default=None) or described)
+    return keys.dim("d_a", c.int("atom_feature_dim", default=None) or described)
 
 
 class Esmfold2(Sizes):
@@ -54,7 +54,7 @@ class Esmfold2(Sizes):
     lm_encoder_layers: int = told(lambda c: c.part("lm_encoder").int("num_hidden_layers", maximum=MAX_LAYERS))
     parcae_num_coda_layers: int = count()
     confidence_layers: int = told(lambda c: c.part("confidence_head").int("num_hidden_layers", maximum=MAX_LAYERS))
-    num_distogram_bins: int = told(lambda c: keys.sized("n_g", c.part("structure_head").int("num_distogram_bins")))
+    num_distogram_bins: int = told(lambda c: keys.dim("n_g", c.part("structure_head").int("num_distogram_bins")))
     diffusion: Diffusion = told(lambda c: Diffusion.read(c.part("structure_head").part("diffusion_module")))
     outer_hidden_size: int | None = None
 
@@ -65,7 +65,7 @@ def spec(c: Config) -> Spec[Esmfold2]:
     module = head.part("diffusion_module")
     own = Esmfold2.read(c)
     parts = {
-        "esmc": families.part(c, "esmc_config").but(head="base"),
+        "esmc": families.part(c, "esmc_config").replace(head="base"),
         "atoms": _atoms(c.part("atom_encoder")),
         "placing": _layers(module),
         "diffused": _atoms(module.part("atom_encoder")),
@@ -79,11 +79,11 @@ def spec(c: Config) -> Spec[Esmfold2]:
             raise c.error(f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where)
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
-        own = own.but(outer_hidden_size=keys.sized("d_o", msa.int("outer_hidden_size")))
+        own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
     else:
         msa.ignored = tuple(c.object("msa_encoder") or ())
     d, pairs = c.int("pairwise_hidden_size"), Dense(width=own.pair_transition_intermediate_size)
-    layers = keys.alike(Layer(ffn=pairs), c.int("folding_trunk_num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(Layer(ffn=pairs), c.int("folding_trunk_num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, hidden=d, parts=parts).having(own)
 
 
@@ -91,9 +91,9 @@ def _layers(c: Config) -> Spec:
     """Layers of attention and gated networks, by the keys of a part."""
     d, count = c.int("hidden_size"), c.int("num_hidden_layers", maximum=MAX_LAYERS)
     heads = c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, bias=False, uneven="built", own_width=True)
+    mixer = keys.multi_head(c, d, heads, bias=False, indivisible="built", own_width=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size")))
-    return Spec(family="esmfold2", hidden=d, layers=tuple(keys.alike(layer, count)), causal=False)
+    return Spec(family="esmfold2", hidden=d, layers=tuple(keys.uniform(layer, count)), causal=False)
 
 
 def _atoms(c: Config) -> Spec:
@@ -103,7 +103,7 @@ def _atoms(c: Config) -> Spec:
     if turned > width // 2:
         said = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
         raise c.error(f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
-    return found.but(out=c.int("output_dim"))
+    return found.replace(out=c.int("output_dim"))
 
 
 def blueprint(s: Spec[Esmfold2]) -> Block:

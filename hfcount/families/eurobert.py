@@ -15,9 +15,9 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 def spec(c: Config) -> Spec:
-    attention = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    attention = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.decoder_spec(c, layer, heads=_HEADS).but(causal=False)
+    return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

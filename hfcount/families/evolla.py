@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[Evolla]:
     own = Evolla.read(c)
     parts = {"protein": families.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}
-    return keys.decoder_spec(c, layers, heads=heads, parts=parts).but(tied=False).having(own)
+    return keys.decoder_spec(c, layers, heads=heads, parts=parts).replace(tied=False).having(own)
 
 
 def _network(width: int, times: int) -> Block:

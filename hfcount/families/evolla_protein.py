@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[EvollaProtein]:
     kind = c.str("position_embedding_type", default="rotary")
     own = EvollaProtein.read(c, rotary=kind == "rotary")
     places = c.int("max_position_embeddings") if kind == "absolute" else None
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d, positions=places).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(own)
 
 
 def blueprint(s: Spec[EvollaProtein]) -> Block:

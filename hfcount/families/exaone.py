@@ -10,9 +10,9 @@ MODEL_TYPES = ("exaone",)  # modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-7.8B-I
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, derived=True, uneven="refused")
+    mixer = keys.attention(c, derived=True, indivisible="refused")
     width = c.int("intermediate_size", default=None) or 4 * c.int("hidden_size")
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c, "num_layers"))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c, "num_layers"))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
     return keys.decoder_spec(c, layers, heads=heads, tied=True)
 

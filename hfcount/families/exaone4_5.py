@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     early = inner.str("model_type", default="") == "exaone4_5_text"
     text = families.part(c, "text_config", "exaone4" if early else "")
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    return joined(s, families.base(s), visual=families.tower(s, "vision"))
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))

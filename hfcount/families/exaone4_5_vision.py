@@ -13,8 +13,8 @@ IGNORED = ("fullatt_block_indexes", "window_size")
 
 def spec(c: Config) -> Spec:
     d, heads = c.int("hidden_size"), c.int("num_heads", maximum=MAX_LAYERS)
-    mixer = keys.multi_head(c, d, heads, uneven="built").but(kv_heads=c.int("num_key_value_heads"))
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("depth", maximum=MAX_LAYERS))
+    mixer = keys.multi_head(c, d, heads, indivisible="built").replace(kv_heads=c.int("num_key_value_heads"))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("depth", maximum=MAX_LAYERS))
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
     return keys.encoding(c, layers, hidden=d, patches=patches, out=c.int("out_hidden_size"))

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -27,13 +27,15 @@ def spec(c: Config) -> Spec[FastVlm]:
     if width != towers["vision"].hidden:
         said = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
         c.cannot_run(said, "vision_config", "Correct it.")
-    own = FastVlm.read(c, hidden_size=keys.sized("d_v", width))
+    own = FastVlm.read(c, hidden_size=keys.dim("d_v", width))
     heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[FastVlm]) -> Block:
     d, bias = s.hidden, s.own.multimodal_projector_bias
     projector = block("projector", linear_1=Linear(s.own.hidden_size, d, bias), linear_2=Linear(d, d, bias))
-    return joined(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)
+    return towers_in_model(
+        s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector
+    )

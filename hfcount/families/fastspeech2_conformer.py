@@ -42,7 +42,7 @@ class Predictors(Record):
         def sizes(end: str, symbol: str) -> list[int]:
             names = ("duration", "pitch", "energy")
             found = [c.int(f"{name}_predictor_{end}", maximum=MAX_LAYERS) for name in names]
-            return [keys.sized(symbol.format(name[0]), one) for name, one in zip(names, found, strict=True)]
+            return [keys.dim(symbol.format(name[0]), one) for name, one in zip(names, found, strict=True)]
 
         every = zip(sizes("layers", "N_{}"), sizes("channels", "C_{}"), sizes("kernel_size", "w_{}p"), strict=True)
         duration, pitch, energy = (Predictor(layers=n, channels=wide, kernel=kernel) for n, wide, kernel in every)
@@ -79,7 +79,7 @@ def spec(c: Config) -> Spec[FastSpeech2]:
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=_layers(c, "encoder", d), causal=False)}
     layers = _layers(c, "decoder", d)
     whole = keys.decoder_spec(c, layers, heads=("Model",), hidden=d, layer_count=None, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def _layers(c: Config, side: str, d: int) -> tuple[Layers, ...]:
@@ -89,11 +89,11 @@ def _layers(c: Config, side: str, d: int) -> tuple[Layers, ...]:
     def said(key: str) -> int:
         return own.int(key, default=c.int(f"{side}_{key}", maximum=MAX_LAYERS), maximum=MAX_LAYERS)
 
-    mixer = keys.multi_head(c, d, said("num_attention_heads"), uneven="run")
+    mixer = keys.multi_head(c, d, said("num_attention_heads"), indivisible="run")
     joined = own.bool("concat_after", default=c.bool(f"{side}_concat_after"))
-    sizes = FastSpeech2Layer(kernel_size=keys.sized("w", said("kernel_size")), concat_after=joined)
+    sizes = FastSpeech2Layer(kernel_size=keys.dim("w", said("kernel_size")), concat_after=joined)
     layer = Layer(mixer=mixer, ffn=Dense(width=said("linear_units"), bias=True), own=sizes)
-    return tuple(keys.alike(layer, said("layers")))
+    return tuple(keys.uniform(layer, said("layers")))
 
 
 def blueprint(s: Spec[FastSpeech2]) -> Block:

@@ -11,7 +11,7 @@ MODEL_TYPES = ("fastspeech2_conformer_with_hifigan",)  # transformers 5.23: mode
 def spec(c: Config) -> Spec:
     text, parts = families.part(c, "model_config"), {"vocoder": families.part(c, "vocoder_config")}
     heads = keys.named(WithHifiGan="base")
-    return keys.around(c, text, parts, key="model_config", heads=heads).but(tied=False)
+    return keys.composite(c, text, parts, key="model_config", heads=heads).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

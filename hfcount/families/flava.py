@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[Flava]:
     text, image = families.part(c, "text_config"), families.part(c, "image_config")
     parts = {"vision": image, "multimodal": families.part(c, "multimodal_config")}
     own, heads = Flava.read(c), ("ForPreTraining", "Model")
-    whole = keys.around(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
+    whole = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
     if whole.head != "base" and own.init_codebook:
-        whole = whole.but(parts={**whole.parts, "codebook": families.part(c, "image_codebook_config")})
+        whole = whole.replace(parts={**whole.parts, "codebook": families.part(c, "image_codebook_config")})
     return whole.having(own)
 
 

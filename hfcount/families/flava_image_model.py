@@ -31,7 +31,7 @@ class FlavaMultimodalModel(Sizes):
 def spec(c: Config) -> Spec[FlavaImageModel | FlavaMultimodalModel | None]:
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=c.bool("qkv_bias", default=True))
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     if c.family == "flava_text_model":
         types, rows = c.int("type_vocab_size"), c.int("max_position_embeddings")
         vocab = c.int("vocab_size")

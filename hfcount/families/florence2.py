@@ -31,14 +31,14 @@ def spec(c: Config) -> Spec[Florence2]:
     places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)
     own = Florence2.read(
         c,
-        projection_dim=keys.sized("d_p", v.int("projection_dim")),
-        max_position_embeddings=keys.sized(
+        projection_dim=keys.dim("d_p", v.int("projection_dim")),
+        max_position_embeddings=keys.dim(
             "n_v", places.int("max_pos_embeddings" if released else "max_position_embeddings")
         ),
-        max_temporal_embeddings=keys.sized("n_t", times.int("max_temporal_embeddings")),
+        max_temporal_embeddings=keys.dim("n_t", times.int("max_temporal_embeddings")),
         released=released,
     )
-    return keys.around(c, text, towers, heads=heads[:1] if released else heads, tied=True).having(own)
+    return keys.composite(c, text, towers, heads=heads[:1] if released else heads, tied=True).having(own)
 
 
 def blueprint(s: Spec[Florence2]) -> Block:
@@ -48,7 +48,7 @@ def blueprint(s: Spec[Florence2]) -> Block:
     norm, places = layer_norm(of.projection_dim), block(row_embeddings=rows, column_embeddings=columns)
     times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, seen))
     if of.released:
-        text = families.tree(s.parts["text"].but(head="conditional_generation", tied=s.tied))
+        text = families.tree(s.parts["text"].replace(head="conditional_generation", tied=s.tied))
         return block(
             vision_tower=families.tower(s, "vision"),
             image_projection=Tensor((seen, of.projection_dim), component="projector"),

@@ -35,12 +35,12 @@ def spec(c: Config) -> Spec[FlorenceVision]:
     widths, bias = c.ints("embed_dim", "dim_embed"), c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias)
     sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
-    channels = keys.sized("C", c.int("in_channels"))
+    channels = keys.dim("C", c.int("in_channels"))
     if min(len(sides), len(normed)) < len(layers):
         said = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
         raise c.error(said, "patch_size", "Correct one of them.")
     entries = tuple(
-        Entry(patch_size=keys.sized(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
+        Entry(patch_size=keys.dim(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
         for number, _ in enumerate(layers)
     )
     own, d = FlorenceVision(in_channels=channels, entries=entries), layers[-1].layer.width

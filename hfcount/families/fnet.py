@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     d, types = c.int("hidden_size"), c.int("type_vocab_size")
     layer, rows = Layer(ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.but(causal=False)
+    return whole.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

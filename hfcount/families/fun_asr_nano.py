@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, pre_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Sizes, Spec, count
 from hfcount.tree.indices import Indices
@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Adaptor]:
     config = c.part("adaptor_config")
     own = Adaptor.read(config)
     config.int("num_attention_heads", default=1)  # its heads share the width
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
 
 
 def blueprint(s: Spec[Adaptor]) -> Block:
@@ -39,4 +39,4 @@ def blueprint(s: Spec[Adaptor]) -> Block:
         linear_2=Linear(wide, d, True),
         layers=Repeat(Indices.below(of.num_hidden_layers), layer),
     )
-    return joined(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[FunAsrNanoEncoder]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     inputs = c.int("num_mel_bins") * c.int("num_stacked_frames")
     later = c.int("num_timestamp_prediction_layers", minimum=0, maximum=MAX_LAYERS)
-    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run"), keys.dense(c, bias=True)
+    mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="run"), keys.dense(c, bias=True)
     # The last layer of the first part, and that of the second, have a norm behind them.
     ends = {place for place in (int(count) - int(later) - 1, int(count) - 1) if place >= 0}
     first, normed = Indices.below(1), Indices.fixed(*(ends - {0}))

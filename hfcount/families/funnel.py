@@ -17,14 +17,14 @@ _HEADS = keys.named((*_CLASSES, "ForPreTraining"), BaseModel="encoder")
 
 def spec(c: Config) -> Spec:
     d, heads = c.int("d_model", "hidden_size"), c.int("n_head", "num_attention_heads")
-    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_head", default=64), scored=2)
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_head", default=64), products_per_score=2)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("d_inner"), bias=True))
     sizes = c.ints("block_sizes", default=(4, 4, 4))
     blocks = [Layers(indices=Indices.below(size), layer=layer) for size in sizes]
-    behind = keys.alike(layer, c.int("num_decoder_layers", default=2, maximum=MAX_LAYERS))
+    behind = keys.uniform(layer, c.int("num_decoder_layers", default=2, maximum=MAX_LAYERS))
     parts = {"decoder": Spec(family=c.family, hidden=d, layers=tuple(behind), causal=False)}
     whole = keys.decoder_spec(c, blocks, heads=_HEADS, tied=True, hidden=d, layer_count=None, parts=parts)
-    return whole.but(causal=False)
+    return whole.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

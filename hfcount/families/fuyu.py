@@ -15,7 +15,7 @@ SPELLINGS = inside("vision_embed_tokens")
 def spec(c: Config) -> Spec:
     text = c.sub("text_config") or c.as_part("text_config")
     norms = text.bool("qk_layernorm", default=True)
-    mixer = keys.multi_head(text, text.int("hidden_size"), text.int("num_attention_heads")).but(qk_norm=norms)
+    mixer = keys.multi_head(text, text.int("hidden_size"), text.int("num_attention_heads")).replace(qk_norm=norms)
     return keys.decoder_spec(
         text,
         Layer(mixer=mixer, ffn=keys.dense(text, bias=True)),
@@ -28,6 +28,6 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     head = None if s.head == "base" else lm_head(s, "language_model.model.embed_tokens.weight")
     return block(
-        language_model=block(model=persimmon(s.but(head="base")), lm_head=head),
+        language_model=block(model=persimmon(s.replace(head="base")), lm_head=head),
         vision_embed_tokens=Linear(s.seen.pixels, s.hidden, bias=True, component="vision"),
     )

@@ -10,7 +10,7 @@ MODEL_TYPES = ("gemma2",)  # transformers 5.23: modeling_gemma2.py
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256, uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), head_dim=256, indivisible="refused")
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=4096)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
 

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    return keys.around(c, text, towers, tied=True, heads=heads)
+    return keys.composite(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

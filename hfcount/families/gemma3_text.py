@@ -11,7 +11,7 @@ IGNORED = ("_sliding_window_pattern",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(
-        c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=256, uneven="refused"
+        c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=256, indivisible="refused"
     )
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, key="sliding_window_pattern"), default=4096)
     whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)

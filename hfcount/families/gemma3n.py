@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gemma, rms_norm, swiglu, with_head
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Dense, Layer, Layers, Record, Sizes, Spec, size
 from hfcount.tree.nodes import Block, block
 
@@ -44,11 +44,11 @@ def spec(c: Config) -> Spec[Gemma3n]:
         whole = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
         return whole.having(own)
     towers = {sense: families.part(c, f"{sense}_config") for sense in ("vision", "audio")}
-    seen = keys.sized("|V_v|", c.part("vision_config").int("vocab_size", default=128))
-    heard = keys.sized("|V_a|", c.part("audio_config").int("vocab_size", default=128))
+    seen = keys.dim("|V_v|", c.part("vision_config").int("vocab_size", default=128))
+    heard = keys.dim("|V_a|", c.part("audio_config").int("vocab_size", default=128))
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
     whole = keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, windows=windows, parts=towers)
-    return whole.having(own.but(senses=Senses(vision=seen, audio=heard)))
+    return whole.having(own.replace(senses=Senses(vision=seen, audio=heard)))
 
 
 def blueprint(s: Spec[Gemma3n]) -> Block:
@@ -73,4 +73,4 @@ def blueprint(s: Spec[Gemma3n]) -> Block:
         f"embed_{sense}": gemma.soft_embedder(rows, s.parts[sense].hidden, d, "projector")
         for sense, rows in (("vision", of.senses.vision), ("audio", of.senses.audio))
     }
-    return joined(s, body, **towers, **embedders)
+    return towers_in_model(s, body, **towers, **embedders)

@@ -41,13 +41,13 @@ def spec(c: Config) -> Spec[Gemma3nAudio]:
         raise c.error("sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
     found = list[Sampling]()
     for number, ((height, width), (_, stride), wide) in enumerate(zip(kernels, strides, channels, strict=True), 1):
-        bands = keys.sized("b", (bands + 2 - width) // stride + 1)
-        sides = {"height": keys.sized(f"w_h{number}", height), "width": keys.sized(f"w_w{number}", width)}
-        found.append(Sampling(channels=keys.sized(f"C{number}", wide), **sides))
+        bands = keys.dim("b", (bands + 2 - width) // stride + 1)
+        sides = {"height": keys.dim(f"w_h{number}", height), "width": keys.dim(f"w_w{number}", width)}
+        found.append(Sampling(channels=keys.dim(f"C{number}", wide), **sides))
     own = Gemma3nAudio.read(c, convolutions=tuple(found), bands=bands)
-    mixer = keys.multi_head(c, d, c.int("conf_num_attention_heads"), bias=False, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("conf_num_attention_heads"), bias=False, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
-    layers = keys.alike(layer, c.int("conf_num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("conf_num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, hidden=d).having(own)
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import with_head
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, Node, block
 
@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     towers: dict[str, Spec] = {}
     for sense in [sense for sense in _SENSES if c.sub(f"{sense}_config")]:
         towers[sense] = families.part(c, f"{sense}_config")
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -33,4 +33,4 @@ def blueprint(s: Spec) -> Block:
         towers[f"{sense}_tower"] = families.tower(s, sense)
         projection = Linear(one.hidden if one.out is None else one.out, s.hidden)
         towers[f"embed_{sense}"] = block("projector", embedding_projection=projection)
-    return joined(s, body, **towers)
+    return towers_in_model(s, body, **towers)

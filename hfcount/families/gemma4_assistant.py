@@ -13,7 +13,7 @@ IGNORED = ("centroid_intermediate_top_k",)
 
 def _centroids(c: Config) -> int | None:
     ordered = c.bool("use_ordered_embeddings", default=False)
-    return keys.sized("n_c", c.int("num_centroids", default=2048)) if ordered else None
+    return keys.dim("n_c", c.int("num_centroids", default=2048)) if ordered else None
 
 
 class Gemma4Assistant(Sizes):
@@ -26,11 +26,11 @@ class Gemma4Assistant(Sizes):
 def spec(c: Config) -> Spec[Gemma4Assistant]:
     text = families.part(c, "text_config")
     # All layers are such, also where the config says that none is.
-    lent = tuple(one.but(layer=one.layer.but(shares_kv=True)) for one in text.layers)
+    lent = tuple(one.replace(layer=one.layer.replace(shares_kv=True)) for one in text.layers)
     own = Gemma4Assistant.read(c)
     tied = c.bool("tie_word_embeddings", default=True)
-    whole = keys.around(c, text.but(layers=lent), {}, heads=("ForCausalLM",))
-    return whole.but(tied=tied).having(own)
+    whole = keys.composite(c, text.replace(layers=lent), {}, heads=("ForCausalLM",))
+    return whole.replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Gemma4Assistant]) -> Block:

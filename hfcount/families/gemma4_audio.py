@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[Gemma4Audio]:
         raise c.error(said, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
-    flat = keys.sized("d_s", first // 4 * second)
-    own = Gemma4Audio.read(c, first=keys.sized("C_f", first), second=keys.sized("C_s", second), flat=flat)
-    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), uneven="built").having(own)
+    flat = keys.dim("d_s", first // 4 * second)
+    own = Gemma4Audio.read(c, first=keys.dim("C_f", first), second=keys.dim("C_s", second), flat=flat)
+    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), indivisible="built").having(own)
 
 
 def blueprint(s: Spec[Gemma4Audio]) -> Block:

@@ -20,10 +20,10 @@ class PerLayer(Record):
 
 def _per_layer(c: Config) -> PerLayer | None:
     default = 0 if c.family == "gemma4_unified_text" else 256
-    width = keys.sized("d_l", c.int("hidden_size_per_layer_input", default=default, minimum=0))
+    width = keys.dim("d_l", c.int("hidden_size_per_layer_input", default=default, minimum=0))
     if not width:
         return None
-    return PerLayer(width=width, vocab=keys.sized("|V_l|", c.int("vocab_size_per_layer_input", default=262_144)))
+    return PerLayer(width=width, vocab=keys.dim("|V_l|", c.int("vocab_size_per_layer_input", default=262_144)))
 
 
 class Gemma4Text(Sizes):
@@ -60,7 +60,7 @@ def spec(c: Config) -> Spec[Gemma4Text]:
 def _network(c: Config, width: int) -> Dense | MoE:
     if not c.bool("enable_moe_block", default=False):
         return Dense(width=width)
-    return keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).but(shared=width)
+    return keys.moe(c, "moe_intermediate_size", active=("top_k_experts",)).replace(shared=width)
 
 
 def blueprint(s: Spec[Gemma4Text]) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Record, Sizes, Spec, told
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -26,15 +26,15 @@ def _seen(c: Config) -> Seen | None:
     side = seen.int("model_patch_size", default=None) or seen.int("patch_size") * seen.int("pooling_kernel_size")
     return Seen(
         pixels=3 * side * side,
-        width=keys.sized("d_e", seen.int("mm_embed_dim")),
-        places=keys.sized("n_e", seen.int("mm_posemb_size")),
-        out=keys.sized("d_s", seen.int("output_proj_dims")),
+        width=keys.dim("d_e", seen.int("mm_embed_dim")),
+        places=keys.dim("n_e", seen.int("mm_posemb_size")),
+        out=keys.dim("d_s", seen.int("output_proj_dims")),
     )
 
 
 def _heard(c: Config) -> int | None:
     heard = c.sub("audio_config")
-    return keys.sized("d_a", heard.int("audio_embed_dim")) if heard else None
+    return keys.dim("d_a", heard.int("audio_embed_dim")) if heard else None
 
 
 class Gemma4Unified(Sizes):
@@ -47,7 +47,7 @@ class Gemma4Unified(Sizes):
 def spec(c: Config) -> Spec[Gemma4Unified]:
     text, own = families.part(c, "text_config"), Gemma4Unified.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, {}, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, {}, tied=True, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Gemma4Unified]) -> Block:
@@ -69,4 +69,4 @@ def blueprint(s: Spec[Gemma4Unified]) -> Block:
         )
     if heard is not None:
         senses["embed_audio"] = Block(projected(heard).children, "audio")
-    return joined(s, families.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

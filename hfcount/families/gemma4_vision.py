@@ -21,7 +21,7 @@ class Gemma4Vision(Sizes):
 
 def spec(c: Config) -> Spec[Gemma4Vision]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
-    layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     own = Gemma4Vision.read(c)
     hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")
     return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(own)

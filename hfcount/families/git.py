@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Git]:
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     frames = 0 if c.is_null("num_image_with_embedding") else c.int("num_image_with_embedding", maximum=MAX_LAYERS)
     parts = {"vision": families.part(c, "vision_config")}
-    own = Git.read(c, frames=keys.sized("f", frames))
+    own = Git.read(c, frames=keys.dim("f", frames))
     heads = ("ForCausalLM", "Model")
     return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, parts=parts).having(own)
 

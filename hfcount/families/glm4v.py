@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, fused_swiglu, gqa, rms_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     text, towers = c.part("text_config"), {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True, derived=True), ffn=keys.dense(text))
     whole = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
-    return whole.but(tied=keys.tied_anywhere(c, text))
+    return whole.replace(tied=keys.tied_anywhere(c, text))
 
 
 def blueprint(s: Spec) -> Block:
@@ -34,4 +34,4 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return joined(s, base(s, layer), visual=families.tower(s, "vision"))
+    return towers_in_model(s, base(s, layer), visual=families.tower(s, "vision"))

@@ -14,7 +14,7 @@ IGNORED = ("image_size", "scaling_factor")
 
 def spec(c: Config) -> Spec:
     seen = keys.patches(c, "in_channels")
-    return keys.tower(c, heads=("num_heads",), patches=seen, positions=c.int("num_positions"), uneven="built")
+    return keys.tower(c, heads=("num_heads",), patches=seen, positions=c.int("num_positions"), indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

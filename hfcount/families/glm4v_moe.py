@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
@@ -13,8 +13,8 @@ def spec(c: Config) -> Spec:
     known = "glm4_moe" if c.family == "glm4v_moe" else ""
     text, towers = families.part(c, "text_config", known), {"vision": families.part(c, "vision_config")}
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    return joined(s, families.base(s), visual=families.tower(s, "vision"))
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))

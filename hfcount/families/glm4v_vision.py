@@ -19,14 +19,14 @@ class Glm4vVision(Sizes):
 
 
 def spec(c: Config) -> Spec[Glm4vVision]:
-    merger = keys.sized("d_m", c.int("intermediate_size"))
+    merger = keys.dim("d_m", c.int("intermediate_size"))
     frames, merge, out = c.int("temporal_patch_size"), c.int("spatial_merge_size"), c.int("out_hidden_size")
     return keys.tower(
         c,
         ffn=Dense(width=out),
         heads=("num_heads",),
         depth=("depth",),
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         positions=keys.squares(c),
         out=out,

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, base, indexer, mla, network, pre_norm, shared_moe
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.parts.conversions import CONVOLUTION, packed
 from hfcount.parts.mixers import kimi_delta
 from hfcount.parts.streams import mixer
@@ -30,14 +30,14 @@ def spec(c: Config) -> Spec[Glm5Next]:
     text = c if alone else c.sub("text_config") or c.as_part("text_config")  # early configs have its keys at the top
     places = keys.dense_and_sparse(text, default=3)
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
-    layers = keys.crossed(keys.delta_and_latent(text), networks)
+    layers = keys.combined(keys.delta_and_latent(text), networks)
     own = Glm5Next.read(text)
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
     towers = {"vision": families.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
-    return whole.but(tied=tied).having(own)
+    return whole.replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Glm5Next]) -> Block:
@@ -57,4 +57,4 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
     body = base(s, layer)
-    return joined(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body
+    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import sensed
+from hfcount.parts.composite import as_tower
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -17,15 +17,15 @@ class GlmImage(Sizes):
 
 def spec(c: Config) -> Spec[GlmImage]:
     parts = {"vision": families.part(c, "vision_config"), "codes": families.part(c, "vq_config")}
-    codes = keys.sized("|V_v|", c.part("text_config").int("vision_vocab_size", default=16_512))
+    codes = keys.dim("|V_v|", c.part("text_config").int("vision_vocab_size", default=16_512))
     heads = ("ForConditionalGeneration", "Model")
     own = GlmImage.read(c, vision_vocab_size=codes)
-    whole = keys.around(c, families.part(c, "text_config"), parts, heads=heads)
-    return whole.but(tied=False).having(own)  # whatever a config says: this architecture ties no head
+    whole = keys.composite(c, families.part(c, "text_config"), parts, heads=heads)
+    return whole.replace(tied=False).having(own)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec[GlmImage]) -> Block:
-    codes = sensed(families.tree(s.parts["codes"]), "vision")
+    codes = as_tower(families.tree(s.parts["codes"]), "vision")
     body = block(visual=families.tower(s, "vision"), language_model=families.base(s), vqmodel=codes)
     if s.head == "base":
         return body

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[GlmImageVision]:
         c,
         heads=("num_heads",),
         depth=("depth",),
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c, "in_channels"),
         positions=keys.squares(c),
     ).having(own)

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer, follower = keys.indexed(c, keys.mla(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace")
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
-    layers = keys.crossed(networks, keys.by_place(c, keys.indexing(c), mixer, follower))
+    layers = keys.combined(networks, keys.by_place(c, keys.indexing(c), mixer, follower))
     return keys.decoder_spec(
         c, layers, parts=keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c, late=True)))
     )

@@ -15,7 +15,7 @@ class GlmOcrVision(Sizes):
 
     attention_bias: bool = flag(absent=True)
     projected: int | None = told(
-        lambda c: keys.sized("d_p", c.int("projection_intermediate_size")) if c.family == "glm5_next_vision" else None
+        lambda c: keys.dim("d_p", c.int("projection_intermediate_size")) if c.family == "glm5_next_vision" else None
     )
 
 
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[GlmOcrVision]:
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
         heads=("num_heads",),
         depth=("depth",),
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
     ).having(own)

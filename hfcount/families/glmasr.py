@@ -13,7 +13,7 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -20,8 +20,11 @@ def spec(c: Config) -> Spec[GlmasrEncoder]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     kv_heads = c.int("num_key_value_heads", default=heads)
     keys.divides(c, "num_key_value_heads", kv_heads, "num_attention_heads", heads)
-    layer = Layer(mixer=keys.multi_head(c, d, heads, uneven="run").but(kv_heads=kv_heads), ffn=keys.dense(c, bias=True))
-    layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    layer = Layer(
+        mixer=keys.multi_head(c, d, heads, indivisible="run").replace(kv_heads=kv_heads),
+        ffn=keys.dense(c, bias=True),
+    )
+    layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, hidden=d).having(GlmasrEncoder.read(c))
 
 

@@ -5,7 +5,7 @@ from hfcount.components.sam_tower import SAM_B
 from hfcount.families.deepseek_ocr2_sam_vision_model import DeepseekOcr2Sam
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import sensed
+from hfcount.parts.composite import as_tower
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear
 
@@ -24,9 +24,9 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    tower, text = s.parts["vision"], families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
+    tower, text = s.parts["vision"], families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
     body, wide = text.children["model"], tower.sizes(DeepseekOcr2Sam).second
     assert isinstance(body, Block)
-    senses = sensed(families.tree(tower), "vision")
+    senses = as_tower(families.tree(tower), "vision")
     projector = Linear(wide, wide, True, "projector")
     return altered(text, model=altered(body, vision_tower_high=senses, mm_projector_vary=projector))

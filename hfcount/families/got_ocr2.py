@@ -15,7 +15,7 @@ SPELLINGS = LLAVA
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:

@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Gpt2]:
         cross_attention=c.bool("add_cross_attention", default=False),
         own=Gpt2Layer(n_ctx=c.int("n_ctx", default=rows)),
     )
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads")
     own = Gpt2.read(c, summary=_summary(c, d))
     why = keys.ACROSS if layer.cross_attention else ""

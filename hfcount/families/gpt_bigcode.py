@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         cross_attention=crossed,
     )
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     heads_known = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "LMHeadModel")
     why = keys.ACROSS if crossed else ""

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_heads", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * d), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     size = keys.extent(c, "window_size", default=256)
     windows = [window for indices in _local(c) for window in keys.within(indices, size)] if size else []
     rows = c.int("max_position_embeddings")

@@ -19,7 +19,7 @@ class GptNeoxJapaneseLayer(Record):
 
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False, indivisible="built")
     ffn, last = Dense(width=d * c.int("intermediate_multiple_size")), Indices.span(count - 1, count)
 
     def layer(biased: bool) -> Layer:

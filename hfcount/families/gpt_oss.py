@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=128)
     whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
-    return whole.but(causal=c.family == "gpt_oss")  # the privacy filter also sees later tokens
+    return whole.replace(causal=c.family == "gpt_oss")  # the privacy filter also sees later tokens
 
 
 def blueprint(s: Spec) -> Block:

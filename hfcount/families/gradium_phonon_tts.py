@@ -79,7 +79,7 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
         raise c.error(said, "num_key_value_heads", observed=int(mixer.kv_heads))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     own = GradiumPhononTTS.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[GradiumPhononTTS]) -> Block:

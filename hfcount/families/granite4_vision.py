@@ -5,7 +5,7 @@ from dataclasses import replace
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import GQA, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -31,22 +31,22 @@ def spec(c: Config) -> Spec[Granite4Vision]:
         raise c.error("downsample_rate must be two sides, such as 4/8.", "downsample_rate")
     own = Granite4Vision.read(
         c,
-        query=keys.sized("m_q", int(sides[0])),
-        window=keys.sized("m_w", int(sides[1])),
+        query=keys.dim("m_q", int(sides[0])),
+        window=keys.dim("m_w", int(sides[1])),
         deepstack_layer_map=len(c.entries("deepstack_layer_map")),
     )
     former = _as_wide(families.part(c, "qformer_config"), vision.hidden)
     heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, parts, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, parts, heads=heads).replace(tied=tied).having(own)
 
 
 def _as_wide(former: Spec, width: int) -> Spec:
     """The Q-Former, made as wide as the tower, whatever its own config says."""
     count = width // _HEAD
     mixer = GQA(heads=count, kv_heads=count, head_dim=width // max(count, 1), qkv_bias=True, out_bias=True)
-    layers = [one.but(layer=one.layer.but(mixer=mixer)) for one in former.layers]
-    return keys.attending(former.but(hidden=width, layers=tuple(layers)), width)
+    layers = [one.replace(layer=one.layer.replace(mixer=mixer)) for one in former.layers]
+    return keys.attending(former.replace(hidden=width, layers=tuple(layers)), width)
 
 
 def blueprint(s: Spec[Granite4Vision]) -> Block:
@@ -65,4 +65,4 @@ def blueprint(s: Spec[Granite4Vision]) -> Block:
         "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),
     }
     newline, tower = Tensor((s.hidden,), component="projector"), families.tower(s, "vision")
-    return joined(s, families.base(s), vision_tower=tower, image_newline=newline, **samplers)
+    return towers_in_model(s, families.base(s), vision_tower=tower, image_newline=newline, **samplers)

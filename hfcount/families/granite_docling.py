@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[GraniteDocling]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = GraniteDocling.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[GraniteDocling]) -> Block:

@@ -24,8 +24,8 @@ def spec(c: Config) -> Spec[GraniteSpeech]:
     towers = {"audio": families.part(c, "encoder_config"), "qformer": families.part(c, "projector_config")}
     queries = c.int("window_size") // c.int("downsample_rate")
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads).having(
-        GraniteSpeech.read(c, queries=keys.sized("n_q", queries))
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(
+        GraniteSpeech.read(c, queries=keys.dim("n_q", queries))
     )
 
 

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         said = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
         raise c.error(said, "vocab_size", "Correct one of them.", observed=int(words))
     heads, parts = keys.named(ForCTC="ctc"), {"encoder": encoder}
-    return keys.decoder_spec(c, [], tied=True, hidden=encoder.hidden, heads=heads, parts=parts).but(causal=False)
+    return keys.decoder_spec(c, [], tied=True, hidden=encoder.hidden, heads=heads, parts=parts).replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

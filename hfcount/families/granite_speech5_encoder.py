@@ -30,10 +30,10 @@ def spec(c: Config) -> Spec[GraniteSpeech5Encoder]:
         raise c.error(f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
     own = GraniteSpeech5Encoder.read(
-        c, max_position_embeddings=keys.sized("n_r", farthest), inner=d * c.int("conv_expansion_factor")
+        c, max_position_embeddings=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor")
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
 def blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:

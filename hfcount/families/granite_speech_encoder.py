@@ -29,11 +29,9 @@ def spec(c: Config) -> Spec[GraniteSpeechEncoder]:
         raise c.error(f"context_size {context:,} exceeds max_pos_emb {farthest:,}.", "context_size")
     width = c.int("dim_head", default=None)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
-    own = GraniteSpeechEncoder.read(
-        c, max_pos_emb=keys.sized("n_r", farthest), inner=d * c.int("conv_expansion_factor")
-    )
+    own = GraniteSpeechEncoder.read(c, max_pos_emb=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor"))
     layer = Layer(mixer=mixer, ffn=Dense(width=d * c.int("feedforward_mult"), bias=True))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c, "num_layers")), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c, "num_layers")), hidden=d).having(own)
 
 
 def blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:

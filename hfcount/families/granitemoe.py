@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     shared = c.int("shared_intermediate_size", default=0, minimum=0) if c.family == "granitemoeshared" else 0
     ffn = keys.moe(c, "intermediate_size")
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn.but(shared=shared or None)))
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn.replace(shared=shared or None)))
 
 
 def blueprint(s: Spec) -> Block:

@@ -12,7 +12,7 @@ MODEL_TYPES = ("granitemoe_swa",)  # transformers 5.23: modeling_granitemoe_swa.
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), sinks=True)
     shared = c.int("shared_intermediate_size", default=0, minimum=0)
-    layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").but(shared=shared or None))
+    layer = Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size").replace(shared=shared or None))
     return keys.decoder_spec(
         c, layer, windows=keys.sliding(c, lambda: keys.all_but_every_nth(c, 4, first=0), default=128)
     )

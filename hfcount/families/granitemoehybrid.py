@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
     shared = c.int("shared_intermediate_size")
     ffn: Dense | MoE = Dense(width=shared)
     if c.int("num_local_experts", minimum=0):
-        ffn = keys.moe(c, "intermediate_size").but(shared=shared)
-    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+        ffn = keys.moe(c, "intermediate_size").replace(shared=shared)
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(c)))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[Groupvit]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = Groupvit.read(c)
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=("Model",), out=out).but(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Groupvit]) -> Block:

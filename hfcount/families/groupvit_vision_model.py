@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[GroupvitVisionModel]:
         raise c.error(said, "assign_mlp_ratio", observed=str(ratios)[:60])
     wide, broad = (scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, one in enumerate(ratios))
     joined = tuple(
-        Group(tokens=keys.sized(f"g{number + 1}", tokens[number]), groups=keys.sized(f"o{number + 1}", groups[number]))
+        Group(tokens=keys.dim(f"g{number + 1}", tokens[number]), groups=keys.dim(f"o{number + 1}", groups[number]))
         for number in range(len(depths))
     )
     own = GroupvitVisionModel(assign_tokens=wide, assign_channels=broad, groups=joined)

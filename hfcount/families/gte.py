@@ -28,10 +28,10 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 def spec(c: Config) -> Spec:
     d, types = c.int("hidden_size"), c.int("type_vocab_size", default=0, minimum=0)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
-    return whole.but(causal=False)
+    return whole.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[HgnetV2]:
         raise c.error("the lists of the stages are of several lengths.", "stage_in_channels", "Correct one of them.")
     known = c.ints("hidden_sizes", least=1)
     # What a model around it takes for the widths; they need not be those of the stages.
-    features: list[int] = [keys.sized(f"f{number + 1}", width) for number, width in enumerate(known)]
+    features: list[int] = [keys.dim(f"f{number + 1}", width) for number, width in enumerate(known)]
     kinds = [
         HgnetV2Layer(
             inputs=before, narrow=narrow, kernel=side, convolutions=many, downsample=bool(coarser), light=bool(light)
@@ -58,12 +58,12 @@ def spec(c: Config) -> Spec[HgnetV2]:
         for before, narrow, side, many, coarser, light in zip(*sizes, *switches, strict=True)
     ]
     layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), own=kinds)
-    first = keys.sized("d0", c.int("embedding_size"))
+    first = keys.dim("d0", c.int("embedding_size"))
     announced = features[:count] if len(known) >= count else [one.layer.width for one in layers]
     own = HgnetV2.read(c, stem=(stem[0], stem[1], stem[2]))
-    d = keys.sized("d", known[-1])
+    d = keys.dim("d", known[-1])
     whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.but(features=(first, *announced)).having(own)
+    return whole.replace(features=(first, *announced)).having(own)
 
 
 def blueprint(s: Spec[HgnetV2]) -> Block:

@@ -49,7 +49,7 @@ class Hiera(Record):
 def spec(c: Config) -> Spec[Hiera]:
     first, count, factor = c.int("embed_dim"), len(c.ints("depths")), c.number("embed_dim_multiplier")
     widths = [
-        keys.worked(c, f"d{n + 1}", int(first * factor**n), "{embed_dim}" + n * " · {embed_dim_multiplier}")
+        keys.derived_dim(c, f"d{n + 1}", int(first * factor**n), "{embed_dim}" + n * " · {embed_dim_multiplier}")
         for n in range(min(count, 32))
     ]
     image, stride, query = (_sides(c, name) for name in ("image_size", "patch_stride", "query_stride"))
@@ -57,10 +57,10 @@ def spec(c: Config) -> Spec[Hiera]:
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = [HieraLayer(shown=number + 1 in seen) for number in range(count)]
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
-    layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, uneven="built", own=shown)
+    layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, indivisible="built", own=shown)
     places = [whole // step for whole, step in zip(image, stride, strict=False)]
     pools = c.int("num_query_pool", minimum=0, maximum=count)
-    channels = keys.sized("C", c.int("num_channels"))
+    channels = keys.dim("C", c.int("num_channels"))
     d, known, decoder = widths[-1], dict(_HEADS), None
     if c.given("decoder_hidden_size"):
         known["ForPreTraining"] = "pretraining"

@@ -20,7 +20,7 @@ class HiggsAudioV2(Sizes):
 def spec(c: Config) -> Spec[HiggsAudioV2]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     own = HiggsAudioV2.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model")).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model")).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[HiggsAudioV2]) -> Block:

@@ -24,13 +24,13 @@ class HrmText(Sizes):
 def spec(c: Config) -> Spec[HrmText]:
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, c.int("hidden_size"), heads, bias=c.bool("attention_bias", default=False))
-    mixer = mixer.but(head_dim=c.int("head_dim", default=128))
+    mixer = mixer.replace(head_dim=c.int("head_dim", default=128))
     count = c.int("num_layers_per_stack", default=None, maximum=MAX_LAYERS) or keys.layer_count(c)
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
     own = HrmText.read(c, H_cycles=slow, L_cycles=fast)
-    return keys.decoder_spec(c, keys.alike(layer, count), heads=("ForCausalLM", "Model")).having(own)
+    return keys.decoder_spec(c, keys.uniform(layer, count), heads=("ForCausalLM", "Model")).having(own)
 
 
 def blueprint(s: Spec[HrmText]) -> Block:

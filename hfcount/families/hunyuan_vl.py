@@ -26,11 +26,11 @@ def spec(c: Config) -> Spec:
     nested = c.sub("text_config")
     text = nested or c.as_part("text_config")  # early configs have its keys beside the others
     mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
-    towers = {"vision": families.part(c, "vision_config").but(out=text.int("hidden_size"))}
+    towers = {"vision": families.part(c, "vision_config").replace(out=text.int("hidden_size"))}
     heads, layer = ("ForConditionalGeneration", "Model"), Layer(mixer=mixer, ffn=keys.dense(text))
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers)
     tied = c.bool("tie_word_embeddings", default=True)
-    return whole.but(tied=tied or nested is None or nested.bool("tie_word_embeddings", default=True))
+    return whole.replace(tied=tied or nested is None or nested.bool("tie_word_embeddings", default=True))
 
 
 def blueprint(s: Spec) -> Block:
@@ -44,5 +44,5 @@ def blueprint(s: Spec) -> Block:
     if s.head != "base":
         return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
     # Norms get their early names back only beside a head.
-    later = families.tree(vision.but(adapted=False))
+    later = families.tree(vision.replace(adapted=False))
     return block(language_model=text, vision_tower=replace(later, component="vision", repeats=0))

@@ -33,13 +33,13 @@ def spec(c: Config) -> Spec[HunyuanVlVision]:
     return (
         keys.tower(
             c,
-            uneven="built",
+            indivisible="built",
             patches=patches,
             positions=side * side + 1,
             out=c.int("text_hidden_size"),
             further={"Transformer": "base"},
         )
-        .but(adapted=c.nested)
+        .replace(adapted=c.nested)
         .having(HunyuanVlVision.read(c, within=c.nested))
     )
 

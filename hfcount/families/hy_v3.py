@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
     def sparse() -> MoE:
         ffn = keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
         # A shared width of zero falls back to the dense one in the published implementation.
-        return ffn.but(bias=wide, shared=ffn.shared or c.int("intermediate_size"))
+        return ffn.replace(bias=wide, shared=ffn.shared or c.int("intermediate_size"))
 
     return keys.decoder_spec(c, keys.networks(c, places, sparse, mixer, bias=wide))
 

@@ -16,7 +16,7 @@ class HyperclovaxLayer(Record):
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     behind = c.bool("use_post_norm", default=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn, own=HyperclovaxLayer(use_post_norm=int(behind))))

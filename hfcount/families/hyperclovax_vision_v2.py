@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear
 
@@ -18,7 +18,7 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
@@ -26,7 +26,7 @@ def blueprint(s: Spec) -> Block:
     projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "vision_projector"
-    whole = joined(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
+    whole = towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
     return whole if s.head == "base" or s.tied else _saved(whole)
 
 

@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Idefics]:
         raise c.error(f"alpha_type is {kind!r}, and must be float or vector.", "alpha_type", observed=kind)
     if not between:
         raise c.error("cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
-    crossing = keys.sized("N_x", depth // between)
+    crossing = keys.dim("N_x", depth // between)
     own = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
     parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS
     return keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, parts=parts, uncounted=why).having(own)

@@ -17,12 +17,12 @@ class Idefics2(Sizes):
 
 def spec(c: Config) -> Spec[Idefics2]:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
-    sampler = families.part(c, "perceiver_config").but(hidden=text.hidden)  # which it is made as wide as
+    sampler = families.part(c, "perceiver_config").replace(hidden=text.hidden)  # which it is made as wide as
     parts = {"vision": vision, "perceiver": sampler}
     width = c.part("text_config").int("intermediate_size")
     heads = ("ForConditionalGeneration", "Model")
-    own = Idefics2.read(c, intermediate_size=keys.sized("d_ff", width))
-    return keys.around(c, text, parts, heads=heads).having(own)
+    own = Idefics2.read(c, intermediate_size=keys.dim("d_ff", width))
+    return keys.composite(c, text, parts, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Idefics2]) -> Block:

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec[Idefics2Perceiver]:
     d = c.int("hidden_size")
     heads, kv_heads = c.int("resampler_n_heads"), c.int("num_key_value_heads")
     mixer = GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int("resampler_head_dim"))
-    layers = keys.alike(Layer(mixer=mixer), c.int("resampler_depth", maximum=MAX_LAYERS))
+    layers = keys.uniform(Layer(mixer=mixer), c.int("resampler_depth", maximum=MAX_LAYERS))
     own = Idefics2Perceiver.read(c)
     return keys.encoding(c, layers, _HEADS, hidden=d).having(own)
 

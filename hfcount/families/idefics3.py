@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[Idefics3]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = Idefics3.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Idefics3]) -> Block:

@@ -20,7 +20,10 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         cross_attention=crossed,
     )
-    layers, why = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")), keys.ACROSS if crossed else ""
+    layers, why = (
+        keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")),
+        keys.ACROSS if crossed else "",
+    )
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=_HEADS, uncounted=why)
 
 

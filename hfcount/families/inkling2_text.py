@@ -20,9 +20,9 @@ def spec(c: Config) -> Spec[Inkling]:
     kernel, hidden = c.int("conv_kernel_size", "sconv_kernel_size"), c.int("hidden_size")
 
     def attention(prefix: str) -> GQA:
-        mixer = keys.prefixed_attention(c, prefix).but(qk_norm=False)
+        mixer = keys.prefixed_attention(c, prefix).replace(qk_norm=False)
         # Convolutions over keys and values, and over what attention and the network give.
-        return mixer.but(convolved=int(2 * mixer.kv_heads * mixer.head_dim + 2 * hidden) * (kernel - 1))
+        return mixer.replace(conv_cache=int(2 * mixer.kv_heads * mixer.head_dim + 2 * hidden) * (kernel - 1))
 
     ffn, count = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts",)), keys.layer_count(c)
     full = Layer(mixer=attention(""), ffn=ffn, own=Reach(extent=c.int("rel_extent"), full=True))
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[Inkling]:
     layers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, lambda: places)
     windows = keys.sliding(c, lambda: keys.other_than(c, places), key="sliding_window_size", kind="hybrid_sliding")
     own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layers, heads=heads, windows=windows).but(tied=False).having(own)
+    return keys.decoder_spec(c, layers, heads=heads, windows=windows).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Inkling]) -> Block:

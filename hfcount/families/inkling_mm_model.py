@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered, embedding, rms_norm
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.parts.release_names import INKLING
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
@@ -21,11 +21,11 @@ def spec(c: Config) -> Spec:
     text = families.part(c, "text_config")
     width = text.hidden  # the width of what both towers give, whatever their own configs say
     towers = {
-        "vision": families.part(c, "vision_config", "inkling_vision").but(out=width),
-        "audio": families.part(c, "audio_config", "inkling_audio").but(hidden=width),
+        "vision": families.part(c, "vision_config", "inkling_vision").replace(out=width),
+        "audio": families.part(c, "audio_config", "inkling_audio").replace(hidden=width),
     }
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
     if s.head == "base":
         table = altered(embedding(s.vocab, s.hidden), embed_norm=rms_norm(s.hidden))
         text = altered(body, embed=None, embed_norm=None, embed_tokens=table)
-        return beside(s, text, audio_tower=audio, vision_tower=vision)
+        return towers_beside_model(s, text, audio_tower=audio, vision_tower=vision)
     head = Linear(s.hidden, s.vocab, component="lm_head")
     text = Block({**body.children, "unembed": head})
     return block(model=block(llm=text, audio=audio, visual=vision))

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[Inkling]:
         mixer = keys.prefixed_attention(c, prefix)
         # Convolutions over keys and values, and over what attention and the network give.
         inputs = 2 * mixer.kv_heads * mixer.head_dim + 2 * c.int("hidden_size")
-        return mixer.but(convolved=int(inputs) * (kernel - 1))
+        return mixer.replace(conv_cache=int(inputs) * (kernel - 1))
 
     full = Layer(mixer=attention(""), own=Reach(extent=c.int("rel_extent"), full=True))
     local = Layer(mixer=attention("swa_"), own=Reach(extent=c.int("sliding_window_size"), full=False))
@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec[Inkling]:
     own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
     layers = keys.networks(c, keys.dense_and_sparse(c, "dense_mlp_idx", default=0), experts, width=wide)
     windows = keys.sliding(c, lambda: keys.other_than(c, full_ones()), key="sliding_window_size", kind="hybrid_sliding")
-    whole = keys.decoder_spec(c, keys.crossed(mixers, layers), heads=heads, windows=windows)
-    return whole.but(tied=False).having(own)  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.combined(mixers, layers), heads=heads, windows=windows)
+    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec[Inkling]) -> Block:

@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[InklingVision]:
     steps = list[Step]()
     for place, (before, after) in enumerate(pairwise(scales(c))):
         joined = after.frames // before.frames * (after.side // before.side) ** 2
-        cells = keys.worked(c, f"j{place + 1}", joined, "{patch_size}, by its factors")
+        cells = keys.derived_dim(c, f"j{place + 1}", joined, "{patch_size}, by its factors")
         inputs, outputs = channels(c, before, place), channels(c, after, place + 1)
         steps.append(Step(joined=cells, inputs=inputs, outputs=outputs))
     return keys.encoding(c, (), hidden=c.int("text_hidden_size")).having(InklingVision(steps=tuple(steps)))

@@ -10,7 +10,7 @@ MODEL_TYPES = ("internlm2",)  # modeling_internlm2.py of internlm/internlm2-7b
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("bias", default=True), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("bias", default=True), indivisible="refused")
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=heads)
 

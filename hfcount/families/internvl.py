@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[Internvl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads).having(Internvl.read(c, downsample_ratio=merged))
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(Internvl.read(c, downsample_ratio=merged))
 
 
 def blueprint(s: Spec[Internvl]) -> Block:

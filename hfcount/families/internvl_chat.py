@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec[InternvlChat]:
     text = families.part(c, "llm_config")
     towers = {"vision": families.part(c, "vision_config", always="intern_vit_6b")}
     merge = round(1 / c.share("downsample_ratio", default=0.5))
-    own = InternvlChat.read(c, merge=keys.worked(c, "m", merge, "1 / {downsample_ratio}, rounded"))
-    return keys.around(c, text, towers, key="llm_config", heads=("Model",)).having(own)
+    own = InternvlChat.read(c, merge=keys.derived_dim(c, "m", merge, "1 / {downsample_ratio}, rounded"))
+    return keys.composite(c, text, towers, key="llm_config", heads=("Model",)).having(own)
 
 
 def blueprint(s: Spec[InternvlChat]) -> Block:

@@ -10,5 +10,5 @@ MODEL_TYPES = ("iquestcoder",)  # transformers 5.23: configuration_iquestcoder.p
 
 def spec(c: Config) -> Spec:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
-    mixer = keys.attention(c, bias=bias, head_dim=width, uneven="refused")
+    mixer = keys.attention(c, bias=bias, head_dim=width, indivisible="refused")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))

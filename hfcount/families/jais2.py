@@ -11,7 +11,7 @@ MODEL_TYPES = ("jais2",)  # transformers 5.23: modeling_jais2.py
 
 def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=True)
-    mixer = keys.attention(c, bias=bias, uneven="refused")
+    mixer = keys.attention(c, bias=bias, indivisible="refused")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=True))))
 
 

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
         (routed, lambda: Layer(ffn=keys.moe(c, "intermediate_size"))),
         (every.difference(routed), lambda: Layer(ffn=keys.dense(c))),
     )
-    layers = keys.crossed(keys.mixed(c, keys.attention(c), ssm, [], attending), networks)
+    layers = keys.combined(keys.mixed(c, keys.attention(c), ssm, [], attending), networks)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model", "ForSequenceClassification"))
 
 

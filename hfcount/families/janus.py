@@ -4,7 +4,7 @@ from hfcount import families, keys
 from hfcount.families.janus_vision_model import JanusVisionModel
 from hfcount.families.janus_vqgan import JanusVqgan
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -15,7 +15,7 @@ MODEL_TYPES = ("janus",)  # transformers 5.23: modeling_janus.py
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "janus_vision_model")}
     towers["vq"] = families.part(c, "vq_config", "janus_vqgan")
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def _aligner(inputs: int, width: int, depth: int) -> Block:
@@ -39,4 +39,4 @@ def blueprint(s: Spec) -> Block:
         "generation_aligner": _aligner(codes.hidden, width, of.num_hidden_layers),
         "generation_head": head,
     }
-    return joined(s, families.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

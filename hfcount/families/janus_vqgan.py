@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[JanusVqgan]:
     base, factors = c.int("base_channels"), c.ints("channel_multiplier")
     if not factors:
         raise c.error("channel_multiplier names no stage.", "channel_multiplier", "Name the width of each.")
-    own = JanusVqgan.read(c, widths=tuple(keys.sized(f"C{n}", base * factor) for n, factor in enumerate(factors, 1)))
+    own = JanusVqgan.read(c, widths=tuple(keys.dim(f"C{n}", base * factor) for n, factor in enumerate(factors, 1)))
     heads = keys.named(JanusVQVAE="base")
     return keys.encoding(c, (), heads, hidden=c.int("embed_dim"), out=c.int("projection_dim")).having(own)
 

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Jev]:
     text = families.part(inner if inner and inner.sub("text_config") else c, "text_config")
     own = Jev.read(c)
     heads = keys.named(ForDecision="reward")
-    return keys.around(c, text, {}, heads=heads, causal=False).but(tied=False).having(own)
+    return keys.composite(c, text, {}, heads=heads, causal=False).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Jev]) -> Block:

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[JinaBert]:
     own, types = JinaBert.read(c), c.int("type_vocab_size", default=2)
     rows = None if alibi else c.int("max_position_embeddings")
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[JinaBert]) -> Block:

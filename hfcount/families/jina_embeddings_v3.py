@@ -25,9 +25,9 @@ _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
 def spec(c: Config) -> Spec:
     d, types = c.int("hidden_size"), c.int("type_vocab_size")
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types).but(causal=False)
+    return keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types).replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -30,8 +30,8 @@ def spec(c: Config) -> Spec[KimiK25]:
     text = families.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
     vision, seen = families.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
     width = c.int("projection_hidden_size", default=None) or seen.int("mm_hidden_size", default=vision.hidden)
-    whole = keys.around(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
-    return whole.having(KimiK25.read(c, projection_hidden_size=keys.sized("d_p", width)))
+    whole = keys.composite(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return whole.having(KimiK25.read(c, projection_hidden_size=keys.dim("d_p", width)))
 
 
 def blueprint(s: Spec[KimiK25]) -> Block:

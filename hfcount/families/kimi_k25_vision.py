@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec[KimiK25Vision]:
     merge = c.ints("merge_kernel_size", default=(2, 2), least=1)
     own = KimiK25Vision.read(
         c,
-        pos_emb_height=keys.sized("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
-        pos_emb_width=keys.sized("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
+        pos_emb_height=keys.dim("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
+        pos_emb_width=keys.dim("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
         merged=merge[0] * merge[1] if len(merge) == 2 else merge[0] * merge[0],
     )
     return keys.tower(
@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[KimiK25Vision]:
         ffn=Dense(width=c.int("intermediate_size", "vt_intermediate_size"), bias=True),
         heads=("num_attention_heads", "vt_num_attention_heads"),
         depth=("num_hidden_layers", "vt_num_hidden_layers"),
-        uneven="built",
+        indivisible="built",
         patches=Patches(side=c.int("patch_size"), channels=3),
     ).having(own)
 

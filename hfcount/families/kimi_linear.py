@@ -30,8 +30,8 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
     networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace", default=1), experts)
-    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.but(tied=False)  # the head is its own, whatever the config says
+    whole = keys.decoder_spec(c, keys.combined(mixers, networks), heads=("ForCausalLM", "Model"))
+    return whole.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def _listed(c: Config, part: Config) -> list[str]:

@@ -14,7 +14,7 @@ MODEL_TYPES = ("kimi_vl",)  # modeling_kimi_vl.py of moonshotai/Kimi-VL-A3B-Inst
 def spec(c: Config) -> Spec:
     text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).but(tied=tied)
+    return keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Kosmos2]:
     own = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
     sizes = Kosmos2.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).but(tied=own or text.tied).having(sizes)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=own or text.tied).having(sizes)
 
 
 def blueprint(s: Spec[Kosmos2]) -> Block:
@@ -35,7 +35,7 @@ def blueprint(s: Spec[Kosmos2]) -> Block:
         x_attn=square_attention(d, out="out_proj"),
     )
     return block(
-        text_model=rebased(families.tree(s.parts["text"].but(head=head, tied=s.tied)), "text_model"),
+        text_model=rebased(families.tree(s.parts["text"].replace(head=head, tied=s.tied)), "text_model"),
         vision_model=families.tower(s, "vision"),
         image_to_text_projection=projection,
     )

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     crossed = first and c.bool("add_cross_attention", default=False)
     mixer = keys.multi_head(c, d, c.int("attention_heads", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"), bias=True), cross_attention=crossed)
-    layers = keys.alike(layer, keys.layer_count(c, "layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "layers", "num_hidden_layers"))
     why = keys.ACROSS if crossed else ""
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Laguna]:
     listed = c.given("num_attention_heads_per_layer")
     mixers = keys.own_heads(c, keys.attention(c, bias=bias, qk_norm=True, head_dim=width, sharing=not listed))
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
-    layers = keys.crossed(networks, mixers)
+    layers = keys.combined(networks, mixers)
     own = Laguna.read(c, gate_per_head=keys.gate_per_head(c))
     return keys.decoder_spec(c, layers, windows=keys.sliding(c, default=512)).having(own)
 

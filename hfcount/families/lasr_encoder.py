@@ -26,11 +26,11 @@ class LasrEncoder(Sizes):
 
 def spec(c: Config) -> Spec[LasrEncoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
-    alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
-    mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
+    alone = keys.multi_head(c, d, heads, bias=bias, indivisible="run", own_width=True)
+    mixer = alone.replace(kv_heads=c.int("num_key_value_heads", default=heads))
     own = LasrEncoder.read(c)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
 def blueprint(s: Spec[LasrEncoder]) -> Block:

@@ -19,8 +19,8 @@ class Layoutlm(Sizes):
 
 
 def spec(c: Config) -> Spec[Layoutlm]:
-    rows = keys.sized("n_2", c.int("max_2d_position_embeddings", default=1024))
-    return keys.encoder(c, heads=_HEADS).but(causal=False).having(Layoutlm.read(c, max_2d_position_embeddings=rows))
+    rows = keys.dim("n_2", c.int("max_2d_position_embeddings", default=1024))
+    return keys.encoder(c, heads=_HEADS).replace(causal=False).having(Layoutlm.read(c, max_2d_position_embeddings=rows))
 
 
 def blueprint(s: Spec[Layoutlm]) -> Block:

@@ -53,7 +53,7 @@ class Layoutlmv2(Sizes):
 
 def spec(c: Config) -> Spec[Layoutlmv2]:
     own = Layoutlmv2.read(c)
-    return keys.encoder(c, heads=_HEADS, decoding=False).but(tied=False).having(own)
+    return keys.encoder(c, heads=_HEADS, decoding=False).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Layoutlmv2]) -> Block:

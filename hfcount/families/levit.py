@@ -57,7 +57,7 @@ def spec(c: Config) -> Spec[Levit]:
         layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=LevitLayer(side=side, following=following))
         layers.append(Layers(indices=Indices.below(depth), layer=layer))
         side = (side - 1) // 2 + 1
-    sizes, d = Levit.read(c), keys.sized("d", c.ints("hidden_sizes", least=1)[-1])
+    sizes, d = Levit.read(c), keys.dim("d", c.ints("hidden_sizes", least=1)[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 

@@ -33,10 +33,10 @@ def spec(c: Config) -> Spec[Lfm2]:
         places = keys.dense_and_sparse(c, "num_dense_layers", listed=None)
         networks = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"))
     else:
-        networks = keys.alike(Layer(ffn=keys.adjusted(c)), count)
+        networks = keys.uniform(Layer(ffn=keys.adjusted(c)), count)
     own = Lfm2.read(c, use_expert_bias=int(routed and c.bool("use_expert_bias", default=True)))
-    whole = keys.decoder_spec(c, keys.crossed(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
-    return whole.but(tied=c.bool("tie_embedding", default=whole.tied)).having(own)
+    whole = keys.decoder_spec(c, keys.combined(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
+    return whole.replace(tied=c.bool("tie_embedding", default=whole.tied)).having(own)
 
 
 def blueprint(s: Spec[Lfm2]) -> Block:

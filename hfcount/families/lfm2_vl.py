@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.parts.conversions import CLIP
 from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Lfm2Vl]:
     own = Lfm2Vl.read(c)
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Lfm2Vl]) -> Block:
@@ -44,4 +44,4 @@ def blueprint(s: Spec[Lfm2Vl]) -> Block:
         linear_2=Linear(wide, s.hidden, bias),
     )
     tower = families.tower(s, "vision")
-    return joined(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)
+    return towers_in_model(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

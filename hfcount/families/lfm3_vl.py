@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec[Lfm3Vl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = Lfm3Vl.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Lfm3Vl]) -> Block:
@@ -33,4 +33,4 @@ def blueprint(s: Spec[Lfm3Vl]) -> Block:
         linear_2=Linear(wide, s.hidden, bias),
     )
     tower = families.tower(s, "vision")
-    return joined(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)
+    return towers_in_model(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

@@ -13,9 +13,9 @@ SPELLINGS = {"patchifier": "patch_embed", "q_layernorm": "q_norm", "k_layernorm"
 
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads", maximum=MAX_LAYERS), bias=False, uneven="built")
-    full = Layer(mixer=mixer.but(kv_heads=c.int("num_key_value_heads"), qk_norm=True), ffn=keys.dense(c))
-    near = full.but(mixer=ShortConv(kernel=c.int("conv_kernel_size")))
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads", maximum=MAX_LAYERS), bias=False, indivisible="built")
+    full = Layer(mixer=mixer.replace(kv_heads=c.int("num_key_value_heads"), qk_norm=True), ffn=keys.dense(c))
+    near = full.replace(mixer=ShortConv(kernel=c.int("conv_kernel_size")))
     if given := c.strs("layer_types"):
         layers = keys.by_kind(c, {"full_attention": full, "conv": near}, given, otherwise="full_attention")
     else:

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[Lightglue]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=d // heads)
     keypoints = families.part(c, "keypoint_detector_config")
     given = c.part("keypoint_detector_config").int("descriptor_decoder_dim", default=256)
-    layers = keys.alike(Layer(mixer=mixer), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer), keys.layer_count(c))
     whole = keys.decoder_spec(
         c,
         layers,
@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Lightglue]:
         heads=_HEADS,
         parts={"keypoints": keypoints},
     )
-    return whole.but(causal=False).having(Lightglue.read(c, given=keys.sized("d_g", given)))
+    return whole.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
 
 
 def blueprint(s: Spec[Lightglue]) -> Block:

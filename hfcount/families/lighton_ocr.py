@@ -18,7 +18,7 @@ class LightonOcr(Sizes):
 def spec(c: Config) -> Spec[LightonOcr]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = LightonOcr.read(c)
-    return keys.around(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
 
 
 def blueprint(s: Spec[LightonOcr]) -> Block:

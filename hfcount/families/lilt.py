@@ -21,7 +21,7 @@ class Lilt(Sizes):
 
 def spec(c: Config) -> Spec[Lilt]:
     own = Lilt.read(c)
-    return keys.encoder(c, heads=_HEADS).but(causal=False, uncounted="", tied=False).having(own)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(own)
 
 
 def blueprint(s: Spec[Lilt]) -> Block:

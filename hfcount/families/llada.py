@@ -43,11 +43,11 @@ def spec(c: Config) -> Spec:
         out_bias=bias,
     )
     wide = c.int("mlp_hidden_size", default=None) or c.int("mlp_ratio", default=4) * d
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=wide, bias=bias)), c.int("n_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=wide, bias=bias)), c.int("n_layers", maximum=MAX_LAYERS))
     rows = c.int("embedding_size", default=None) or c.int("vocab_size")
     known, tied = keys.named(ModelLM="causal_lm"), c.bool("weight_tying", default=True)
     whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known)
-    return whole.but(tied=tied, causal=False)
+    return whole.replace(tied=tied, causal=False)
 
 
 def blueprint(s: Spec) -> Block:

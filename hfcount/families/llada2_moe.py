@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[BailingMoe]:
 
     def experts() -> MoE:
         routed = keys.moe(c, "moe_intermediate_size", experts=("num_experts",))
-        return routed.but(shared=routed.width * c.int("num_shared_experts", default=0, minimum=0) or None)
+        return routed.replace(shared=routed.width * c.int("num_shared_experts", default=0, minimum=0) or None)
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer)

@@ -18,12 +18,12 @@ MODEL_TYPES = (
 )
 IGNORED = ("max_sequence_length",)
 
-_UNEVEN: dict[str, keys.Uneven] = {"granite": "run"}  # LlamaConfig checks what GraniteConfig does not
+_UNEVEN: dict[str, keys.Indivisible] = {"granite": "run"}  # LlamaConfig checks what GraniteConfig does not
 
 
 def spec(c: Config) -> Spec:
-    bias, uneven = c.bool("attention_bias", default=False), _UNEVEN.get(c.family, "refused")
-    mixer = keys.attention(c, bias=bias, uneven=uneven)
+    bias, indivisible = c.bool("attention_bias", default=False), _UNEVEN.get(c.family, "refused")
+    mixer = keys.attention(c, bias=bias, indivisible=indivisible)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))))
 
 

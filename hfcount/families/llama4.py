@@ -14,9 +14,9 @@ MODEL_TYPES = ("llama4",)  # transformers 5.23: modeling_llama4.py
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
     # The nested language model has its own head, so the outer tie_word_embeddings does not apply to it.
-    return whole.but(tied=text.tied)
+    return whole.replace(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:

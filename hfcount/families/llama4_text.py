@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec:
 
     def experts() -> MoE:
         ffn = keys.moe(c, "intermediate_size")
-        return ffn.but(shared=ffn.width)
+        return ffn.replace(shared=ffn.width)
 
     def chunked() -> Indices:
         """The layers with rotary positions: those that no_rope_layers marks with a 1."""

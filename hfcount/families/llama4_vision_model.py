@@ -21,7 +21,7 @@ class Llama4VisionModel(Sizes):
 def spec(c: Config) -> Spec[Llama4VisionModel]:
     rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
     own = Llama4VisionModel.read(c)
-    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, uneven="run").having(own)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, indivisible="run").having(own)
 
 
 def blueprint(s: Spec[Llama4VisionModel]) -> Block:

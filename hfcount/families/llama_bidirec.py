@@ -10,6 +10,6 @@ CLASSES = ("LlamaBidirectionalModel",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    return keys.decoder_spec(c, layer, heads=("Model", "ForSequenceClassification")).but(causal=False)
+    return keys.decoder_spec(c, layer, heads=("Model", "ForSequenceClassification")).replace(causal=False)

@@ -32,12 +32,12 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     vocab = c.int("vocab_size")
     sizes = LlamaEagle3.read(
         c,
-        seen=keys.sized("n_s", seen),
-        target_hidden_size=keys.sized("d_t", c.int("target_hidden_size", default=None) or c.int("hidden_size")),
-        draft_vocab_size=keys.sized("|V_d|", c.int("draft_vocab_size", default=None) or vocab),
+        seen=keys.dim("n_s", seen),
+        target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or c.int("hidden_size")),
+        draft_vocab_size=keys.dim("|V_d|", c.int("draft_vocab_size", default=None) or vocab),
     )
     heads = keys.named(("ForCausalLM",), ForCausalLMEagle3="causal_lm")
-    return keys.decoder_spec(c, layer, vocab=vocab, heads=heads).but(tied=False).having(sizes)
+    return keys.decoder_spec(c, layer, vocab=vocab, heads=heads).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:

@@ -26,10 +26,10 @@ def spec(c: Config) -> Spec[Llava]:
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
     own = Llava.read(c)
-    whole = keys.around(c, text, towers, heads=heads).having(own)
+    whole = keys.composite(c, text, towers, heads=heads).having(own)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
         return whole
-    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config")))
+    return whole.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec[Llava]) -> Block:

@@ -6,7 +6,7 @@ from hfcount import families, keys
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import sensed
+from hfcount.parts.composite import as_tower
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -64,15 +64,15 @@ def spec(c: Config) -> Spec[LlavaQwen]:
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
     d, tower, of = s.hidden, s.parts["vision"], s.own
-    text = families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
+    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
     body, first = text.children["model"], Linear(tower.hidden, d, True)
     assert isinstance(body, Block)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
     own: dict[str, Node] = {
-        "vision_tower": block(vision_tower=block(vision_model=sensed(families.tree(tower), "vision"))),
-        "mm_projector": sensed(first if of.single else chain, "projector"),
+        "vision_tower": block(vision_tower=block(vision_model=as_tower(families.tree(tower), "vision"))),
+        "mm_projector": as_tower(first if of.single else chain, "projector"),
     }
     if of.unpad:  # marks the end of a row of patches
         own["image_newline"] = Tensor((d,), component="projector")

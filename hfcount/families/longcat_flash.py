@@ -27,8 +27,8 @@ def spec(c: Config) -> Spec[LongcatFlash]:
     zero = 0 if c.is_null("zero_expert_num") else c.int("zero_expert_num", default=0, minimum=0)
     m = keys.moe(c, "expert_ffn_hidden_size", experts=("n_routed_experts",), active=("moe_topk", "num_experts_per_tok"))
     width = c.int("ffn_hidden_size", "intermediate_size")
-    own = LongcatFlash.read(c, zero_expert_num=keys.sized("n_0", zero), ffn_hidden_size=keys.sized("d_w", width))
-    layers = keys.alike(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
+    own = LongcatFlash.read(c, zero_expert_num=keys.dim("n_0", zero), ffn_hidden_size=keys.dim("d_w", width))
+    layers = keys.uniform(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
     count, one = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
     # No published config has the key, and the checkpoints have the layer.
     parts = keys.drafts(c, count, one, default=1, announced=c.given(count))
@@ -55,7 +55,7 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
     def layer(one: Layer) -> Block:
         m, scored = one.moe, one.moe.experts + of.zero_expert_num
         scores = Linear(d, scored, of.router_bias)
-        router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.but(experts=scored)))
+        router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.replace(experts=scored)))
         return block(
             input_layernorm=twice,
             post_attention_layernorm=twice,

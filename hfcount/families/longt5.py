@@ -26,7 +26,7 @@ class LongT5(Sizes):
 def spec(c: Config) -> Spec[LongT5]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
-    buckets, ffn = keys.sized("b", c.int("relative_attention_num_buckets")), Dense(width=c.int("d_ff"))
+    buckets, ffn = keys.dim("b", c.int("relative_attention_num_buckets")), Dense(width=c.int("d_ff"))
     kind = c.str("encoder_attention_type", default="local")
     if kind not in _KINDS:
         raise c.error(f"encoder_attention_type must be one of {', '.join(_KINDS)}.", "encoder_attention_type")
@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[LongT5]:
         crossed=alone and c.bool("is_decoder", default=False),
     )
     # The reference ties embedding and head whatever the config says.
-    return whole.but(tied=True, causal=not alone, uncounted="" if alone else keys.ACROSS).having(own)
+    return whole.replace(tied=True, causal=not alone, uncounted="" if alone else keys.ACROSS).having(own)
 
 
 def blueprint(s: Spec[LongT5]) -> Block:

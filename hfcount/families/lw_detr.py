@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[LwDetr]:
         raise c.error(said, "projector_scale_factors", "Correct it.")
     if scales and not backbone.sizes(LwDetrVit).outputs:
         raise c.error("the backbone gives no features for the projector.", "backbone_config", "Name its out_indices.")
-    levels = keys.sized("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
+    levels = keys.dim("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
     whole = grouped_queries(c, backbone, _HEADS)
     halves = tuple(int(2 * scale) for scale in scales)
     return whole.having(LwDetr(queries=whole.own, num_feature_levels=levels, halves=halves))

@@ -30,13 +30,13 @@ def spec(c: Config) -> Spec[LwDetrVit]:
         )
         raise c.error(said, "num_windows", "Correct one of them.", observed=int(windows))
     bias = c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="run", own_width=True)
     one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     learned = c.bool("use_absolute_position_embeddings", default=True)
     rows = keys.squares(c, "pretrain_image_size") + 1 if learned else None
     depth = keys.layer_count(c)
-    own = LwDetrVit.read(c, outputs=keys.sized("n_o", len(keys.features(c, depth))))
-    layers = keys.alike(one, depth)
+    own = LwDetrVit.read(c, outputs=keys.dim("n_o", len(keys.features(c, depth))))
+    layers = keys.uniform(one, depth)
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 
 

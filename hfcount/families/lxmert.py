@@ -37,9 +37,9 @@ def spec(c: Config) -> Spec[Lxmert]:
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     types, own = c.int("type_vocab_size"), Lxmert.read(c)
-    layers = keys.alike(layer, keys.layer_count(c, "l_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "l_layers"))
     whole = keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Lxmert]) -> Block:

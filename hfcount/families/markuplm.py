@@ -25,7 +25,7 @@ class Markuplm(Sizes):
 
 def spec(c: Config) -> Spec[Markuplm]:
     own = Markuplm.read(c)
-    return keys.encoder(c, heads=_HEADS).but(causal=False, tied=False).having(own)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, tied=False).having(own)
 
 
 def blueprint(s: Spec[Markuplm]) -> Block:

@@ -29,7 +29,7 @@ class Mask2Former(Record):
 def spec(c: Config) -> Spec[Mask2Former]:
     backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
-    mask = keys.sized("d_m", c.int("mask_feature_size"))
+    mask = keys.dim("d_m", c.int("mask_feature_size"))
     projected = c.bool("enforce_input_projection", default=False)
     whole = masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides")
     return whole.having(Mask2Former(masks=whole.own, mask_feature_size=mask, projected=projected))

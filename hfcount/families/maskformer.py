@@ -34,10 +34,10 @@ def spec(c: Config) -> Spec[MaskFormer]:
     widths = channels(list(range(1, len(backbone.layers) + 1)) if kind == "swin" else chosen(inner), backbone)
     d, many = queries.int("d_model"), queries.int("decoder_attention_heads")
     layer = Layer(mixer=keys.multi_head(queries, d, many), ffn=Dense(width=queries.int("decoder_ffn_dim"), bias=True))
-    own = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.sized("n_q", queries.int("num_queries")))
-    layers = keys.alike(layer, queries.int("decoder_layers", maximum=MAX_LAYERS))
+    own = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.dim("n_q", queries.int("num_queries")))
+    layers = keys.uniform(layer, queries.int("decoder_layers", maximum=MAX_LAYERS))
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
+    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
 
 
 def blueprint(s: Spec[MaskFormer]) -> Block:

@@ -27,11 +27,11 @@ class MgpStr(Sizes):
 
 def spec(c: Config) -> Spec[MgpStr]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     tokens = 2 if c.bool("distilled", default=False) else 1
     own = MgpStr.read(c)
-    layers, rows = keys.alike(layer, keys.layer_count(c)), keys.rectangle(c) + tokens
+    layers, rows = keys.uniform(layer, keys.layer_count(c)), keys.rectangle(c) + tokens
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 
 

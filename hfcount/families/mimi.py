@@ -54,12 +54,12 @@ def spec(c: Config) -> Spec[Mimi]:
     own = Mimi(
         coder=coder,
         stride=_stride(c, coder),
-        upsample_groups=keys.sized("g", c.int("upsample_groups")),
-        semantic=keys.sized("n_s", few),
+        upsample_groups=keys.dim("g", c.int("upsample_groups")),
+        semantic=keys.dim("n_s", few),
         acoustic=codebooks - few,
-        codebook_size=keys.sized("|V|", words),
-        codebook_dim=keys.sized("d_q", c.int("codebook_dim", default=d)),
-        inner=keys.sized("d_i", c.int("vector_quantization_hidden_dimension")),
+        codebook_size=keys.dim("|V|", words),
+        codebook_dim=keys.dim("d_q", c.int("codebook_dim", default=d)),
+        inner=keys.dim("d_i", c.int("vector_quantization_hidden_dimension")),
         encodes=not c.family.endswith("decoder") and not _dropped(c, "encoder"),
         decodes=not c.family.endswith("encoder") and not _dropped(c, "decoder"),
         quantizes=c.family == "mimi",
@@ -67,7 +67,7 @@ def spec(c: Config) -> Spec[Mimi]:
     keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(own)
 
 
 def _dropped(c: Config, half: str) -> bool:
@@ -82,7 +82,9 @@ def _stride(c: Config, coder: Seanet) -> int | None:
     given = c.number("_frame_rate", "frame_rate", default=None)
     wanted = int(rate) / (2 * int(hop)) if given is None else given
     key = "_frame_rate" if c.given("_frame_rate") else "frame_rate"
-    return None if frames == wanted else keys.worked(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
+    return (
+        None if frames == wanted else keys.derived_dim(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
+    )
 
 
 def blueprint(s: Spec[Mimi]) -> Block:

@@ -18,8 +18,8 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     width, value = None if c.is_null("head_dim") else 192, c.int("v_head_dim")
     sinks = c.bool("add_full_attention_sink_bias", default=False)
-    full = keys.attention(c, qkv_bias=bias, head_dim=width).but(sinks=sinks, value_dim=value)
-    sliding = full.but(
+    full = keys.attention(c, qkv_bias=bias, head_dim=width).replace(sinks=sinks, value_dim=value)
+    sliding = full.replace(
         heads=c.int("swa_num_attention_heads", default=full.heads),
         kv_heads=c.int("swa_num_key_value_heads", default=2 * full.kv_heads),
         head_dim=c.int("swa_head_dim", default=full.head_dim),
@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec:
 
     routed = [] if c.strs("mlp_layer_types") else c.ints("moe_layer_freq")
     few, many = keys.listing(c, "moe_layer_freq", routed, 0, 1) if routed else keys.dense_and_sparse(c, default=1)
-    layers = keys.crossed(keys.networks(c, (few, many), experts), keys.by_place(c, _full(c), full, sliding))
+    layers = keys.combined(keys.networks(c, (few, many), experts), keys.by_place(c, _full(c), full, sliding))
     # Of the two names, one counts the tokens before the present one.
     before = keys.extent(c, "sliding_window_size")
     size = before + 1 if before else keys.extent(c, "sliding_window", default=129)

@@ -14,7 +14,7 @@ IGNORED = ("dim_model_base", "mup_denominator", "scale_emb")
 def spec(c: Config) -> Spec:
     if c.int("num_experts", default=0, minimum=0):
         raise UnknownArchitecture(f"{c.where}: num_experts is given, and no family describes MiniCPM's experts.")
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, heads=heads)
 

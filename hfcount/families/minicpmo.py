@@ -6,7 +6,7 @@ from hfcount.families.minicpmv import MiniCPMV
 from hfcount.families.minicpmv import blueprint as minicpmv
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import sensed, two_layers
+from hfcount.parts.composite import as_tower, two_layers
 from hfcount.spec import Spec, flag
 from hfcount.text import printable
 from hfcount.tree.nodes import Block, Node
@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec[MiniCPMO]:
     seen = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
     vision, audio = families.read(seen, "idefics2_vision"), families.part(c, "audio_config", "whisper_encoder")
     if c.bool("drop_vision_last_layer", default=True):
-        vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(0, vision.depth - 1)))
+        vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     own = MiniCPMO.read(c, places=False)
     parts = {"vision": vision, "audio": audio, "tts": families.part(c, "tts_config", speech), "text": text}
     heads = keys.named(MiniCPMO="causal_lm")
@@ -67,5 +67,5 @@ def blueprint(s: Spec[MiniCPMO]) -> Block:
         "apm": families.tower(s, "audio"),
         "audio_projection_layer": two_layers(heard.layers[0].layer.dense.width // 4, s.hidden),
     }
-    speech: dict[str, Node] = {"tts": sensed(families.tree(s.parts["tts"]), "audio")}
+    speech: dict[str, Node] = {"tts": as_tower(families.tree(s.parts["tts"]), "audio")}
     return altered(minicpmv(s), **without, **(audio if s.own.init_audio else {}), **(speech if s.own.init_tts else {}))

@@ -40,12 +40,12 @@ def spec(c: Config) -> Spec[MiniCPMV]:
     known = "minicpmv_vision" if version == "2.0" else "idefics2_vision"
     vision = families.read(c.as_part(), known) if version == "2.0" else families.part(c, "vision_config", known)
     if c.bool("drop_vision_last_layer", default=version == "2.0"):
-        vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(0, vision.depth - 1)))
+        vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     own = MiniCPMV.read(c, places=version == "2.0")
     heads = keys.named(MiniCPMV="causal_lm", MiniCPMV4_5="causal_lm")
     tied = c.bool("tie_word_embeddings", default=version == "2.0")
     parts = {"vision": vision, "text": text}
-    return keys.decoder_spec(c, text.layers, heads=heads, parts=parts).but(tied=tied).having(own)
+    return keys.decoder_spec(c, text.layers, heads=heads, parts=parts).replace(tied=tied).having(own)
 
 
 def _version(c: Config) -> str:
@@ -71,5 +71,5 @@ def blueprint(s: Spec[MiniCPMV]) -> Block:
         ln_kv=layer_norm(d),
         ln_post=layer_norm(d),
     )
-    text = families.tree(s.parts["text"].but(head="causal_lm", tied=s.tied))
+    text = families.tree(s.parts["text"].replace(head="causal_lm", tied=s.tied))
     return block(llm=rebased(text, "llm"), vpm=families.tower(s, "vision"), resampler=resampler)

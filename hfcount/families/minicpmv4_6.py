@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec, count
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, block
@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[Minicpmv46]:
     tied = c.bool("tie_word_embeddings", default=c.family == "minicpm_ocr")
     own = Minicpmv46.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Minicpmv46]) -> Block:
@@ -42,4 +42,4 @@ def blueprint(s: Spec[Minicpmv46]) -> Block:
 
     few, last = Repeat(Indices.below(before), merged(seen)), Repeat(Indices.of((before,)), merged(s.hidden))
     merger = block(mlp=(few, last) if before else (last,))
-    return joined(s, families.base(s), vision_tower=families.tower(s, "vision"), merger=merger)
+    return towers_in_model(s, families.base(s), vision_tower=families.tower(s, "vision"), merger=merger)

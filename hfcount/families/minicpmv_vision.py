@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
         raise c.error("vision_encoder names a tower that is not described.", "vision_encoder", observed=named)
     layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=72), ffn=Dense(width=4304, bias=True))
     seen = Patches(side=14, channels=3)
-    return keys.encoding(c, keys.alike(layer, 27), hidden=1152, patches=seen, positions=27 * 27)
+    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=seen, positions=27 * 27)
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[Minimax]:
     alternate = Indices.span(0, keys.layer_count(c), 2)
     mixers = keys.mixed(c, full, linear, keys.kinds(c), alternate, "full_attention")
     ffn = keys.moe(c, "intermediate_size")
-    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(c)))
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(c)))
     return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c)).having(Minimax.read(c, block_size=size))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import altered
-from hfcount.parts.composite import beside, llava
+from hfcount.parts.composite import llava, towers_beside_model
 from hfcount.parts.conversions import LLAVA, W_EXPERTS
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear
@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[MinimaxM3Vl]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = MinimaxM3Vl.read(c)
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
@@ -47,8 +47,8 @@ def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     merged = vision.seen.merged(d)
     if s.head == "base":  # this has the names of transformers
         both = altered(projector(vision.hidden), **projector(merged, "merge_").children)
-        tower = replace(families.tree(vision.but(place="")), component="vision")
-        return beside(s, families.base(s), vision_tower=tower, multi_modal_projector=both)
+        tower = replace(families.tree(vision.replace(place="")), component="vision")
+        return towers_beside_model(s, families.base(s), vision_tower=tower, multi_modal_projector=both)
     tower = Block({"vision_model": families.tower(s, "vision")})
     senses = {"multi_modal_projector": projector(vision.hidden), "patch_merge_mlp": projector(merged)}
     return llava(s, families.base(s), vision_tower=tower, **senses)

@@ -39,15 +39,15 @@ def _layers(c: Config) -> list[Layers]:
     def sparse() -> Layer:
         heads = earlier.int("sparse_num_index_heads", default=None) or c.int("index_n_heads")
         width = earlier.int("sparse_index_dim", default=None) or c.int("index_head_dim")
-        return Layer(mixer=mixer, own=Indexer(heads=keys.sized("h_i", heads), width=keys.sized("h_di", width)))
+        return Layer(mixer=mixer, own=Indexer(heads=keys.dim("h_i", heads), width=keys.dim("h_di", width)))
 
     def experts() -> Layer:
-        return Layer(ffn=keys.moe(c, "intermediate_size").but(shared=c.int("shared_intermediate_size")))
+        return Layer(ffn=keys.moe(c, "intermediate_size").replace(shared=c.int("shared_intermediate_size")))
 
     def dense() -> Layer:
         return Layer(ffn=Dense(width=c.int("dense_intermediate_size")))
 
-    some = keys.alike(Layer(mixer=mixer), count)
+    some = keys.uniform(Layer(mixer=mixer), count)
     if kinds or flags:
         given = kinds or [("full_attention", "minimax_m3_sparse")[flag > 0] for flag in flags]
         some = keys.by_kind(
@@ -55,8 +55,8 @@ def _layers(c: Config) -> list[Layers]:
         )
     if networks or steps:
         given = networks or [("dense", "sparse")[step > 0] for step in steps]
-        return keys.crossed(some, keys.by_kind(c, {"dense": dense, "sparse": experts}, given, "mlp_layer_types"))
-    return keys.crossed(some, keys.alike(experts(), count))
+        return keys.combined(some, keys.by_kind(c, {"dense": dense, "sparse": experts}, given, "mlp_layer_types"))
+    return keys.combined(some, keys.uniform(experts(), count))
 
 
 def blueprint(s: Spec) -> Block:

@@ -25,7 +25,7 @@ def spec(c: Config) -> Spec[Mistral3]:
     towers = {"vision": families.part(c, "vision_config")}
     own = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Mistral3]) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import lm_head, rms_norm
-from hfcount.parts.composite import joined, renamed
+from hfcount.parts.composite import renamed, towers_in_model
 from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[MistralLarge4]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = MistralLarge4.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[MistralLarge4]) -> Block:
@@ -53,7 +53,7 @@ def blueprint(s: Spec[MistralLarge4]) -> Block:
     merging = block(merging_layer=Linear(merge * merge * seen, seen))
     if s.head == "base":
         projector = block("projector", norm=norm, patch_merger=merging, linear_1=into, linear_2=out)
-        return joined(s, text, vision_tower=tower, multi_modal_projector=projector)
+        return towers_in_model(s, text, vision_tower=tower, multi_modal_projector=projector)
     inner = text.children
     return block(
         tok_embeddings=inner["embed_tokens"],

@@ -56,8 +56,8 @@ class MistralLarge4Text(Sizes):
 def spec(c: Config) -> Spec[MistralLarge4Text]:
     rotated = MLA(
         heads=c.int("num_attention_heads"),
-        query_rank=None,
-        kv_rank=c.int("kv_lora_rank"),
+        q_lora_rank=None,
+        kv_lora_rank=c.int("kv_lora_rank"),
         nope_dim=c.int("qk_nope_head_dim"),
         rope_dim=c.int("qk_rope_head_dim"),
         value_dim=c.int("v_head_dim"),
@@ -66,7 +66,7 @@ def spec(c: Config) -> Spec[MistralLarge4Text]:
     )
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
-    layers = keys.crossed(keys.latent_by_place(c, rotated), networks)
+    layers = keys.combined(keys.latent_by_place(c, rotated), networks)
     own = MistralLarge4Text.read(c, frequencies=rotated.rope_dim // 2, within=c.nested)
     return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
 

@@ -25,14 +25,14 @@ def spec(c: Config) -> Spec:
     given = text.ints("cross_attention_layers", default=range(3, 40, 5))
     crossing = keys.among(text, "cross_attention_layers", given, every.count)
     plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text), own=MllamaLayer(crosses=False))
-    seeing = plain.but(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
+    seeing = plain.replace(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
     layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
     towers = {} if text is c else {"vision": families.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
     whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
-    return whole.but(tied=False)
+    return whole.replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

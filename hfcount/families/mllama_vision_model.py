@@ -22,12 +22,12 @@ def spec(c: Config) -> Spec[MllamaVisionModel]:
     ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
     own = MllamaVisionModel.read(c, ratios=8 if ratios is None else ratios)
     heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)
-    parts = {"global": keys.tower(c, heads=heads, depth=depth, uneven="run", bias=False)} if deep else {}
+    parts = {"global": keys.tower(c, heads=heads, depth=depth, indivisible="run", bias=False)} if deep else {}
     out = c.int("vision_output_dim")
     return keys.tower(
         c,
         heads=heads,
-        uneven="run",
+        indivisible="run",
         bias=False,
         patches=keys.patches(c),
         positions=rows,

@@ -23,7 +23,7 @@ _MORE = ("ForPreTraining", "ForNextSentencePrediction")
 
 
 def _inner(c: Config) -> int:
-    boxed = keys.sized("d_b", c.int("intra_bottleneck_size", default=128))
+    boxed = keys.dim("d_b", c.int("intra_bottleneck_size", default=128))
     usual = boxed if c.bool("use_bottleneck", default=True) else c.int("hidden_size")
     return c.int("true_hidden_size", default=usual)
 
@@ -46,11 +46,11 @@ class Mobilebert(Sizes):
 def spec(c: Config) -> Spec[Mobilebert]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     own = Mobilebert.read(c)
-    mixer = keys.multi_head(c, own.inner, c.int("num_attention_heads"), uneven="built")
+    mixer = keys.multi_head(c, own.inner, c.int("num_attention_heads"), indivisible="built")
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (*_HEADS, *_MORE)
     types = own.type_vocab_size
     whole = keys.decoder_spec(c, layer, heads=heads, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Mobilebert]) -> Block:

@@ -22,7 +22,7 @@ _STEM, _LAST, _POOLED = 32, 1280, 256
 def _width(c: Config, symbol: str, base: int) -> int:
     factor, step, least = c.number("depth_multiplier"), c.int("depth_divisible_by"), c.int("min_depth")
     made = keys.rounded(round(base * factor), step, least)
-    return keys.worked(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
+    return keys.derived_dim(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
 
 
 def _necks(c: Config) -> tuple[Neck, ...]:
@@ -44,7 +44,7 @@ class MobilenetV2(Sizes):
 def spec(c: Config) -> Spec[MobilenetV2]:
     stem = _width(c, "C_s", _STEM)
     fine = c.bool("finegrained_output", default=True) and c.number("depth_multiplier") < 1
-    last = keys.sized("C_l", _LAST) if fine else _width(c, "C_l", _LAST)
+    last = keys.dim("C_l", _LAST) if fine else _width(c, "C_l", _LAST)
     own = MobilenetV2.read(c, stem=stem, last=last)
     return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
 

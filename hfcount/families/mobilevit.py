@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[MobileViT]:
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, depths=_DEPTHS)
     necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
     own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
-    last = keys.sized("d", c.ints("neck_hidden_sizes")[-1])
+    last = keys.dim("d", c.ints("neck_hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
 
 

@@ -17,7 +17,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 def spec(c: Config) -> Spec[ModernBert]:
     layers, own = modernbert_layers(c), ModernBert.read(c)
     whole = keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[ModernBert]) -> Block:

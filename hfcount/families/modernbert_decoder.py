@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[ModernBert]:
 
     whole = keys.sliding(c, near, default=128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
-    windows = tuple(window.but(extent=max(1, int(window.extent) // 2)) for window in whole)
+    windows = tuple(window.replace(extent=max(1, int(window.extent) // 2)) for window in whole)
     d = c.int("hidden_size")
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, windows=windows).having(own)
 

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[Modernvbert]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = Modernvbert.read(c)
     heads = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
-    return keys.around(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Modernvbert]) -> Block:

@@ -21,14 +21,14 @@ def spec(c: Config) -> Spec[Molmo]:
     width, kind = c.int("intermediate_size"), c.str("layer_norm_type", default="rms")
     if width % 2:
         raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
-    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), uneven="refused")
-    mixer = mixer.but(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
+    mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), indivisible="refused")
+    mixer = mixer.replace(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
     own = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
     towers = {"vision": families.read(c.as_part(), "molmo_vision")}
     whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, parts=towers)
-    return whole.but(tied=c.bool("weight_tying", default=False)).having(own)
+    return whole.replace(tied=c.bool("weight_tying", default=False)).having(own)
 
 
 def blueprint(s: Spec[Molmo]) -> Block:

@@ -18,9 +18,9 @@ def spec(c: Config) -> Spec:
     vision = families.part(c, "vit_config" if older else "vision_config", "molmo2_vision")
     if older:  # whose layers after the last that is read are not stored
         ids = c.part("adapter_config").ints("vit_layers", "vision_feature_layer", default=(24, 18))
-        vision = vision.but(layers=keys.alike(vision.layers[0].layer, max(one % vision.depth for one in ids) + 1))
+        vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(one % vision.depth for one in ids) + 1))
     towers = {"vision": vision, "adapter": adapter}
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=False)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

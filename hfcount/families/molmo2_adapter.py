@@ -20,11 +20,11 @@ def spec(c: Config) -> Spec[Molmo2Adapter]:
     read = c.length("vit_layers", "vision_feature_layer")
     return keys.encoding(
         c,
-        keys.alike(layer, 1),
+        keys.uniform(layer, 1),
         {"Adapter": "base"},
         hidden=c.int("hidden_size"),
         out=c.int("text_hidden_size"),
-    ).having(Molmo2Adapter.read(c, vision_feature_layer=keys.sized("n_v", 2 if read is None else read)))
+    ).having(Molmo2Adapter.read(c, vision_feature_layer=keys.dim("n_v", 2 if read is None else read)))
 
 
 def blueprint(s: Spec[Molmo2Adapter]) -> Block:

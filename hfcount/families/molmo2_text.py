@@ -19,9 +19,9 @@ class Molmo2Text(Sizes):
 def spec(c: Config) -> Spec[Molmo2Text]:
     wide = c.str("qk_norm_type", default="qwen3") == "olmo"
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", "attention_bias", default=False))
-    layer = Layer(mixer=mixer.but(qk_norm="width" if wide else True), ffn=keys.dense(c))
+    layer = Layer(mixer=mixer.replace(qk_norm="width" if wide else True), ffn=keys.dense(c))
     own = Molmo2Text.read(c)
-    return keys.decoder_spec(c, layer, heads=("Model",)).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=("Model",)).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Molmo2Text]) -> Block:

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
     seen = Patches(side=side, channels=c.int("num_channels", default=3))
-    layers = keys.alike(layer, keys.layer_count(c))
+    layers = keys.uniform(layer, keys.layer_count(c))
     return keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=seen, positions=rows)
 
 

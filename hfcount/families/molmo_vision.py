@@ -14,7 +14,7 @@ def spec(c: Config) -> Spec:
     # No config describes the tower: it is the implementation's, CLIP ViT-L/14 of 336 pixels without its last layer.
     layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=64), ffn=Dense(width=4096, bias=True))
     patches = Patches(side=14, channels=3)
-    return keys.encoding(c, keys.alike(layer, 23), hidden=1024, patches=patches, positions=577)
+    return keys.encoding(c, keys.uniform(layer, 23), hidden=1024, patches=patches, positions=577)
 
 
 def blueprint(s: Spec) -> Block:

@@ -43,15 +43,15 @@ def spec(c: Config) -> Spec[Moondream1]:
     if text.given("group_size") or region.given("group_size"):
         raise UnknownArchitecture(f"{c.where}: moondream1 is described without groups of quantised weights alone.")
     d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
-    mixer = keys.multi_head(text, d, heads).but(kv_heads=kv_heads)
+    mixer = keys.multi_head(text, d, heads).replace(kv_heads=kv_heads)
     keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
-    layers = keys.alike(layer, text.int("n_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, text.int("n_layers", maximum=MAX_LAYERS))
     pointing = Moondream1.read(region)
     vision = families.part(own, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
     whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
-    return whole.but(tied=False).having(pointing)
+    return whole.replace(tied=False).having(pointing)
 
 
 def blueprint(s: Spec[Moondream1]) -> Block:

@@ -33,7 +33,7 @@ class Moondream1Vision(Sizes):
 def spec(c: Config) -> Spec[Moondream1Vision]:
     c = c.assuming(_ABSENT)
     side, image = c.int("enc_patch_size"), c.int("crop_size")
-    across = keys.sized("n_w", keys.divides(c, "enc_patch_size", side, "crop_size", image, built=True))
+    across = keys.dim("n_w", keys.divides(c, "enc_patch_size", side, "crop_size", image, built=True))
     if not across:
         raise c.error("enc_patch_size exceeds crop_size, so there is no patch.", "enc_patch_size", "Correct one.")
     return keys.tower(
@@ -42,10 +42,10 @@ def spec(c: Config) -> Spec[Moondream1Vision]:
         ffn=Dense(width=c.int("enc_ff_dim"), bias=True),
         heads=("enc_n_heads",),
         depth=("enc_n_layers",),
-        uneven="built",
+        indivisible="built",
         patches=Patches(side=side, channels=c.int("in_channels")),
         positions=across * across,
-        out=keys.sized("d_o", c.int("proj_out_dim")),
+        out=keys.dim("d_o", c.int("proj_out_dim")),
     ).having(Moondream1Vision.read(c))
 
 

@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 
     # transformers 5.23 sets the heads of the encoder for both when it builds the encoder.
     heads = c.int("encoder_num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=False, uneven="run", own_width=True)
-    layer = Layer(mixer=mixer.but(kv_heads=c.int("encoder_num_key_value_heads", default=heads)), ffn=ffn)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=False, indivisible="run", own_width=True)
+    layer = Layer(mixer=mixer.replace(kv_heads=c.int("encoder_num_key_value_heads", default=heads)), ffn=ffn)
     depths = [c.int(f"{side}_num_hidden_layers", maximum=MAX_LAYERS) for side in ("encoder", "decoder")]
-    encoder = Spec(family=c.family, hidden=d, layers=tuple(keys.alike(layer, depths[0])), causal=False)
+    encoder = Spec(family=c.family, hidden=d, layers=tuple(keys.uniform(layer, depths[0])), causal=False)
     parts, known = {"encoder": encoder}, ("ForConditionalGeneration", "Model")
-    layers = keys.alike(layer, depths[1])
+    layers = keys.uniform(layer, depths[1])
     return keys.decoder_spec(c, layers, tied=True, hidden=d, heads=known, parts=parts, uncounted=keys.ACROSS)
 
 

@@ -26,12 +26,12 @@ def spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c, bias=True))
     count = keys.layer_count(c)
     own = MoonshineStreamingEncoder.read(
-        c, frame=keys.worked(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")
+        c, frame=keys.derived_dim(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")
     )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
         said = f"sliding_windows has {windows:,} entries and num_hidden_layers is {count:,}."
         raise c.error(said, "sliding_windows", "Correct one.", expected=int(count), observed=int(windows))
-    return keys.encoding(c, keys.alike(layer, count), hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(own)
 
 
 def blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:

@@ -13,10 +13,10 @@ def spec(c: Config) -> Spec:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
         raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
-    mixer = keys.attention(c, uneven="refused")
+    mixer = keys.attention(c, indivisible="refused")
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
     whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
-    return whole.but(tied=False)  # never tied, even if the config says so
+    return whole.replace(tied=False)  # never tied, even if the config says so
 
 
 def blueprint(s: Spec) -> Block:

@@ -22,11 +22,11 @@ def spec(c: Config) -> Spec[MoshiDepth]:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
         raise c.error(f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim")
-    mixer = keys.attention(c, uneven="refused")
+    mixer = keys.attention(c, indivisible="refused")
     own = MoshiDepth.read(c)
     layer, heads = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.named(Decoder="base")
     windows = keys.sliding_everywhere(c, default=8)
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[MoshiDepth]) -> Block:

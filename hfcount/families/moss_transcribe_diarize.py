@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -20,8 +20,8 @@ class MossTranscribeDiarize(Sizes):
 def spec(c: Config) -> Spec[MossTranscribeDiarize]:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     own = MossTranscribeDiarize.read(c)
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=c.bool("tie_word_embeddings", default=True)).having(own)  # whatever text_config says
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=c.bool("tie_word_embeddings", default=True)).having(own)  # whatever text_config says
 
 
 def blueprint(s: Spec[MossTranscribeDiarize]) -> Block:
@@ -29,4 +29,4 @@ def blueprint(s: Spec[MossTranscribeDiarize]) -> Block:
     wide = s.own.audio_merge_size * s.parts["audio"].hidden
     linear, norm = Linear(d, d, bias), layer_norm(d)
     projector = block("projector", linear_1=Linear(wide, d, bias), linear_2=linear, norm=norm)
-    return joined(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Mpnet]:
     own = Mpnet.read(c)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Mpnet]) -> Block:
@@ -31,7 +31,7 @@ def blueprint(s: Spec[Mpnet]) -> Block:
 
     def layer(one: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
-        own = bert_layer(d, one.but(cross_attention=False))
+        own = bert_layer(d, one.replace(cross_attention=False))
         return Block({**own.children, "attention": attention})
 
     table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)

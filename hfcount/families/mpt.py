@@ -12,9 +12,9 @@ MODEL_TYPES = ("mpt",)  # transformers 5.23: modeling_mpt.py
 
 def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
-    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), bias=False, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"), bias=False, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     return keys.decoder_spec(c, layers, hidden=d, tied=True)
 
 

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Node, block
 
@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec[MuseGlimmer]:
     spark = c.family == "muse_spark"
     if spark:
         towers["audio"] = families.part(c, "audio_config")
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=whole.tied and not spark).having(own)  # Spark's head is its own, whatever the config says
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=whole.tied and not spark).having(own)  # Spark's head is its own, whatever the config says
 
 
 def blueprint(s: Spec[MuseGlimmer]) -> Block:
@@ -36,4 +36,4 @@ def blueprint(s: Spec[MuseGlimmer]) -> Block:
     }
     if "audio" in s.parts:
         senses["audio_tower"] = families.tower(s, "audio")
-    return joined(s, families.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

@@ -22,10 +22,10 @@ def spec(c: Config) -> Spec[MuseGlimmerAssistant]:
     read = c.length("target_layer_ids")
     return keys.encoding(
         c,
-        keys.alike(layer, keys.layer_count(c)),
+        keys.uniform(layer, keys.layer_count(c)),
         hidden=c.int("hidden_size"),
         windows=keys.sliding_everywhere(c),
-    ).having(MuseGlimmerAssistant.read(c, target_layer_ids=keys.sized("n_t", 5 if read is None else read)))
+    ).having(MuseGlimmerAssistant.read(c, target_layer_ids=keys.dim("n_t", 5 if read is None else read)))
 
 
 def blueprint(s: Spec[MuseGlimmerAssistant]) -> Block:

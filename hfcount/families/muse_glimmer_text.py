@@ -10,7 +10,7 @@ MODEL_TYPES = ("muse_glimmer_text",)  # transformers 5.23: modeling_muse_glimmer
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer, windows = Layer(mixer=mixer, ffn=keys.dense(c)), keys.sliding(c, lambda: keys.but_every_nth_from_end(c, 4))
     return keys.decoder_spec(c, layer, heads=("Model",), windows=windows)
 

@@ -15,7 +15,7 @@ IGNORED = ("merge_size",)
 def spec(c: Config) -> Spec:
     seen = Patches(side=c.int("patch_size"), channels=3, frames=c.int("patch_temporal"))
     rows = c.int("pos_emb_height") * c.int("pos_emb_width")
-    return keys.tower(c, patches=seen, positions=rows, uneven="built")
+    return keys.tower(c, patches=seen, positions=rows, indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

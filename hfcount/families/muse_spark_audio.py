@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[MuseSparkAudio]:
         said = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
         raise c.error(said, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
-    sizes = tuple(keys.sized(f"P{place}", one) for place, one in enumerate(joined, 1))
+    sizes = tuple(keys.dim(f"P{place}", one) for place, one in enumerate(joined, 1))
     own = MuseSparkAudio.read(c, patch_sizes=sizes)
     hidden = layers[-1].layer.width
     return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(own)

@@ -17,10 +17,10 @@ class MuseSparkExperts(Record):
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
 
     def sparse() -> Layer:
-        width = keys.sized("d_e", c.int("moe_hidden_size"))
+        width = keys.dim("d_e", c.int("moe_hidden_size"))
         ffn = keys.moe(c, "moe_intermediate_size")
         return Layer(mixer=mixer, ffn=ffn, own=MuseSparkExperts(hidden=width))
 
@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec:
     listed = c.strs("mlp_layer_types")
     layers = keys.by_kind(c, {"dense": dense, "sparse": sparse}, listed, "mlp_layer_types") if listed else None
     windows = keys.sliding(c, lambda: keys.but_every_nth_from_end(c, 4))
-    layers = layers or keys.alike(sparse(), keys.layer_count(c))
+    layers = layers or keys.uniform(sparse(), keys.layer_count(c))
     return keys.decoder_spec(c, layers, heads=("Model",), windows=windows)
 
 

@@ -18,13 +18,13 @@ class Melody(Sizes):
 
 
 def spec(c: Config) -> Spec[Melody | None]:
-    text = families.part(c, "decoder").but(head="causal_lm")
+    text = families.part(c, "decoder").replace(head="causal_lm")
     read, codec = families.part(c, "text_encoder"), families.part(c, "audio_encoder")
-    read = read.but(head="encoder" if "encoder" in read.heads else "base")
+    read = read.replace(head="encoder" if "encoder" in read.heads else "base")
     own = Melody.read(c) if c.family == "musicgen_melody" else None
     parts = {"encoder": read, "audio": codec}
     heads = ("ForConditionalGeneration",)
-    return keys.around(c, text, parts, key="decoder", heads=heads).but(tied=False).having(own)
+    return keys.composite(c, text, parts, key="decoder", heads=heads).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Melody | None]) -> Block:

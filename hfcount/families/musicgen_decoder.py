@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[MusicgenDecoder]:
     own = MusicgenDecoder.read(c)
     layer, seen = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"))), keys.ACROSS if crossed else ""
     whole = keys.decoder_spec(c, layer, hidden=d, heads=("ForCausalLM", "Model"), uncounted=seen)
-    return whole.but(tied=False).having(own)
+    return whole.replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[MusicgenDecoder]) -> Block:

@@ -66,7 +66,7 @@ def spec(c: Config) -> Spec[WordTimestamps]:
             raise c.error("num_key_value_heads must be num_attention_heads within audio_config.", "audio_config")
     parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
     own = WordTimestamps.read(c.part("word_timestamp_config"))
-    return keys.around(c, text, parts, heads=("ForConditionalGeneration",)).but(tied=False).having(own)
+    return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[WordTimestamps]) -> Block:

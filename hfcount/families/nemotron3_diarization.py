@@ -27,15 +27,15 @@ def spec(c: Config) -> Spec[Nemotron3Diarization]:
         raise head.error(said, "audio_hidden_size", "Correct one of them.")
     own = Nemotron3Diarization.read(
         c,
-        num_speakers=keys.sized("n_s", head.int("num_speakers")),
-        subsampling_factor=keys.sized("u", head.int("subsampling_factor")),
+        num_speakers=keys.dim("n_s", head.int("num_speakers")),
+        subsampling_factor=keys.dim("u", head.int("subsampling_factor")),
     )
     heads = keys.named(ForAudioFrameClassification="token_classification", Model="base")
     d, parts = head.int("hidden_size"), {"audio": heard}
     whole = keys.decoder_spec(c, [], vocab=0, hidden=d, heads=heads, parts=parts)
-    return whole.but(causal=False, **({"head": "token_classification", "architecture": ""} if c.nested else {})).having(
-        own
-    )
+    return whole.replace(
+        causal=False, **({"head": "token_classification", "architecture": ""} if c.nested else {})
+    ).having(own)
 
 
 def blueprint(s: Spec[Nemotron3Diarization]) -> Block:

@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[NemotronH]:
     def sparse() -> Layer:
         ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts"))
         shared, bias = c.int("moe_shared_expert_intermediate_size"), c.bool("mlp_bias", default=False)
-        return Layer(ffn=ffn.but(shared=shared, bias=bias))
+        return Layer(ffn=ffn.replace(shared=shared, bias=bias))
 
     made = {
         "linear_attention": lambda: Layer(mixer=keys.wide_mamba2(c)),
@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[NemotronH]:
     drafts = drafts or keys.spelled(c, "mtp_hybrid_override_pattern", "*E")
     mtp = keys.ahead(c, keys.repeated(c, made, drafts, steps) if steps else ())
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=mtp)
-    return whole.but(tied=False).having(own)  # the head is its own, whatever the config says
+    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec[NemotronH]) -> Block:

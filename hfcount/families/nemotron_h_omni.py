@@ -58,17 +58,17 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     if narrow != seen.hidden:
         said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
         c.cannot_run(said, "vision_hidden_size", "Correct one of them.")
-    own = NemotronHOmni.read(c, vision_hidden_size=keys.sized("d_v", narrow))
+    own = NemotronHOmni.read(c, vision_hidden_size=keys.dim("d_v", narrow))
     if not own.downsample_ratio:
         raise c.error("downsample_ratio must be at most 1.", "downsample_ratio")
-    towers = {"vision": seen.but(adapted=True)}
+    towers = {"vision": seen.replace(adapted=True)}
     if heard := c.sub(told):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
         towers["audio"] = families.part(c, told, "parakeet_encoder" if known else "")
-        own = own.but(sound=Sound.read(heard))
+        own = own.replace(sound=Sound.read(heard))
     heads = keys.named(Omni_Reasoning_V3="conditional_generation")
-    return keys.around(c, text, towers, key=read, heads=heads).but(tied=text.tied).having(own)
+    return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(own)
 
 
 def _named(c: Config, now: str, before: str) -> str:
@@ -81,7 +81,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     unstored = Tensor((of.vision_hidden_size,), presence="dispensable")
     normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of.vision_final_layernorm else None
     projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
-    text = families.tree(s.parts["text"].but(head="causal_lm"))
+    text = families.tree(s.parts["text"].replace(head="causal_lm"))
     whole = block(
         language_model=rebased(text, "language_model"),
         vision_model=families.tower(s, "vision"),

@@ -43,12 +43,12 @@ def _grouped(c: Config) -> list[Layers]:
     usual = keys.attention(seen, bias=c.bool("attention_bias", default=False), sharing=not heads)
     ffn, plain = Dense(width=c.int("intermediate_size")), NemotronNasLayer()
     if not heads:
-        return keys.alike(Layer(mixer=usual, ffn=ffn, own=plain), count)
+        return keys.uniform(Layer(mixer=usual, ffn=ffn, own=plain), count)
     if len(heads) != count or min(heads) < 1:
         raise c.error(f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it.")
     places = {own: Indices.of(n for n, other in enumerate(heads) if other == own) for own in dict.fromkeys(heads)}
     return [
-        Layers(indices=some, layer=Layer(mixer=usual.but(kv_heads=own), ffn=ffn, own=plain))
+        Layers(indices=some, layer=Layer(mixer=usual.replace(kv_heads=own), ffn=ffn, own=plain))
         for own, some in places.items()
     ]
 
@@ -65,7 +65,7 @@ def _blocks(c: Config, given: list[object]) -> list[Layers]:
     mixer = keys.attention(c.assuming({"num_key_value_heads": None}), bias=bias)
     found = []
     for (group, width, square, short), numbers in shapes.items():
-        own = None if group is None else mixer.but(kv_heads=mixer.heads // group)
+        own = None if group is None else mixer.replace(kv_heads=mixer.heads // group)
         ffn = None if width is None else Dense(width=width, bias=wide)
         kind = NemotronNasLayer(linear_attention=square, linear_network=short)
         found.append(Layers(indices=Indices.of(numbers), layer=Layer(mixer=own, ffn=ffn, own=kind)))

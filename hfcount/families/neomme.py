@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Neomme]:
     own = Neomme.read(c)
     heads = keys.named(("ForMaskedLM", "Model"), ForRetrieval="retrieval")
     whole = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=keys.alternating(c))
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Neomme]) -> Block:

@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[New]:
     own = New.read(c, rms=norm == "rms_norm")
     rows = c.int("max_position_embeddings") if kind == "absolute" else None
     whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[New]) -> Block:

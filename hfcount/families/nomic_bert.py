@@ -37,9 +37,9 @@ def spec(c: Config) -> Spec[NomicBert]:
     width = c.int("head_dim", default=None) or keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=width)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", "n_inner")))
-    layers = keys.alike(layer, c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS))
     own = NomicBert.read(c)
-    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).but(causal=False).having(own)
+    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[NomicBert]) -> Block:

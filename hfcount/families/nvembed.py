@@ -26,13 +26,13 @@ def spec(c: Config) -> Spec[Nvembed]:
     text, latent = families.part(c, "text_config", "mistral"), c.part("latent_attention_config")
     own = Nvembed.read(
         c,
-        latents=keys.sized("n_l", latent.int("num_latents_value", default=512)),
-        latent_heads=keys.sized("h_l", latent.int("num_cross_heads", default=8)),
-        latent_head_dim=keys.sized("h_dl", latent.int("cross_dim_head", default=4096)),
-        latent_dim=keys.sized("d_l", latent.int("latent_dim", default=4096)),
-        latent_input=keys.sized("d_i", latent.int("hidden_dim", default=4096)),
+        latents=keys.dim("n_l", latent.int("num_latents_value", default=512)),
+        latent_heads=keys.dim("h_l", latent.int("num_cross_heads", default=8)),
+        latent_head_dim=keys.dim("h_dl", latent.int("cross_dim_head", default=4096)),
+        latent_dim=keys.dim("d_l", latent.int("latent_dim", default=4096)),
+        latent_input=keys.dim("d_i", latent.int("hidden_dim", default=4096)),
     )
-    return keys.around(c, text, {}, heads=keys.named(("Model",)), causal=False).having(own)
+    return keys.composite(c, text, {}, heads=keys.named(("Model",)), causal=False).having(own)
 
 
 def blueprint(s: Spec[Nvembed]) -> Block:

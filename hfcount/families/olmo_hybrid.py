@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec:
     )
     fourth = Indices.span(min(3, count - 1), count, 4)
     mixers = keys.mixed(c, full, linear, keys.kinds(c), fourth, "full_attention")
-    layers = keys.crossed(mixers, keys.alike(Layer(ffn=keys.dense(c)), count))
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=keys.dense(c)), count))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 

@@ -12,7 +12,7 @@ MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width", uneven="built")
+    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm="width", indivisible="built")
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.moe(c, "intermediate_size")))
 
 

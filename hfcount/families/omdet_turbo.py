@@ -38,7 +38,7 @@ class OmDetTurbo(Sizes):
     task_encoder_hidden_dim: int = size("d_t")
     text_projection_in_dim: int = size("d_i")
     text_projection_out_dim: int = size("d_p")
-    encoder_fused: int = told(lambda c: keys.sized("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
+    encoder_fused: int = told(lambda c: keys.dim("d_h", c.times("hidden_expansion", c.int("encoder_hidden_dim"))))
     attended: int = told(lambda c: len(c.ints("encoder_projection_indices")))
 
 
@@ -65,30 +65,30 @@ def _backbone(c: Config) -> Spec:
 
 
 def spec(c: Config) -> Spec[OmDetTurbo]:
-    d, inside = c.int("decoder_hidden_dim"), keys.sized("d_e", c.int("encoder_hidden_dim"))
+    d, inside = c.int("decoder_hidden_dim"), keys.dim("d_e", c.int("encoder_hidden_dim"))
     heads = c.int("decoder_num_heads")
     keys.divides(c, "decoder_num_heads", heads, "encoder_hidden_dim", inside)
     seen, given = c.ints("encoder_in_channels", least=1), c.ints("vision_features_channels")
     own = OmDetTurbo.read(
         c,
-        seen=tuple(keys.sized(f"C{number}", width) for number, width in enumerate(seen, 1)),
-        given=tuple(keys.sized(f"G{number}", width) for number, width in enumerate(given, 1)),
+        seen=tuple(keys.dim(f"C{number}", width) for number, width in enumerate(seen, 1)),
+        given=tuple(keys.dim(f"G{number}", width) for number, width in enumerate(given, 1)),
     )
     mixer = keys.multi_head(c, inside, c.int("encoder_attention_heads"))
     each = Layer(mixer=mixer, ffn=Dense(width=c.int("encoder_dim_feedforward"), bias=True))
-    inner = tuple(keys.alike(each, c.int("encoder_layers", maximum=MAX_LAYERS)))
+    inner = tuple(keys.uniform(each, c.int("encoder_layers", maximum=MAX_LAYERS)))
     one = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=c.int("decoder_dim_feedforward"), bias=True))
-    layers = keys.alike(one, c.int("decoder_num_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(one, c.int("decoder_num_layers", maximum=MAX_LAYERS))
     words = families.part(c, "text_config")
     if not words.vocab or "text" in words.parts:
         raise UnknownArchitecture(f"{c.where}: text_config: {words.family} reads no words.")
     parts = {
         "backbone": _backbone(c),
-        "words": words.but(head="base"),
+        "words": words.replace(head="base"),
         "encoder": Spec(family=c.family, hidden=inside, layers=inner, causal=False),
     }
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def _encoder(s: Spec[OmDetTurbo]) -> Block:

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(
         mixer=mixer, ffn=Dense(width=4 * d, bias=True), own=OpenaiGptLayer(n_ctx=c.int("n_ctx", default=rows))
     )
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads = ("LMHeadModel", "Model", "ForSequenceClassification")
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads)
 

@@ -42,13 +42,15 @@ def spec(c: Config) -> Spec[Openelm]:
             indices=_placed(c, numbers),
             layer=Layer(
                 mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=head_dim, qk_norm=normed),
-                ffn=Dense(width=keys.worked(c, "d_ff", width, "{ffn_multipliers} · {model_dim}, rounded")),
+                ffn=Dense(width=keys.derived_dim(c, "d_ff", width, "{ffn_multipliers} · {model_dim}, rounded")),
             ),
         )
         for (heads, kv_heads, width), numbers in places.items()
     ]
     whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
-    return whole.but(tied=c.bool("share_input_output_layers", default=True)).having(Openelm.read(c, ffn_with_glu=gated))
+    return whole.replace(tied=c.bool("share_input_output_layers", default=True)).having(
+        Openelm.read(c, ffn_with_glu=gated)
+    )
 
 
 def _placed(c: Config, numbers: list[int]) -> Indices:

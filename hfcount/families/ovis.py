@@ -32,7 +32,7 @@ class Ovis(Sizes):
 
 def spec(c: Config) -> Spec[Ovis]:
     later = bool(c.sub("vit_config"))
-    text = families.part(c, "llm_config").but(head="causal_lm")
+    text = families.part(c, "llm_config").replace(head="causal_lm")
     tokenizer = c if later else c.part("visual_tokenizer_config")
     if later:
         vision = families.part(c, "vit_config", "siglip2_navit")
@@ -43,16 +43,16 @@ def spec(c: Config) -> Spec[Ovis]:
         if kind not in _BACKBONES or tokenizer.has("use_indicators"):
             raise UnknownArchitecture(f"{c.where}: Ovis is described from 1.6 on, with AIMv2's tower or SigLIP's.")
         vision = families.part(tokenizer, "backbone_config", _BACKBONES[kind])
-        stride = keys.sized("m", tokenizer.int("hidden_stride", default=1))
+        stride = keys.dim("m", tokenizer.int("hidden_stride", default=1))
         words, indicators = tokenizer.int("vocab_size", default=16384), 5
     if words <= indicators:
         said = f"There are {words:,} visual words, and {indicators} of them mark an image."
         raise tokenizer.error(said, "vocab_size")
-    own = Ovis.read(c, words=keys.sized("|V_v|", words), indicators=indicators, stride=stride, later=later)
+    own = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
     heads = keys.named(Ovis="causal_lm", Ovis2_5="causal_lm")
     tied = text.tied and not c.bool("disable_tie_weight", default=False)
-    whole = keys.around(c, text, {"vision": vision}, key="llm_config", heads=heads)
-    return whole.but(tied=tied).having(own)
+    whole = keys.composite(c, text, {"vision": vision}, key="llm_config", heads=heads)
+    return whole.replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[Ovis]) -> Block:
@@ -64,7 +64,7 @@ def blueprint(s: Spec[Ovis]) -> Block:
     head = Block({"0": Linear(seen, words), "1": layer_norm(words)}, "projector")
     sight = {"vit" if of.later else "backbone": tower, "head": head}
     return block(
-        llm=rebased(families.tree(s.parts["text"].but(tied=s.tied)), "llm"),
+        llm=rebased(families.tree(s.parts["text"].replace(tied=s.tied)), "llm"),
         visual_tokenizer=Block(sight, repeats=0),
         vte=block("projector", weight=Tensor((of.words, s.hidden))),
     )

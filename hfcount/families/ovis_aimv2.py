@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[OvisAimv2]:
     bias, seen = c.bool("use_bias"), keys.patches(c)
     own = OvisAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
-    return keys.tower(c, ffn=ffn, uneven="built", patches=seen, positions=keys.squares(c)).having(own)
+    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=keys.squares(c)).having(own)
 
 
 def blueprint(s: Spec[OvisAimv2]) -> Block:

@@ -14,7 +14,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, heads=_HEADS, out=c.int("projection_dim")).but(tied=False)
+    return keys.composite(c, text, towers, heads=_HEADS, out=c.int("projection_dim")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -26,9 +26,9 @@ def spec(c: Config) -> Spec[PaddleocrVl]:
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
     text, towers = families.read(inner, inner.kind), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
-    own = PaddleocrVl.read(c, spatial_merge_size=keys.sized("m", merge))
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=keys.tied_anywhere(c, inner, default=True)).having(own)
+    own = PaddleocrVl.read(c, spatial_merge_size=keys.dim("m", merge))
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=keys.tied_anywhere(c, inner, default=True)).having(own)
 
 
 def blueprint(s: Spec[PaddleocrVl]) -> Block:
@@ -42,4 +42,4 @@ def blueprint(s: Spec[PaddleocrVl]) -> Block:
     )
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "mlp_AR"
-    return beside(s, families.base(s), visual=families.tower(s, "vision"), **{name: projector})
+    return towers_beside_model(s, families.base(s), visual=families.tower(s, "vision"), **{name: projector})

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Paligemma]:
     towers = {"vision": families.part(c, "vision_config")}
     own = Paligemma.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Paligemma]) -> Block:

@@ -36,16 +36,16 @@ def spec(c: Config) -> Spec[Transducer | None]:
     parts = {"encoder": encoder}
     if c.family.endswith("_ctc"):
         whole = keys.decoder_spec(c, [], hidden=encoder.hidden, heads=keys.named(ForCTC="ctc"), parts=parts)
-        return whole.but(causal=False).having(None)
+        return whole.replace(causal=False).having(None)
     layers, durations, prompts = c.int("num_decoder_layers", maximum=_RECURRENT), None, None
     if c.family == "parakeet_tdt":
-        durations = keys.sized("n_t", c.length("durations") or 0)
+        durations = keys.dim("n_t", c.length("durations") or 0)
     if c.family == "nemotron3_5_asr":
-        number = keys.sized("n_p", c.int("num_prompts"))
-        prompts = Prompts(number=number, width=keys.sized("d_pf", c.int("prompt_intermediate_size")))
+        number = keys.dim("n_p", c.int("num_prompts"))
+        prompts = Prompts(number=number, width=keys.dim("d_pf", c.int("prompt_intermediate_size")))
     own = Transducer(num_decoder_layers=layers, durations=durations, prompts=prompts)
     heads, d = keys.named(ForRNNT="transducer", ForTDT="transducer"), c.int("decoder_hidden_size")
-    return keys.decoder_spec(c, [], hidden=d, heads=heads, parts=parts).but(causal=False).having(own)
+    return keys.decoder_spec(c, [], hidden=d, heads=heads, parts=parts).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Transducer | None]) -> Block:

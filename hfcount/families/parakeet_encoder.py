@@ -27,18 +27,18 @@ class ParakeetEncoder(Sizes):
 
 def spec(c: Config) -> Spec[ParakeetEncoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
-    alone = keys.multi_head(c, d, heads, bias=bias, uneven="run", own_width=True)
-    mixer = alone.but(kv_heads=c.int("num_key_value_heads", default=heads))
+    alone = keys.multi_head(c, d, heads, bias=bias, indivisible="run", own_width=True)
+    mixer = alone.replace(kv_heads=c.int("num_key_value_heads", default=heads))
     stride, bins = c.int("subsampling_conv_stride"), c.int("num_mel_bins")
     factor, left = c.int("subsampling_factor"), bins
-    times = keys.worked(c, "N_s", factor.bit_length() - 1, "{subsampling_factor}, as a power of 2")
+    times = keys.derived_dim(c, "N_s", factor.bit_length() - 1, "{subsampling_factor}, as a power of 2")
     for _ in range(times):
         left = (left + stride - 2) // stride + 1 if c.family.startswith("nemotron") else left // stride
     if left < 1:
         raise c.error(f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins")
-    own = ParakeetEncoder.read(c, shortened=times, left=keys.sized("b_s", left))
+    own = ParakeetEncoder.read(c, shortened=times, left=keys.dim("b_s", left))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
 def blueprint(s: Spec[ParakeetEncoder]) -> Block:

@@ -38,12 +38,12 @@ class Patchtsmixer(Sizes):
 
 
 def spec(c: Config) -> Spec[Patchtsmixer]:
-    d, side = c.int("d_model", "hidden_size"), keys.sized("P", c.int("patch_length", default=8))
+    d, side = c.int("d_model", "hidden_size"), keys.dim("P", c.int("patch_length", default=8))
     attended, count = c.bool("self_attn", default=False), keys.layer_count(c, "num_layers", "num_hidden_layers")
     own = Patchtsmixer.read(
         c,
         patch_length=side,
-        patches=keys.sized("n_p", c.int("num_patches", default=keys.series_patches(c, side, 8))),
+        patches=keys.dim("n_p", c.int("num_patches", default=keys.series_patches(c, side, 8))),
         mixed=c.str("mode", default="common_channel") == "mix_channel",
         batch_norm="batch" in c.str("norm_mlp", default="LayerNorm").lower(),
         flat=c.is_null("head_aggregation"),
@@ -51,8 +51,8 @@ def spec(c: Config) -> Spec[Patchtsmixer]:
         parameters=keys.forecast(c),
     )
     mixer = keys.multi_head(c, d, c.int("self_attn_heads", default=1)) if attended else None
-    layers = keys.alike(Layer(mixer=mixer), count)
-    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS).but(causal=False).having(own)
+    layers = keys.uniform(Layer(mixer=mixer), count)
+    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Patchtsmixer]) -> Block:

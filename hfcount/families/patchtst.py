@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Patchtst]:
     )
     if norm not in _NORMS:
         raise c.error(f"norm_type must be one of {', '.join(_NORMS)}.", "norm_type")
-    side = keys.sized("P", c.int("patch_length", default=1))
+    side = keys.dim("P", c.int("patch_length", default=1))
     own = Patchtst.read(
         c,
         patch_length=side,
@@ -57,7 +57,7 @@ def spec(c: Config) -> Spec[Patchtst]:
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim", default=512), bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).but(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Patchtst]) -> Block:

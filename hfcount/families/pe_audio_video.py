@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm
-from hfcount.parts.composite import copied, sensed
+from hfcount.parts.composite import as_tower, shared_copy
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Component, Linear, Node, Tensor, block
 
@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     encoder = keys.only(c, families.part(c, f"{name}_config"), f"{c.family}_encoder")
     parts = {"both" if name == "audio_video" else name: encoder}
     tied = c.bool("tie_word_embeddings") if name == "audio_video" else False
-    return keys.around(c, families.part(c, "text_config"), parts, heads=("Model",)).but(tied=tied)
+    return keys.composite(c, families.part(c, "text_config"), parts, heads=("Model",)).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
@@ -29,14 +29,14 @@ def blueprint(s: Spec) -> Block:
     both, d = s.parts["both"], s.hidden
     encoder = families.tree(both)
     found: dict[str, Node] = {"text_model": text}
-    second = copied(text, buffers=True) if s.tied else text
+    second = shared_copy(text, buffers=True) if s.tied else text
     for name in _SENSES:
         found[f"{name}_model"] = _pair(name, d, second, both.parts[name])
         found |= _contrast(f"{name}_plus_text", d + both.parts[name].hidden, d)
     inner = dict(encoder.children)
     if s.tied and isinstance(inner["embedder"], Block):
         embedder = dict(inner["embedder"].children)
-        second_time = {name: copied(embedder[name], buffers=True) for name in ("audio_encoder", "video_encoder")}
+        second_time = {name: shared_copy(embedder[name], buffers=True) for name in ("audio_encoder", "video_encoder")}
         inner["embedder"] = Block(embedder | second_time)
     found |= {"audio_video_encoder": Block(inner, repeats=0)}
     found |= _contrast("audio_video", both.hidden, d) | _contrast("text_audio_video", d, d)
@@ -46,7 +46,7 @@ def blueprint(s: Spec) -> Block:
 def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
     """A model of text and of another sense."""
     heads = {f"{name}_head": _head(encoder.hidden, d)} | _contrast(f"text_{name}", d, d)
-    return Block({"text_model": text, f"{name}_encoder": sensed(families.tree(encoder), _SENSES[name]), **heads})
+    return Block({"text_model": text, f"{name}_encoder": as_tower(families.tree(encoder), _SENSES[name]), **heads})
 
 
 def _contrast(name: str, inputs: int, d: int) -> dict[str, Node]:

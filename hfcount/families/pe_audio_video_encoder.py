@@ -5,7 +5,7 @@ from hfcount.components.codecs import DacEncoder, ratios
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.parts import gqa, layer_norm, rms_norm, stack, swiglu
-from hfcount.parts.composite import sensed
+from hfcount.parts.composite import as_tower
 from hfcount.parts.temporal import conv
 from hfcount.spec import Layer, Record, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[PeAudioCodec | None]:
     if c.family == "pe_audio_encoder":
         codec = _codec(c.part("dac_config"))
     elif c.family == "pe_video_encoder":
-        seen = families.part(c, "vision_config", "timm_wrapper").but(head="image_classification")
+        seen = families.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
         if not seen.labels:
             raise c.error("vision_config must have labels, which are what is read.", "vision_config")
         parts = {"vision": seen}
@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[PeAudioCodec | None]:
         parts = {one: keys.only(c, families.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    layers, d = keys.alike(layer, keys.layer_count(c)), c.int("hidden_size")
+    layers, d = keys.uniform(layer, keys.layer_count(c)), c.int("hidden_size")
     return keys.encoding(c, layers, hidden=d, parts=parts).having(codec)
 
 
@@ -55,8 +55,8 @@ def _codec(c: Config) -> PeAudioCodec:
     down = ratios(c, "downsampling_ratios") if c.length("downsampling_ratios") else ()
     return PeAudioCodec(
         encoder=DacEncoder.of(narrow, down),
-        width=keys.sized("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),
-        codebook_dim=keys.sized("d_q", c.int("codebook_dim")),
+        width=keys.dim("d_c", c.int("hidden_size", default=narrow * 2 ** len(down))),
+        codebook_dim=keys.dim("d_q", c.int("codebook_dim")),
     )
 
 
@@ -92,8 +92,8 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
         return block("vision", vision_model=families.tree(seen), proj=Linear(seen.labels, d), data_proj=onward)
     heard, seen = s.parts["audio"], s.parts["video"]
     return block(
-        audio_encoder=sensed(families.tree(heard), "audio"),
-        video_encoder=sensed(families.tree(seen), "vision"),
+        audio_encoder=as_tower(families.tree(heard), "audio"),
+        video_encoder=as_tower(families.tree(seen), "vision"),
         video_proj=conv(seen.hidden, heard.hidden, 1),
         video_norm=layer_norm(heard.hidden),
         concat_modality_proj=Linear(heard.hidden + seen.hidden, d, True, "projector"),

@@ -38,14 +38,14 @@ class Perceiver(Sizes):
 
 
 def spec(c: Config) -> Spec[Perceiver]:
-    d, seen = keys.sized("d_z", c.int("d_latents")), keys.sized("d", c.int("d_model"))
+    d, seen = keys.dim("d_z", c.int("d_latents")), keys.dim("d", c.int("d_model"))
     query = 0 if c.is_null("qk_channels") else c.int("qk_channels")
     value = 0 if c.is_null("v_channels") else c.int("v_channels")
     heads = c.int("num_self_attention_heads")
     own, values = query or d, value or query or d
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=own // heads, value_dim=values // heads)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("self_attention_widening_factor") * d, bias=True))
-    layers = keys.alike(layer, c.int("num_self_attends_per_block", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("num_self_attends_per_block", maximum=MAX_LAYERS))
     architecture = next(iter(c.strs("architectures")), "")
     sizes = Perceiver.read(
         c,

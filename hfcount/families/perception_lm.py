@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -19,13 +19,15 @@ class PerceptionLm(Sizes):
 def spec(c: Config) -> Spec[PerceptionLm]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The projection is as wide as the argument says, which must be there.
-    own = PerceptionLm.read(c, embed_dim=keys.sized("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
+    own = PerceptionLm.read(c, embed_dim=keys.dim("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
     heads = ("ForConditionalGeneration", "Model")
-    whole = keys.around(c, text, towers, heads=heads)
-    return (whole if c.given("tie_word_embeddings") else whole.but(tied=text.tied)).having(own)
+    whole = keys.composite(c, text, towers, heads=heads)
+    return (whole if c.given("tie_word_embeddings") else whole.replace(tied=text.tied)).having(own)
 
 
 def blueprint(s: Spec[PerceptionLm]) -> Block:
     seen, d = s.own.embed_dim, s.hidden
     projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
-    return joined(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)
+    return towers_in_model(
+        s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector
+    )

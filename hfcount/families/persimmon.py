@@ -12,7 +12,7 @@ MODEL_TYPES = ("persimmon",)  # transformers 5.23: modeling_persimmon.py
 def spec(c: Config) -> Spec:
     norms = c.bool("qk_layernorm", default=True)
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
-    return keys.decoder_spec(c, Layer(mixer=mixer.but(qk_norm=norms), ffn=keys.dense(c, bias=True)))
+    return keys.decoder_spec(c, Layer(mixer=mixer.replace(qk_norm=norms), ffn=keys.dense(c, bias=True)))
 
 
 def blueprint(s: Spec) -> Block:

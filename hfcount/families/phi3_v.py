@@ -40,7 +40,7 @@ def blueprint(s: Spec) -> Block:
         img_processor=block(vision_model=tower),
         img_projection=Block({"0": Linear(merged, d, True), "2": Linear(d, d, True)}, "projector"),
     )
-    text = families.tree(s.parts["text"].but(head=s.head, tied=s.tied))
+    text = families.tree(s.parts["text"].replace(head=s.head, tied=s.tied))
     body = text.children["model"]
     assert isinstance(body, Block)
     return altered(text, model=altered(body, vision_embed_tokens=image))

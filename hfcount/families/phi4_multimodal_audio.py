@@ -21,21 +21,21 @@ def spec(c: Config) -> Spec[Phi4MultimodalAudio]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     reduction, bands = c.int("time_reduction"), c.int("input_size")
     steps, left = shortened(c, reduction, bands)
-    distances = keys.sized("n_d", c.int("bias_max_distance"))
+    distances = keys.dim("n_d", c.int("bias_max_distance"))
     conformer = Phi4Conformer(
-        input_size=keys.sized("b", bands),
-        bands=keys.sized("b_o", left),
+        input_size=keys.dim("b", bands),
+        bands=keys.dim("b_o", left),
         steps=steps,
-        nemo_conv_channels=keys.sized("C", c.int("nemo_conv_channels")),
+        nemo_conv_channels=keys.dim("C", c.int("nemo_conv_channels")),
         buckets=distances if c.bool("bias_symmetric") else 2 * distances,
-        kernel_size=keys.sized("w", c.int("kernel_size")),
-        ext_pw_out_channel=keys.sized("C_g", c.int("ext_pw_out_channel")),
-        separable=keys.sized("C_s", c.int("depthwise_separable_out_channel")),
-        deep=keys.sized("m_d", c.int("depthwise_multiplier")) * d,
+        kernel_size=keys.dim("w", c.int("kernel_size")),
+        ext_pw_out_channel=keys.dim("C_g", c.int("ext_pw_out_channel")),
+        separable=keys.dim("C_s", c.int("depthwise_separable_out_channel")),
+        deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
     )
-    own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.sized("m_r", c.int("downsample_rate")))
-    layer = Layer(mixer=keys.multi_head(c, d, heads, uneven="built"), ffn=keys.dense(c, bias=True))
-    return keys.encoding(c, keys.alike(layer, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
+    own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
+    layer = Layer(mixer=keys.multi_head(c, d, heads, indivisible="built"), ffn=keys.dense(c, bias=True))
+    return keys.encoding(c, keys.uniform(layer, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
 
 
 def blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:

@@ -64,9 +64,9 @@ def spec(c: Config) -> Spec[Phi4MM]:
     own = Phi4MM(
         joined=4 if fine and not image.str("image_token_compression_cls", default="") else 1,
         separated=parted,
-        downsample_rate=keys.sized("m_r", audio.int("downsample_rate", default=1)),
-        vision_rank=keys.sized("r_v", _rank(c, "vision")),
-        speech_rank=keys.sized("r_s", _rank(c, "speech")),
+        downsample_rate=keys.dim("m_r", audio.int("downsample_rate", default=1)),
+        vision_rank=keys.dim("r_v", _rank(c, "vision")),
+        speech_rank=keys.dim("r_s", _rank(c, "speech")),
     )
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
     whole = keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=keys.sliding_everywhere(c))

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec[Phi4Conformer]:
     bands, channels = c.int("input_size"), c.part("nemo_conv_settings").int("conv_channels", default=256)
     steps, left = shortened(c, reduction, bands)
     bias = c.part("relative_attention_bias_args")
-    distances = keys.sized("n_d", bias.int("t5_bias_max_distance", default=1000))
+    distances = keys.dim("n_d", bias.int("t5_bias_max_distance", default=1000))
     wide, separable = c.int("ext_pw_out_channel", default=0), c.int("depthwise_seperable_out_channel", default=256)
     usual = (
         c.str("input_layer", default="nemo_conv") == "nemo_conv",
@@ -31,20 +31,20 @@ def spec(c: Config) -> Spec[Phi4Conformer]:
         raise UnknownArchitecture(f"{c.where}: phi4mm's audio tower is described with its usual convolutions alone.")
     seen = c.part("encoder_embedding_config").int("input_size", default=bands)
     own = Phi4Conformer(
-        input_size=keys.sized("b", seen),
-        bands=keys.sized("b_o", left),
+        input_size=keys.dim("b", seen),
+        bands=keys.dim("b_o", left),
         steps=steps,
-        nemo_conv_channels=keys.sized("C", channels),
+        nemo_conv_channels=keys.dim("C", channels),
         buckets=distances if bias.bool("t5_bias_symmetric", default=False) else 2 * distances,
-        kernel_size=keys.sized("w", c.int("kernel_size", default=3)),
-        ext_pw_out_channel=keys.sized("C_g", wide),
-        separable=keys.sized("C_s", separable),
-        deep=keys.sized("m_d", c.int("depthwise_multiplier", default=1)) * d,
+        kernel_size=keys.dim("w", c.int("kernel_size", default=3)),
+        ext_pw_out_channel=keys.dim("C_g", wide),
+        separable=keys.dim("C_s", separable),
+        deep=keys.dim("m_d", c.int("depthwise_multiplier", default=1)) * d,
     )
     mixer = keys.multi_head(c, d, c.int("attention_heads", default=4))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("linear_units", default=2048), bias=True))
     count = c.int("num_blocks", default=6, maximum=MAX_LAYERS)
-    return keys.encoding(c, keys.alike(layer, count), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=d).having(own)
 
 
 def blueprint(s: Spec[Phi4Conformer]) -> Block:

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Pi0]:
     sees, acts = families.part(c, "vlm_config", "paligemma"), families.part(c, "dit_config")
     sizes = Pi0.read(c)
     # Both have one vocabulary.
-    own = {"image": sees, "action": acts.but(vocab=sees.vocab)}
+    own = {"image": sees, "action": acts.replace(vocab=sees.vocab)}
     return (
         keys.decoder_spec(
             c.part("vlm_config"),
@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec[Pi0]:
             layer_count=sees.layer_count,
             parts=own,
         )
-        .but(tied=False)
+        .replace(tied=False)
         .having(sizes)
     )
 
@@ -47,10 +47,10 @@ def spec(c: Config) -> Spec[Pi0]:
 def blueprint(s: Spec[Pi0]) -> Block:
     acts, states, actions = s.parts["action"], s.own.max_state_dim, s.own.max_action_dim
     w = acts.hidden
-    expert = families.tree(acts.but(head="base")).children
+    expert = families.tree(acts.replace(head="base")).children
     body = Block({name: node for name, node in expert.items() if name != "embed_tokens"})
     both = block(
-        paligemma=block(model=families.tree(s.parts["image"].but(head="base"))),
+        paligemma=block(model=families.tree(s.parts["image"].replace(head="base"))),
         gemma_expert=Block({"lm_head": expert["embed_tokens"], "model": body}),
     )
     return block(

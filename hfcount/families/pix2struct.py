@@ -13,9 +13,9 @@ IGNORED = ("is_vqa",)
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The whole model's says whether the decoder's embedding is also its head.
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration",))
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:
-    decoder = families.tree(s.parts["text"].but(tied=s.tied))
+    decoder = families.tree(s.parts["text"].replace(tied=s.tied))
     return block(encoder=families.tower(s, "vision"), decoder=rebased(decoder, "decoder"))

@@ -20,8 +20,8 @@ class Pix2structTextModelLayer(Record):
 def spec(c: Config) -> Spec:
     d, count = c.int("hidden_size"), keys.layer_count(c, "num_layers", "num_hidden_layers")
     # Whatever d_kv says, a projection is as wide as the model.
-    mixer = keys.multi_head(c, d, c.int("num_heads", "num_attention_heads"), bias=False, uneven="built")
-    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
+    mixer = keys.multi_head(c, d, c.int("num_heads", "num_attention_heads"), bias=False, indivisible="built")
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
 
     def layer(rows: int) -> Layer:
         return Layer(mixer=mixer, ffn=ffn, own=Pix2structTextModelLayer(buckets=rows))

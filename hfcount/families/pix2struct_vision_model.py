@@ -22,8 +22,8 @@ def spec(c: Config) -> Spec[Pix2structVisionModel]:
     first, heads = c.family == "pix2struct_vision_model", c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv" if first else "head_dim"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("d_ff" if first else "intermediate_size")))
-    own = Pix2structVisionModel.read(c, places=keys.sized("n_p", c.int("seq_len" if first else "max_num_patches")))
-    layers = keys.alike(layer, keys.layer_count(c))
+    own = Pix2structVisionModel.read(c, places=keys.dim("n_p", c.int("seq_len" if first else "max_num_patches")))
+    layers = keys.uniform(layer, keys.layer_count(c))
     return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
 
 

@@ -24,12 +24,12 @@ class Pixio(Sizes):
 
 def spec(c: Config) -> Spec[Pixio]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
-    tokens = keys.sized("n_c", c.int("n_cls_tokens"))
+    tokens = keys.dim("n_c", c.int("n_cls_tokens"))
     return keys.imaging(
         c,
-        keys.alike(layer, keys.layer_count(c)),
+        keys.uniform(layer, keys.layer_count(c)),
         _HEADS,
         hidden=d,
         positions=keys.squares(c) + tokens,

@@ -11,7 +11,7 @@ MODEL_TYPES = ("pixtral",)  # transformers 5.23: modeling_pixtral.py
 
 
 def spec(c: Config) -> Spec:
-    return keys.tower(c, patches=keys.patches(c), uneven="built")
+    return keys.tower(c, patches=keys.patches(c), indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

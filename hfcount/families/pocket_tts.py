@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[PocketTTS]:
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
     own, known = PocketTTS.read(c), ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=known).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=known).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[PocketTTS]) -> Block:

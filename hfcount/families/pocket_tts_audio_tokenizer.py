@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[PocketTTSAudioTokenizer]:
     keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), known, hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(own)
 
 
 def blueprint(s: Spec[PocketTTSAudioTokenizer]) -> Block:

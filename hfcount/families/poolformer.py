@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Poolformer]:
     sizes = [PoolformerLayer(patch_size=side) for side in sides]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
     own = Poolformer.read(c)
-    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    d = keys.dim("d", c.ints("hidden_sizes")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 

@@ -21,7 +21,7 @@ class Pop2piano(Sizes):
 def spec(c: Config) -> Spec[Pop2piano]:
     d, heads = c.int("d_model"), c.int("num_heads")
     mixer, ffn = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv")), Dense(width=c.int("d_ff"))
-    buckets, count = keys.sized("b", c.int("relative_attention_num_buckets")), keys.layer_count(c, "num_layers")
+    buckets, count = keys.dim("b", c.int("relative_attention_num_buckets")), keys.layer_count(c, "num_layers")
     gated = c.bool("is_gated_act", default=c.str("feed_forward_proj").startswith("gated"))
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[Pop2piano]:
         uncounted=keys.ACROSS,
     )
     # Its class ties whatever the config says: a false is how outputs are scaled.
-    return whole.but(tied=True).having(own)
+    return whole.replace(tied=True).having(own)
 
 
 def blueprint(s: Spec[Pop2piano]) -> Block:

@@ -43,14 +43,14 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
     order = c.part("reading_order_config")
     d = order.int("hidden_size")
     alone = keys.head_of(c, _HEADS)[1] == "base"  # which is built without an order
-    mixer = keys.multi_head(order, d, order.int("num_attention_heads"), uneven="run" if alone else "refused")
+    mixer = keys.multi_head(order, d, order.int("num_attention_heads"), indivisible="run" if alone else "refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(order, bias=True))
     own = ReadingOrder.read(order)
     reading = Spec(
         family=c.family,
         vocab=order.int("vocab_size"),
         hidden=d,
-        layers=tuple(keys.alike(layer, keys.layer_count(order))),
+        layers=tuple(keys.uniform(layer, keys.layer_count(order))),
         positions=order.int("max_position_embeddings"),
         causal=False,
         own=own,

@@ -46,10 +46,10 @@ def spec(c: Config) -> Spec[PPDocLayoutV3]:
     strides = sorted(c.ints("feat_strides", least=1, minimum=1))
     masks = c.ints("mask_feature_channels", least=2, minimum=0)
     steps = tuple(int(log2(one) - log2(strides[0])) for one in strides)
-    own = Masks.read(c, steps=steps, inner=keys.sized("d_m", masks[0]), outer=keys.sized("d_o", masks[1]))
+    own = Masks.read(c, steps=steps, inner=keys.dim("d_m", masks[0]), outer=keys.dim("d_o", masks[1]))
     whole = hybrid(c, _HEADS, families.backbone(c), first=1)
     tied = c.bool("tie_word_embeddings", default=True)
-    return whole.but(tied=tied).having(PPDocLayoutV3(hybrid=whole.own, masks=own))
+    return whole.replace(tied=tied).having(PPDocLayoutV3(hybrid=whole.own, masks=own))
 
 
 def _encoder(s: Spec[PPDocLayoutV3]) -> Block:

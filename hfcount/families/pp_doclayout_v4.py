@@ -38,10 +38,10 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
     given = c.int("num_coords", default=_COORDINATES)
     if given != _COORDINATES:
         raise c.error(f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given))
-    noisy, narrow = denoising(c), keys.sized("d_g", c.int("global_pointer_head_size"))
+    noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
     whole = hybrid(c, _HEADS, families.backbone(c))
     own = PPDocLayoutV4(
-        hybrid=whole.own, denoised=noisy, num_coords=keys.sized("n_x", given), global_pointer_head_size=narrow
+        hybrid=whole.own, denoised=noisy, num_coords=keys.dim("n_x", given), global_pointer_head_size=narrow
     )
     return whole.having(own)
 

@@ -12,7 +12,7 @@ MODEL_TYPES = ("pp_formulanet",)  # transformers 5.23: modeling_pp_formulanet.py
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The head is never tied.
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model")).but(tied=False)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

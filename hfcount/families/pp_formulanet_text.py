@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     d = c.int("d_model", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("decoder_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "decoder_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "decoder_layers"))
     # The first two rows of the table of positions are reserved for padding.
     rows, why = c.int("max_position_embeddings") + 2, keys.ACROSS
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why)

@@ -31,7 +31,7 @@ class PpFormulanetVisionLayer(Record):
 
 def spec(c: Config) -> Spec[PpFormulanetVision]:
     d, bias, count = c.int("hidden_size"), c.bool("qkv_bias", default=True), keys.layer_count(c)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     ffn, side = Dense(width=c.int("mlp_dim"), bias=True), keys.grid(c)
     window = c.int("window_size", minimum=0)
     placed = c.bool("use_rel_pos", default=True)

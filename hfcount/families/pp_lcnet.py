@@ -37,17 +37,17 @@ class PpLcnet(Sizes):
     stem: int
     reduction: int = size("r")
     branches: int | None = told(
-        lambda c: keys.sized("n_b", c.int("conv_symmetric_num", minimum=0)) if c.family == "pp_lcnet_v3" else None
+        lambda c: keys.dim("n_b", c.int("conv_symmetric_num", minimum=0)) if c.family == "pp_lcnet_v3" else None
     )
     class_expand: int | None = told(
-        lambda c: None if c.family == "pp_lcnet_v3" else keys.sized("d_c", c.int("class_expand"))
+        lambda c: None if c.family == "pp_lcnet_v3" else keys.dim("d_c", c.int("class_expand"))
     )
 
 
 def spec(c: Config) -> Spec[PpLcnet]:
     blocks = Blocks.read(c, _USUAL[c.family])
     stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
-    own = PpLcnet.read(c, blocks=blocks, stem=keys.worked(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
+    own = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
     return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
 
 

@@ -24,7 +24,7 @@ class PpOcrMobileDet(Sizes):
 
     reduction: int = size("r")
     dilated: int | None = told(
-        lambda c: None if c.family == "pp_ocrv5_mobile_det" else keys.sized("w", c.int("dilated_kernel_size"))
+        lambda c: None if c.family == "pp_ocrv5_mobile_det" else keys.dim("w", c.int("dilated_kernel_size"))
     )
     widths: tuple[int, ...] = told(lambda c: tuple(keys.each(c, _LEVELS, len(c.ints(_LEVELS)), "C")))
     kernels: tuple[int, ...] = told(lambda c: tuple(keys.each(c, "kernel_list", 3)))
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[PpOcrMobileDet]:
         given = keys.outputs(c.part("backbone_config"), stages)
         if 0 in given or len(given) > count:
             raise c.error("out_features must name stages, and no more than layer_list_out_channels.", "backbone_config")
-        own = own.but(taken=tuple(features[place - 1] for place in given))
+        own = own.replace(taken=tuple(features[place - 1] for place in given))
     d = c.int("neck_out_channels")
     return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=keys.COARSER).having(own)
 

@@ -29,9 +29,11 @@ class PpOcrRec(Record):
 
 def spec(c: Config) -> Spec[PpOcrRec]:
     seen, d = keys.only(c, families.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
-    uneven: keys.Uneven = "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"  # the base model has no layers
+    indivisible: keys.Indivisible = (
+        "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"
+    )  # the base model has no layers
     heads, bias = c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven=uneven)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible=indivisible)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     sixth = c.family == "pp_ocrv6_small_rec"
     sides = c.ints("conv_kernel_size", default=(1, 7) if sixth else (1, 3))
@@ -39,8 +41,8 @@ def spec(c: Config) -> Spec[PpOcrRec]:
         raise c.error("conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides))
     inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
     own = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
-    layers = keys.alike(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
-    parts, out = {"backbone": seen}, keys.sized("|V|", c.int("head_out_channels"))
+    layers = keys.uniform(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
+    parts, out = {"backbone": seen}, keys.dim("|V|", c.int("head_out_channels"))
     whole = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
     return whole.having(own)
 

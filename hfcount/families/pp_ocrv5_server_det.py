@@ -40,8 +40,8 @@ def spec(c: Config) -> Spec[PpOcrServerDet]:
     seen, ways = keys.only(c, families.part(c, "backbone_config"), "hgnet_v2"), c.sub("intraclass_block_config")
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
     own = PpOcrServerDet(
-        intraclass_block_number=keys.sized("N_i", count),
-        reduce_factor=keys.sized("r", c.int("reduce_factor")),
+        intraclass_block_number=keys.dim("N_i", count),
+        reduce_factor=keys.dim("r", c.int("reduce_factor")),
         kernels=tuple(keys.each(c, "kernel_list", 3)),
         intraclass=_intraclass(c, ways) if count else None,
     )

@@ -15,7 +15,7 @@ _KERNEL = 5
 
 def spec(c: Config) -> Spec:
     seen = keys.only(c, families.part(c, "backbone_config"), "pp_lcnet_v4")
-    d, out = c.int("hidden_size"), keys.sized("|V|", c.int("head_out_channels"))
+    d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
     parts = {"backbone": seen}
     return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)
 

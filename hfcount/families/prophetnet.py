@@ -29,17 +29,17 @@ def spec(c: Config) -> Spec[Prophetnet]:
     alone = keys.head_of(c, keys.named(_HEADS))[1] == "causal_lm"
 
     def side(name: str) -> Layer:
-        uneven: Literal["run", "refused"] = "run" if alone and name == "encoder" else "refused"
-        mixer = keys.multi_head(c, d, c.int(f"num_{name}_attention_heads"), uneven=uneven)
+        indivisible: Literal["run", "refused"] = "run" if alone and name == "encoder" else "refused"
+        mixer = keys.multi_head(c, d, c.int(f"num_{name}_attention_heads"), indivisible=indivisible)
         return Layer(mixer=mixer, ffn=Dense(width=c.int(f"{name}_ffn_dim")))
 
-    encoder = keys.alike(side("encoder"), keys.layer_count(c, "num_encoder_layers"))
-    decoder = keys.alike(side("decoder"), keys.layer_count(c, "num_decoder_layers"))
+    encoder = keys.uniform(side("encoder"), keys.layer_count(c, "num_encoder_layers"))
+    decoder = keys.uniform(side("decoder"), keys.layer_count(c, "num_decoder_layers"))
     crossed = c.bool("add_cross_attention", default=True)
     own = Prophetnet.read(c, add_cross_attention=crossed)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=tuple(encoder), causal=False)}
     whole = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, hidden=d, positions=rows, parts=parts)
-    return whole.but(uncounted="each token is predicted by several streams, which is not described").having(own)
+    return whole.replace(uncounted="each token is predicted by several streams, which is not described").having(own)
 
 
 def blueprint(s: Spec[Prophetnet]) -> Block:

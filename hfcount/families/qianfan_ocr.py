@@ -40,7 +40,11 @@ def spec(c: Config) -> Spec[QianfanOcr]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(QianfanOcr.read(c, downsample_ratio=merged))
+    return (
+        keys.composite(c, text, towers, heads=heads)
+        .replace(tied=tied)
+        .having(QianfanOcr.read(c, downsample_ratio=merged))
+    )
 
 
 def blueprint(s: Spec[QianfanOcr]) -> Block:

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         raise c.error(f"intermediate_size {width:,} counts two projections, and must be even.", "intermediate_size")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
-    layers = keys.alike(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
     towers = {"vision": families.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
     # If a config gives both, the table has as many rows as the padded vocabulary.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")

@@ -30,16 +30,16 @@ def spec(c: Config) -> Spec:
             else families.part(c, "code2wav_config", "qwen3_omni_moe_code2wav")
         )
     heads = keys.named(("ForConditionalGeneration",), OmniModel="conditional_generation")  # as it was released
-    whole = keys.around(c, thinker, parts, key="thinker_config", heads=heads)
-    return whole.but(tied=thinker.tied)
+    whole = keys.composite(c, thinker, parts, key="thinker_config", heads=heads)
+    return whole.replace(tied=thinker.tied)
 
 
 def blueprint(s: Spec) -> Block:
     senses: dict[str, Node] = {}
     for name in ("talker", "waves"):
         if name in s.parts:
-            one = families.tree(s.parts[name].but(head=s.parts[name].heads[0]))
+            one = families.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
             senses[name if name == "talker" else called] = replace(one, component="audio", repeats=0)
-    text = s.parts["text"].but(head="conditional_generation", tied=s.tied)
+    text = s.parts["text"].replace(head="conditional_generation", tied=s.tied)
     return block(thinker=rebased(families.tree(text), "thinker"), **senses)

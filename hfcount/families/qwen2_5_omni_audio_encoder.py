@@ -22,7 +22,7 @@ class Qwen25OmniAudioEncoder(Sizes):
 def spec(c: Config) -> Spec[Qwen25OmniAudioEncoder]:
     d, width = c.int("d_model"), Dense(width=c.int("encoder_ffn_dim"), bias=True)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("encoder_attention_heads")), ffn=width)
-    layers, out = keys.alike(layer, c.int("encoder_layers", maximum=MAX_LAYERS)), c.int("output_dim")
+    layers, out = keys.uniform(layer, c.int("encoder_layers", maximum=MAX_LAYERS)), c.int("output_dim")
     own = Qwen25OmniAudioEncoder.read(c)
     return keys.encoding(c, layers, hidden=d, out=out).having(own)
 

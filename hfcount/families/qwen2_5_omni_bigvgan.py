@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[BigVGAN]:
     kernels = c.ints("resblock_kernel_sizes")[:dilations]
     own = BigVGAN.read(
         c,
-        ups=tuple(keys.sized(f"w{number}", width) for number, width in enumerate(widths[: len(strides)], 1)),
+        ups=tuple(keys.dim(f"w{number}", width) for number, width in enumerate(widths[: len(strides)], 1)),
         steps=len(strides),
-        blocks=tuple(keys.sized(f"w_r{number}", width) for number, width in enumerate(kernels, 1)),
+        blocks=tuple(keys.dim(f"w_r{number}", width) for number, width in enumerate(kernels, 1)),
     )
     return keys.encoding(c, (), hidden=c.int("upsample_initial_channel")).having(own)
 

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec[Qwen2_5OmniDit]:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("head_dim"), qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=d * c.int("ff_mult"), bias=True))
     own = Qwen2_5OmniDit.read(c)
-    layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, hidden=d).having(own)
 
 

@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[Qwen25OmniTalker]:
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
     own = Qwen25OmniTalker.read(c)
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(c, first=28)
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Qwen25OmniTalker]) -> Block:

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
 
@@ -18,9 +18,9 @@ SPELLINGS = {
 def spec(c: Config) -> Spec:
     towers = {sense: families.part(c, f"{sense}_config") for sense in ("vision", "audio")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.around(c, families.part(c, "text_config"), towers, heads=heads).but(tied=tied)
+    return keys.composite(c, families.part(c, "text_config"), towers, heads=heads).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
     senses = {"audio_tower": families.tower(s, "audio"), "visual": families.tower(s, "vision")}
-    return beside(s, families.base(s), **senses)
+    return towers_beside_model(s, families.base(s), **senses)

@@ -14,8 +14,8 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 def spec(c: Config) -> Spec:
     text = families.part(c, "text_config")
     towers = {"audio": families.part(c, "audio_config")}
-    whole = keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.but(tied=False)  # whatever a config says: this architecture ties no head
+    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return whole.replace(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:

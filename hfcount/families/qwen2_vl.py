@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, pre_norm, swiglu
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.spec import Layer, Spec
 from hfcount.tree.nodes import Block
 
@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
-    return whole.but(tied=keys.tied_anywhere(c, text))
+    return whole.replace(tied=keys.tied_anywhere(c, text))
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,4 +32,4 @@ def blueprint(s: Spec) -> Block:
     def layer(one: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
 
-    return beside(s, base(s, layer), visual=families.tower(s, "vision"))
+    return towers_beside_model(s, base(s, layer), visual=families.tower(s, "vision"))

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Qwen2VlVision]:
         ffn=Dense(width=c.int("intermediate_size") if gated else d * c.int("mlp_ratio"), bias=True),
         heads=("num_heads",),
         depth=("depth",),
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c, "in_channels", "in_chans", frames=frames, merge=merge),
         out=c.int("out_hidden_size" if gated else "hidden_size"),
     ).having(Qwen2VlVision.read(c, gated=gated, fused=c.family != "qwen2_5_omni_vision_encoder"))

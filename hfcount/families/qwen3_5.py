@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
     ffn = keys.gated_moe(text) if routed else keys.dense(text)
     places = keys.every_nth(text, "full_attention_interval", default=4)
     mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
-    layers = keys.crossed(mixers, keys.alike(Layer(ffn=ffn), keys.layer_count(text)))
+    layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(text)))
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
     if sees:

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -12,11 +12,11 @@ MODEL_TYPES = ("qwen3_asr",)  # transformers 5.23: modeling_qwen3_asr.py
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     heads = ("ForConditionalGeneration", "Model", "ForTokenClassification")
-    return keys.around(c, text, towers, tied=True, heads=heads)
+    return keys.composite(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:
     heard = s.parts["audio"]
     d = heard.hidden
     projector = block("projector", linear_1=Linear(d, d, True), linear_2=Linear(d, heard.out or d, True))
-    return joined(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -21,7 +21,7 @@ def spec(c: Config) -> Spec:
     count, layer = "num_nextn_predict_layers", Layer(mixer=full, ffn=keys.gated_moe(c))
     # No published config has the key, and some checkpoints have the layers.
     drafts = keys.drafts(c, count, layer, default=1, announced=c.given(count))
-    return keys.decoder_spec(c, keys.crossed(mixers, networks), parts=drafts)
+    return keys.decoder_spec(c, keys.combined(mixers, networks), parts=drafts)
 
 
 def blueprint(s: Spec) -> Block:

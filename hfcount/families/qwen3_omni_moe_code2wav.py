@@ -14,7 +14,7 @@ _DILATIONS = (1, 3, 9)
 
 
 def _steps(c: Config, key: str) -> tuple[int, ...]:
-    return tuple(keys.sized(f"s_u{number}", step) for number, step in enumerate(c.ints(key), 1))
+    return tuple(keys.dim(f"s_u{number}", step) for number, step in enumerate(c.ints(key), 1))
 
 
 class Code2Wav(Sizes):
@@ -29,7 +29,7 @@ class Code2Wav(Sizes):
 def spec(c: Config) -> Spec[Code2Wav]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     own = Code2Wav.read(c)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c)), c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), c.int("num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size")).having(own)
 
 

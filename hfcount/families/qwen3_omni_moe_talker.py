@@ -25,15 +25,15 @@ def spec(c: Config) -> Spec[Qwen3OmniTalker | None]:
     layer = Layer(mixer=mixer, ffn=keys.gated_moe(text))
     windows = keys.sliding_everywhere(text)
     if alone:
-        return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).but(tied=False).having(None)
+        return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).replace(tied=False).having(None)
     parts = {"predictor": families.part(c, "code_predictor_config")}
     own = Qwen3OmniTalker(
-        thinker_hidden_size=keys.sized("d_t", c.int("thinker_hidden_size")),
-        intermediate_size=keys.sized("d_p", text.int("intermediate_size")),
+        thinker_hidden_size=keys.dim("d_t", c.int("thinker_hidden_size")),
+        intermediate_size=keys.dim("d_p", text.int("intermediate_size")),
     )
     heads = ("ForConditionalGeneration",)
     whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, windows=windows)
-    return whole.but(tied=False).having(own)
+    return whole.replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
@@ -57,5 +57,5 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         text_projection=resized,
         hidden_projection=resized,
         codec_head=Linear(d, s.vocab, component="lm_head"),
-        code_predictor=families.tree(s.parts["predictor"].but(head="conditional_generation")),
+        code_predictor=families.tree(s.parts["predictor"].replace(head="conditional_generation")),
     )

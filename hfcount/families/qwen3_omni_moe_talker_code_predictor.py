@@ -19,10 +19,10 @@ class Qwen3OmniMoeTalkerCodePredictor(Sizes):
 def spec(c: Config) -> Spec[Qwen3OmniMoeTalkerCodePredictor]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     # The first codebook is the talker's.
-    own = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.sized("n_c", c.int("num_code_groups")) - 1)
+    own = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.dim("n_c", c.int("num_code_groups")) - 1)
     windows = keys.sliding(c, lambda: keys.later(c, first=28))
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c)), ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).but(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:

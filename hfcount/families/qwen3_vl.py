@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import base, gqa, network, pre_norm, router, stacked
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.tree.nodes import Block, block
 
@@ -21,14 +21,14 @@ def spec(c: Config) -> Spec:
     layers = (
         keys.sparse_steps(text, mixer, ffn, lambda: keys.moe(text, "moe_intermediate_size"))
         if routed
-        else keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(text))
+        else keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(text))
     )
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",))
     towers = {"vision": families.part(c, "vision_config")}
     whole = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     # The class of its text_config ties by default, and that of the whole model does not.
-    return whole.but(tied=c.bool("tie_word_embeddings", default=False)) if routed else whole
+    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)) if routed else whole
 
 
 def blueprint(s: Spec) -> Block:
@@ -42,4 +42,4 @@ def blueprint(s: Spec) -> Block:
         return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
 
     body = base(s, layer)
-    return joined(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body
+    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body

@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[Qwen3VlVision]:
         c,
         heads=("num_heads",),
         depth=("depth",),
-        uneven="built",
+        indivisible="built",
         patches=patches,
         positions=c.int("num_position_embeddings"),
         out=c.int("out_hidden_size"),

@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.parts.conversions import packed
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block
@@ -13,8 +13,8 @@ MERGED = packed()
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "qwen4_exp_vision")}
-    return keys.around(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
-    return joined(s, families.base(s), visual=families.tower(s, "vision"))
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))

@@ -32,9 +32,9 @@ def spec(c: Config) -> Spec[Qwen4ExpText]:
     full = keys.attention(c, bias=bias, qk_norm=True, gated=True)
     fourth = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
-    routed = keys.alike(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
+    routed = keys.uniform(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
     own = Qwen4ExpText.read(c)
-    layers = with_ngrams(c, keys.crossed(mixers, routed))
+    layers = with_ngrams(c, keys.combined(mixers, routed))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), uncounted=_INDEXED).having(own)
 
 

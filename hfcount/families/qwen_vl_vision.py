@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[QwenVlVision]:
         patches=Patches(side=c.int("patch_size"), channels=3),
         positions=_QUERIES,
         out=c.int("output_dim"),
-    ).having(QwenVlVision.read(c, n_queries=keys.sized("n_q", c.int("n_queries", default=_QUERIES))))
+    ).having(QwenVlVision.read(c, n_queries=keys.dim("n_q", c.int("n_queries", default=_QUERIES))))
 
 
 def blueprint(s: Spec[QwenVlVision]) -> Block:

@@ -37,17 +37,17 @@ class Radio(Sizes):
 def spec(c: Config) -> Spec[Radio]:
     d, bias, side = c.int("hidden_size"), c.bool("qkv_bias", default=True), c.int("patch_size")
     heads = c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     wide, gated = c.times("mlp_ratio", d), c.bool("use_swiglu_ffn", default=False)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c))
     along = c.int("max_img_size") // side
     null = c.is_null("video_temporal_patch_size")
     own = Radio.read(
         c,
         gated=gated,
         tokens=c.int("num_cls_tokens", minimum=0) + c.int("num_registers", minimum=0),
-        frames=0 if null else keys.sized("P_t", c.int("video_temporal_patch_size")),
+        frames=0 if null else keys.dim("P_t", c.int("video_temporal_patch_size")),
         norm_mean=_COLOURS if c.is_null("norm_mean") or not c.has("norm_mean") else len(c.entries("norm_mean")),
         norm_std=_COLOURS if c.is_null("norm_std") or not c.has("norm_std") else len(c.entries("norm_std")),
         summaries=_SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),

@@ -24,8 +24,8 @@ def spec(c: Config) -> Spec:
         parts[name] = families.part(c, name, always=given)
     generator = parts["generator"]
     if parts["question_encoder"].family != "dpr":  # DPR's base model is its encoder of questions
-        parts["question_encoder"] = parts["question_encoder"].but(head="base")
-    parts["generator"] = generator.but(head="conditional_generation")
+        parts["question_encoder"] = parts["question_encoder"].replace(head="base")
+    parts["generator"] = generator.replace(head="conditional_generation")
     return keys.decoder_spec(
         c.part("generator"),
         generator.layers,

@@ -34,7 +34,7 @@ def _axes(c: Config, d: int) -> tuple[Axis, ...]:
     if sum(widths) != d:
         raise c.error(f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
     return tuple(
-        Axis(places=keys.sized(f"n_{number}", places), width=keys.sized(f"d_{number}", width))
+        Axis(places=keys.dim(f"n_{number}", places), width=keys.dim(f"d_{number}", width))
         for number, (places, width) in enumerate(zip(shape, widths, strict=True), 1)
     )
 
@@ -62,7 +62,7 @@ def spec(c: Config) -> Spec[Reformer]:
     rows = None if own.axes else c.int("max_position_embeddings")
     whole = keys.decoder_spec(c, layers, heads=_HEADS, hidden=d, positions=rows, layer_count=None)
     why = "it keeps hashes and hidden states of its tokens, which are not described"
-    return whole.but(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False).having(own)
+    return whole.replace(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False).having(own)
 
 
 def blueprint(s: Spec[Reformer]) -> Block:

@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[Regnet]:
         raise c.error(f"layer_type is {kind!r}, and must be x or y.", "layer_type", observed=kind)
     own = Regnet.read(c, squeezed=kind == "y")
     layers = keys.stages(c, widths[: c.length("depths")])
-    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
     whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
 def blueprint(s: Spec[Regnet]) -> Block:

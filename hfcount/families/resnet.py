@@ -30,9 +30,9 @@ def spec(c: Config) -> Spec[Resnet]:
         raise c.error(f"layer_type is {kind!r}, and must be basic or bottleneck.", "layer_type", observed=kind)
     layers = keys.stages(c, widths[: c.length("depths")])
     own = Resnet.read(c, bottleneck=kind == "bottleneck")
-    d = layers[-1].layer.width if len(layers) == len(widths) else keys.sized("d", widths[-1])
+    d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
     whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
 def blueprint(s: Spec[Resnet]) -> Block:

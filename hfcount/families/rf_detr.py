@@ -31,7 +31,7 @@ class RfDetr(Record):
 
 
 def spec(c: Config) -> Spec[RfDetr]:
-    levels, wide = keys.sized("n_l", c.int("num_feature_levels")), keys.sized("d_m", c.int("intermediate_size"))
+    levels, wide = keys.dim("n_l", c.int("num_feature_levels")), keys.dim("d_m", c.int("intermediate_size"))
     whole = grouped_queries(c, keys.only(c, families.backbone(c), "rf_detr_dinov2"), _HEADS)
     return whole.having(RfDetr(queries=whole.own, num_feature_levels=levels, intermediate_size=wide))
 

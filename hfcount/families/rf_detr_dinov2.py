@@ -35,13 +35,13 @@ def spec(c: Config) -> Spec[RfDetrDinov2]:
     wide = c.times("mlp_ratio", d)
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     depth = keys.layer_count(c)
     outputs = len(keys.features(c, depth))
     if not outputs:
         raise c.error("out_indices names no stage, and those before the last one see windows.", "out_indices")
-    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.sized("n_o", outputs))
-    layers, rows = keys.alike(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
+    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
+    layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
 
 

@@ -27,7 +27,7 @@ def blueprint(s: Spec[Roformer]) -> Block:
     d, width = s.hidden, s.own.embedding_size
     sinusoids = Tensor((s.positions or 0, s.layers[0].layer.attention.head_dim))
     body = block(
-        embeddings=bert_embeddings(s.but(positions=None), width),
+        embeddings=bert_embeddings(s.replace(positions=None), width),
         embeddings_project=None if width == d else Linear(width, d, True, "embedding"),
         encoder=block(
             embed_positions=block("embedding", weight=sinusoids),

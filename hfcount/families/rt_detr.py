@@ -27,10 +27,10 @@ class RtDetr(Record):
 
 def spec(c: Config) -> Spec[RtDetr]:
     learned, noisy = c.bool("learn_initial_query", default=False), denoising(c)
-    levels = keys.sized("n_v", c.int("decoder_n_levels")) if c.family == "rt_detr_v2" else None
+    levels = keys.dim("n_v", c.int("decoder_n_levels")) if c.family == "rt_detr_v2" else None
     whole = hybrid(c, _HEADS, families.backbone(c))
     if levels is not None:  # version 2 ties its predictions
-        whole = whole.but(tied=c.bool("tie_word_embeddings", default=True))
+        whole = whole.replace(tied=c.bool("tie_word_embeddings", default=True))
     return whole.having(RtDetr(hybrid=whole.own, learned=learned, denoised=noisy, decoder_n_levels=levels))
 
 

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[RtDetrResnet]:
     layers = keys.stages(c, widths[: c.length("depths")])
     own = RtDetrResnet.read(c, bottleneck=kind == "bottleneck")
     whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=layers[-1].layer.width)
-    return whole.but(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
 
 
 def blueprint(s: Spec[RtDetrResnet]) -> Block:

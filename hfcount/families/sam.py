@@ -18,7 +18,7 @@ class Sam(Sizes):
 def spec(c: Config) -> Spec[Sam]:
     vision, prompt = families.part(c, "vision_config"), families.part(c, "prompt_encoder_config")
     decoder = families.part(c, "mask_decoder_config")
-    own = Sam.read(c, num_pos_feats=keys.sized("n_f", c.part("vision_config").int("num_pos_feats")))
+    own = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
     return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).having(own)
 

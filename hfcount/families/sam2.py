@@ -48,9 +48,9 @@ def spec(c: Config) -> Spec[Sam2]:
     wide = "memory_attention_mlp_hidden_size" if latent else "memory_attention_feed_forward_hidden_size"
     layers, memories = (memory_layers(c, wide), Memories.read(c, latent)) if video else ((), None)
     heads = _VIDEO if video else _IMAGE
-    d = keys.sized("d", vision.hidden)
+    d = keys.dim("d", vision.hidden)
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, layer_count=None, parts=parts)
-    alone = whole.but(causal=False, **({"head": "base"} if c.nested else {}))
+    alone = whole.replace(causal=False, **({"head": "base"} if c.nested else {}))
     return alone.having(Sam2(nested=c.nested, memories=memories))
 
 

@@ -50,15 +50,15 @@ def spec(c: Config) -> Spec[Sam2HieraDetModel]:
         raise c.error(said, "blocks_per_stage", "Correct one of them.")
     layers, start, before = [], 0, 0
     for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):
-        d = keys.sized(f"d{number + 1}", width)
+        d = keys.dim(f"d{number + 1}", width)
         ffn = Dense(width=c.times("mlp_ratio", d, default=4), bias=True)
-        mixer = keys.multi_head(c, d, many, uneven="built")
+        mixer = keys.multi_head(c, d, many, indivisible="built")
         second = start + (1 if depth else 0)
         for inputs, places in ((before or d, Indices.span(start, second)), (d, Indices.span(second, start + depth))):
             layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=Sam2HieraDetLayer(inputs=inputs))
             layers += [Layers(indices=places, layer=layer)] if places.count else []
         start, before = start + int(depth), d
-    own = Sam2HieraDetModel.read(c, window=keys.sized("w", sides[0]))
+    own = Sam2HieraDetModel.read(c, window=keys.dim("w", sides[0]))
     return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
 
 
@@ -68,7 +68,7 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
     if len(sides) != 2:
         c.cannot_run(f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
     named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
-    return tuple(keys.sized(named[place], side) for place, side in enumerate(sides))
+    return tuple(keys.dim(named[place], side) for place, side in enumerate(sides))
 
 
 def blueprint(s: Spec[Sam2HieraDetModel]) -> Block:

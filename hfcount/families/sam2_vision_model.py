@@ -22,9 +22,9 @@ class Sam2VisionModel(Sizes):
 
 def spec(c: Config) -> Spec[Sam2VisionModel]:
     widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family], minimum=0)
-    own = Sam2VisionModel.read(c, channels=tuple(keys.sized(f"C{n}", width) for n, width in enumerate(widths, 1)))
+    own = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
     parts = {"backbone": families.part(c, "backbone_config")}
-    d = keys.sized("d_n", c.int("fpn_hidden_size"))
+    d = keys.dim("d_n", c.int("fpn_hidden_size"))
     return keys.encoding(c, (), hidden=d, parts=parts).having(own)
 
 

@@ -15,10 +15,10 @@ _PARTS = {"geometry": "geometry_encoder", "joint": "detr_encoder", "queries": "d
 def spec(c: Config) -> Spec:
     vision, text = families.part(c, "vision_config"), families.part(c, "text_config")
     if text.family == "clip_text_model":
-        text = text.but(head="projection", out=c.part("text_config").int("projection_dim"))
+        text = text.replace(head="projection", out=c.part("text_config").int("projection_dim"))
     parts = {name: families.part(c, f"{key}_config") for name, key in _PARTS.items()}
     return keys.encoding(
-        c, (), hidden=keys.sized("d", parts["joint"].hidden), parts={"vision": vision, "language": text, **parts}
+        c, (), hidden=keys.dim("d", parts["joint"].hidden), parts={"vision": vision, "language": text, **parts}
     )
 
 

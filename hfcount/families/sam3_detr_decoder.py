@@ -20,7 +20,7 @@ class Sam3DetrDecoder(Sizes):
 
 def spec(c: Config) -> Spec[Sam3DetrDecoder]:
     own = Sam3DetrDecoder.read(c)
-    return keys.tower(c, depth=("num_layers",), uneven="built", further={"Decoder": "base"}).having(own)
+    return keys.tower(c, depth=("num_layers",), indivisible="built", further={"Decoder": "base"}).having(own)
 
 
 def blueprint(s: Spec[Sam3DetrDecoder]) -> Block:

@@ -12,7 +12,7 @@ MODEL_TYPES = ("sam3_detr_encoder", "sam3_lite_text_detr_encoder")
 
 
 def spec(c: Config) -> Spec:
-    return keys.tower(c, depth=("num_layers",), uneven="built")
+    return keys.tower(c, depth=("num_layers",), indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

@@ -19,7 +19,7 @@ class Sam3GeometryEncoder(Sizes):
 
 def spec(c: Config) -> Spec[Sam3GeometryEncoder]:
     own = Sam3GeometryEncoder.read(c)
-    return keys.tower(c, depth=("num_layers",), uneven="built").having(own)
+    return keys.tower(c, depth=("num_layers",), indivisible="built").having(own)
 
 
 def blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:

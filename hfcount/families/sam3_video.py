@@ -25,7 +25,7 @@ SPELLINGS = {r"^tracker_model\.(?!tracker_model\.)": "tracker_model.tracker_mode
 
 def spec(c: Config) -> Spec:
     detector, tracker = families.part(c, "detector_config"), families.part(c, "tracker_config")
-    d = keys.sized("d", detector.hidden)
+    d = keys.dim("d", detector.hidden)
     return keys.encoding(c, (), hidden=d, parts={"detector": detector, "tracker": tracker})
 
 

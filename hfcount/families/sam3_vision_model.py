@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Sam3VisionModel]:
     if any(not isinstance(one, int | float) or one not in _DOUBLINGS for one in factors):
         raise c.error("scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
     own = Sam3VisionModel(doublings=tuple(_DOUBLINGS[factor] for factor in factors))
-    parts, d = {"backbone": families.part(c, "backbone_config")}, keys.sized("d_n", c.int("fpn_hidden_size"))
+    parts, d = {"backbone": families.part(c, "backbone_config")}, keys.dim("d_n", c.int("fpn_hidden_size"))
     return keys.encoding(c, (), hidden=d, parts=parts).having(own)
 
 

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
     if not across:
         said = f"pretrain_image_size is {image:,}, less than patch_size, which is {side:,}."
         c.cannot_run(said, "pretrain_image_size", "Correct one of them.")
-    return keys.tower(c, patches=keys.patches(c), positions=across * across, uneven="built")
+    return keys.tower(c, patches=keys.patches(c), positions=across * across, indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

@@ -40,14 +40,14 @@ def spec(c: Config) -> Spec[SamMaskDecoder]:
     inner = keys.divides(
         c, "attention_downsample_rate", c.int("attention_downsample_rate"), "hidden_size", d, built=True
     )
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
     own = SamMaskDecoder.read(
         c,
-        inner=keys.sized("d_i", inner),
-        vit_dim=keys.sized("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
+        inner=keys.dim("d_i", inner),
+        vit_dim=keys.dim("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
     )
-    return keys.encoding(c, keys.alike(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
 
 
 def blueprint(s: Spec[SamMaskDecoder]) -> Block:

@@ -69,7 +69,7 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
         distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1
     own = SeamlessM4T.read(
         c,
-        adapters=keys.sized("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0,
+        adapters=keys.dim("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0,
         relative=kind == "relative",
         rotary=kind == "rotary",
         distances=distances,
@@ -80,7 +80,7 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
     def side(name: str, width: str = "ffn_dim") -> Spec:
         mixer = keys.multi_head(c, d, c.int(f"{name}_attention_heads"))
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{name}_{width}"), bias=True))
-        layers = tuple(keys.alike(layer, keys.layer_count(c, f"{name}_layers")))
+        layers = tuple(keys.uniform(layer, keys.layer_count(c, f"{name}_layers")))
         return Spec(family=c.family, hidden=d, layers=layers, causal=False)
 
     parts = {

@@ -51,11 +51,11 @@ def spec(c: Config) -> Spec[Segformer]:
     wide = [d * ratio for d, ratio in zip(widths, keys.each(c, "mlp_ratios", count), strict=True)]
     heads, sides = keys.each(c, "num_attention_heads", count), keys.each(c, "patch_sizes", count, "P")
     merged = keys.each(c, "sr_ratios", count, "m")
-    uneven: keys.Uneven = "run" if c.family == "segformer" else "refused"
+    indivisible: keys.Indivisible = "run" if c.family == "segformer" else "refused"
     sizes = [SegformerLayer(patch_size=side, sr_ratio=step) for side, step in zip(sides, merged, strict=True)]
-    layers = keys.stages(c, widths, wide, heads, uneven=uneven, own=sizes)
+    layers = keys.stages(c, widths, wide, heads, indivisible=indivisible, own=sizes)
     own = Segformer.read(c)
-    last, out = keys.sized("d", c.ints("hidden_sizes")[-1]), c.int("decoder_hidden_size")
+    last, out = keys.dim("d", c.ints("hidden_sizes")[-1]), c.int("decoder_hidden_size")
     known = _HEADS[c.family]
     return keys.imaging(c, layers, known, hidden=last, out=out, uncounted=keys.COARSER).having(own)
 

@@ -24,7 +24,7 @@ class Seggpt(Sizes):
     high: int
     wide: int
     relative: bool = flag("use_relative_position_embeddings", absent=True)
-    joined: int = told(lambda c: keys.sized("n_h", c.length("intermediate_hidden_state_indices") or 0))
+    joined: int = told(lambda c: keys.dim("n_h", c.length("intermediate_hidden_state_indices") or 0))
 
 
 def spec(c: Config) -> Spec[Seggpt]:
@@ -32,11 +32,11 @@ def spec(c: Config) -> Spec[Seggpt]:
     given = c.ints("image_size", alone=True)
     if not 0 < len(given) < 3:
         raise c.error("image_size must give a height and a width, or one size for both.", "image_size")
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     ffn = Dense(width=c.int("mlp_dim", default=4 * d), bias=True)
     own = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)
     layers, rows = (
-        keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)),
+        keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)),
         keys.squares(c, "pretrain_image_size") + 1,
     )
     out = c.int("decoder_hidden_size")

@@ -36,7 +36,7 @@ class Disentangled(Record):
         kinds = c.strs("pos_att_type") or ([] if c.has("pos_att_type") else ["p2c", "c2p"])
         learned = relative and not shared
         return cls(
-            distances=keys.sized("n_r", near if near > 0 else far if far > 0 else rows) if relative else None,
+            distances=keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None,
             norm_rel_ebd="layer_norm" in c.str("norm_rel_ebd"),
             c2p=learned and "c2p" in kinds,
             p2c=learned and "p2c" in kinds,
@@ -54,7 +54,7 @@ class Sew(Record):
 
 def spec(c: Config) -> Spec[Sew]:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
-    waveform, factor = Waveform.read(c), keys.sized("S", c.int("squeeze_factor"))
+    waveform, factor = Waveform.read(c), keys.dim("S", c.int("squeeze_factor"))
     disentangled = Disentangled.read(c) if c.family == "sew-d" else None
     whole = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), heads=_HEADS)
     own = Sew(waveform=waveform, speech=whole.own, squeeze_factor=factor, disentangled=disentangled)
@@ -87,7 +87,7 @@ def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
     def layer(one: Layer) -> Block:
-        usual = bert_layer(d, one.but(cross_attention=False))
+        usual = bert_layer(d, one.replace(cross_attention=False))
         return altered(usual, attention=block(self=own, output=out))
 
     return block(

@@ -19,10 +19,10 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    whole = keys.around(c, text, towers, heads=("ForImageClassification",))
-    return whole.but(tied=keys.tied_anywhere(c, c.part("text_config")))
+    whole = keys.composite(c, text, towers, heads=("ForImageClassification",))
+    return whole.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec) -> Block:
     words = lm_head(s, "model.model.language_model.model.embed_tokens.weight")
-    return block(model=block(model=gemma3(s.but(head="base")), lm_head=words))
+    return block(model=block(model=gemma3(s.replace(head="base")), lm_head=words))

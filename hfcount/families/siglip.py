@@ -11,7 +11,7 @@ MODEL_TYPES = ("siglip", "siglip2")  # transformers 5.23: modeling_siglip.py, mo
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, heads=("Model", "ForImageClassification")).but(tied=False)
+    return keys.composite(c, text, towers, heads=("Model", "ForImageClassification")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

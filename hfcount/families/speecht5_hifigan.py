@@ -13,7 +13,7 @@ IGNORED = ("upsample_rates", "sampling_rate", "normalize_before")
 
 
 def spec(c: Config) -> Spec[HiFiGAN]:
-    inputs = keys.sized("b", c.int("model_in_dim"))
+    inputs = keys.dim("b", c.int("model_in_dim"))
     return keys.encoding(c, [], {"HifiGan": "base"}, hidden=inputs).having(HiFiGAN.read(c))
 
 

@@ -10,7 +10,7 @@ MODEL_TYPES = ("stablelm_epoch",)  # modeling_stablelm_epoch.py of stabilityai/s
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False), uneven="refused", derived=True)
+    mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False), indivisible="refused", derived=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), heads=("ForCausalLM", "Model"))
 
 

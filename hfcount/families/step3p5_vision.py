@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.times("mlp_ratio", d), bias=True),
         heads=("heads", "num_attention_heads"),
         depth=("layers", "num_hidden_layers"),
-        uneven="built",
+        indivisible="built",
         patches=keys.patches(c),
         positions=keys.squares(c),
     )

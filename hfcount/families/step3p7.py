@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import beside
+from hfcount.parts.composite import towers_beside_model
 from hfcount.spec import Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear
 
@@ -31,11 +31,11 @@ def spec(c: Config) -> Spec[Step3p7]:
     text, vision = families.part(c, "text_config", "step3p5"), families.part(c, "vision_config", "step3p5_vision")
     heads = ("ForConditionalGeneration", "Model")
     own = Step3p7.read(c)
-    return keys.around(c, text, {"vision": vision}, heads=heads).having(own)
+    return keys.composite(c, text, {"vision": vision}, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Step3p7]) -> Block:
     seen = 4 * s.parts["vision"].hidden
     projector = Linear(seen, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
-    return beside(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
+    return towers_beside_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})

@@ -27,11 +27,11 @@ def spec(c: Config) -> Spec[SuperGlue]:
     d, steps = c.int("hidden_size"), c.ints("keypoint_encoder_sizes", default=(32, 64, 128, 256))
     kinds = c.strs("gnn_layers_types") or ["self", "cross"] * 9
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")))
-    own = SuperGlue(steps=tuple(keys.sized(f"C{place}", one) for place, one in enumerate(steps, 1)))
+    own = SuperGlue(steps=tuple(keys.dim(f"C{place}", one) for place, one in enumerate(steps, 1)))
     parts = {"keypoints": families.part(c, "keypoint_detector_config")}
-    layers = keys.alike(layer, len(kinds))
+    layers = keys.uniform(layer, len(kinds))
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def _perceptron(inputs: int, outputs: int) -> Block:

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[Swiftformer]:
     sizes = [SwiftformerLayer(followed=one) for one in (*follows, False)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
     own = Swiftformer.read(c)
-    d = keys.sized("d", c.ints("embed_dims")[-1])
+    d = keys.dim("d", c.ints("embed_dims")[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 

@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[Swin]:
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.width
     whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
-    return whole.but(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(own)
+    return whole.replace(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(own)
 
 
 def blueprint(s: Spec[Swin]) -> Block:

@@ -41,11 +41,11 @@ def spec(c: Config) -> Spec[Swin2sr]:
         raise c.error(f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale))
     own = Swin2sr.read(
         c,
-        num_channels_out=keys.sized("C_o", c.int("num_channels_out", default=channels)),
+        num_channels_out=keys.dim("C_o", c.int("num_channels_out", default=channels)),
         upsampler=_WAYS.index(way) if way in _WAYS else len(_WAYS),
         resi_connection=_JOINS.index(join) if join in _JOINS else len(_JOINS),
-        upscale=keys.sized("S", scale),
-        window_size=keys.sized("w", min(c.int("window_size"), side)),
+        upscale=keys.dim("S", scale),
+        window_size=keys.dim("w", min(c.int("window_size"), side)),
     )
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     patches = Patches(side=keys.patches(c).side, channels=channels)

@@ -28,7 +28,7 @@ class SwitchTransformers(Sizes):
 def spec(c: Config) -> Spec[SwitchTransformers]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv"))
-    width, buckets = c.int("d_ff"), keys.sized("b", c.int("relative_attention_num_buckets"))
+    width, buckets = c.int("d_ff"), keys.dim("b", c.int("relative_attention_num_buckets"))
     moe = MoE(experts=c.int("num_experts", maximum=keys.MOST_EXPERTS), active=1, width=width)
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
     alike = c.is_null("num_decoder_layers")
@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec[SwitchTransformers]:
     alone = whole.head == "encoder"
     crossed = alone and c.bool("is_decoder", default=False)
     kept = SwitchTransformers.read(c, crossed=crossed)
-    return whole.but(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
+    return whole.replace(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
 
 
 def blueprint(s: Spec[SwitchTransformers]) -> Block:
@@ -66,7 +66,7 @@ def blueprint(s: Spec[SwitchTransformers]) -> Block:
         return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
 
     def layer(one: Layer, crossed: bool) -> Block:
-        usual = t5_layer(d, one.but(ffn=Dense(width=1)), False, crossed)
+        usual = t5_layer(d, one.replace(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
         sublayers = usual.children["layer"]
         assert isinstance(sublayers, Block)

@@ -29,7 +29,7 @@ class T5(Sizes):
 def spec(c: Config) -> Spec[T5]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
-    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
     activation = c.str("feed_forward_proj", default="relu" if c.family == "t5" else "gated-gelu")
     gated = c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[T5]:
     alone = whole.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
     seen = {"causal": False} if alone else {"uncounted": keys.ACROSS}
     crossed = alone and c.bool("is_decoder", default=False)
-    return whole.but(**seen).having(T5.read(c, gated=gated, crossed=crossed))
+    return whole.replace(**seen).having(T5.read(c, gated=gated, crossed=crossed))
 
 
 def blueprint(s: Spec[T5]) -> Block:

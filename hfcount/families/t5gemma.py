@@ -24,22 +24,22 @@ def spec(c: Config) -> Spec[T5gemma]:
     def side(name: str) -> tuple[Config, Layer]:
         part = c.part(name)
         bias = part.bool("attention_bias", default=False)
-        mixer = keys.attention(part, bias=bias, head_dim=256, uneven="refused")
+        mixer = keys.attention(part, bias=bias, head_dim=256, indivisible="refused")
         return part, Layer(mixer=mixer, ffn=keys.dense(part))
 
     (first, one), (second, other) = side("encoder"), side("decoder")
-    layers = tuple(keys.alike(one, keys.layer_count(first)))
+    layers = tuple(keys.uniform(one, keys.layer_count(first)))
     encoder = Spec(
         family=c.family, vocab=first.int("vocab_size"), hidden=first.int("hidden_size"), layers=layers, causal=False
     )
     windows = keys.sliding(second, lambda: keys.all_but_every_nth(second, 2), default=4096)
-    later = keys.alike(other, keys.layer_count(second))
+    later = keys.uniform(other, keys.layer_count(second))
     whole = keys.decoder_spec(
         second, later, whole=c, tied=True, heads=_HEADS, windows=windows, parts={"encoder": encoder}
     )
     both = whole.head != "encoder" and c.bool("is_encoder_decoder", default=True)
     own = T5gemma.read(c, both=both or whole.head == "conditional_generation")
-    return (whole.but(uncounted=keys.ACROSS) if own.both else whole.but(causal=False)).having(own)
+    return (whole.replace(uncounted=keys.ACROSS) if own.both else whole.replace(causal=False)).having(own)
 
 
 def blueprint(s: Spec[T5gemma]) -> Block:

@@ -18,8 +18,8 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForSequenceClassification", "For
 def spec(c: Config) -> Spec:
     def layers(part: Config) -> tuple[Layers, ...]:
         bias = part.bool("attention_bias", default=False)
-        mixer = keys.attention(part, bias=bias, qk_norm=True, head_dim=256, uneven="refused")
-        return tuple(keys.alike(Layer(mixer=mixer, ffn=keys.dense(part)), keys.layer_count(part)))
+        mixer = keys.attention(part, bias=bias, qk_norm=True, head_dim=256, indivisible="refused")
+        return tuple(keys.uniform(Layer(mixer=mixer, ffn=keys.dense(part)), keys.layer_count(part)))
 
     outer, decoder = c.part("encoder"), c.part("decoder")
     inner = outer.part("text_config")
@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec:
     }
     windows = keys.sliding(decoder, lambda: keys.all_but_every_nth(decoder, 6), default=4096)
     whole = keys.decoder_spec(decoder, layers(decoder), whole=c, tied=True, heads=_HEADS, windows=windows, parts=parts)
-    return whole.but(uncounted=keys.ACROSS)
+    return whole.replace(uncounted=keys.ACROSS)
 
 
 def blueprint(s: Spec) -> Block:

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec[Telechat]:
     hidden = c.int("hidden_size", "n_embed")
     mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     own = Telechat.read(c, embed_layernorm=int(c.bool("embed_layernorm", default=False)))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden).having(own)
 

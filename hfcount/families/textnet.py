@@ -61,7 +61,7 @@ class TextNet(Sizes):
 
 def spec(c: Config) -> Spec[TextNet]:
     own = TextNet.read(c, widths=tuple(keys.each(c, "hidden_sizes", len(_listed(c)[0]) + 1, "d")))
-    d = keys.sized("d", c.ints("hidden_sizes")[-1])
+    d = keys.dim("d", c.ints("hidden_sizes")[-1])
     return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 
 

@@ -54,18 +54,18 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     features += numbers * (7 if lags is None else lags)
     own = TimeSeriesTransformer.read(
         c,
-        input_size=keys.sized("n_i", numbers),
-        features=keys.sized("d_i", c.int("feature_size", default=features)),
+        input_size=keys.dim("n_i", numbers),
+        features=keys.dim("d_i", c.int("feature_size", default=features)),
         parameters=keys.distribution(c),
         distil=c.family == "informer" and c.bool("distil", default=True),
         categories=tuple(
-            Category(rows=keys.sized(f"n_{place}", rows), width=keys.sized(f"d_{place}", width))
+            Category(rows=keys.dim(f"n_{place}", rows), width=keys.dim(f"d_{place}", width))
             for place, (rows, width) in enumerate(zip(cardinality, widths, strict=True))
         ),
     )
     places = c.int("context_length", default=ahead) + ahead
     whole = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
-    return whole.but(causal=False, tied=False).having(own)
+    return whole.replace(causal=False, tied=False).having(own)
 
 
 def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:

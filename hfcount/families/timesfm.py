@@ -27,10 +27,10 @@ def spec(c: Config) -> Spec[Timesfm]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("head_dim", default=80), qkv_bias=True, out_bias=True)
     own = Timesfm.read(
-        c, horizon=keys.sized("t_h", c.int("horizon_length", default=128)) * (1 + (c.length("quantiles") or 9))
+        c, horizon=keys.dim("t_h", c.int("horizon_length", default=128)) * (1 + (c.length("quantiles") or 9))
     )
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).but(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Timesfm]) -> Block:

@@ -30,12 +30,12 @@ def spec(c: Config) -> Spec[Timesfm25]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=80)
     own = Timesfm25.read(
         c,
-        horizon=keys.sized("t_h", c.int("horizon_length", default=128)) * count,
-        quantiles=keys.sized("t_q", c.int("output_quantile_len", default=1024)) * count,
+        horizon=keys.dim("t_h", c.int("horizon_length", default=128)) * count,
+        quantiles=keys.dim("t_q", c.int("output_quantile_len", default=1024)) * count,
         use_bias=bias,
     )
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS).but(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Timesfm25]) -> Block:

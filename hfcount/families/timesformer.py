@@ -28,9 +28,9 @@ def spec(c: Config) -> Spec[Timesformer]:
     if kind not in _KINDS:
         raise c.error(f"attention_type must be one of {', '.join(_KINDS)}.", "attention_type", observed=kind)
     bias = c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     own = Timesformer.read(c, divided=kind == _KINDS[0], timed=kind != _KINDS[1])
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     rows, patches = keys.squares(c) + 1, keys.patches(c)
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(own)
 

@@ -61,12 +61,12 @@ def _swin_features(c: Config, known: KnownSwin) -> Spec[TimmBackbone]:
     widths = [known.width * 2**number for number in range(count)]
     heads, depths = [known.heads * 2**number for number in range(count)], [2, 2, known.third, 2]
     layers = keys.stages(c, widths, lambda d: 4 * d, heads, depths=depths)
-    window = keys.sized("w", known.window)
+    window = keys.dim("w", known.window)
     own = TimmBackbone(network=Swin(window_size=window), wrapped=not c.nested)
-    patches = Patches(side=keys.sized("P", _SIDE), channels=c.int("num_channels", default=3))
+    patches = Patches(side=keys.dim("P", _SIDE), channels=c.int("num_channels", default=3))
     d = layers[-1].layer.width
     whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches)
-    return whole.but(features=tuple(one.layer.width for one in layers)).having(own)
+    return whole.replace(features=tuple(one.layer.width for one in layers)).having(own)
 
 
 def _resnet_features(c: Config, known: KnownResNet) -> Spec[TimmBackbone]:
@@ -78,7 +78,7 @@ def _resnet_features(c: Config, known: KnownResNet) -> Spec[TimmBackbone]:
     own = TimmBackbone(network=FrozenResNet(network=network, freeze_batch_norm_2d=fixed), wrapped=not c.nested)
     widths = [network.stem, *(one.layer.width for one in layers)]
     whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1])
-    return whole.but(features=tuple(widths)).having(own)
+    return whole.replace(features=tuple(widths)).having(own)
 
 
 def blueprint(s: Spec[TimmBackbone]) -> Block:

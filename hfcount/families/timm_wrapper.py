@@ -78,9 +78,9 @@ def _asked(c: Config, stem: int, stages: int) -> _Asked:
 def spec(c: Config) -> Spec[Network]:
     name = c.str("architecture").partition(".")[0]  # without the name of its weights
     if name in PERCEPTION_ENCODERS:
-        return perception_encoder(c, name, _HEADS).but(labels=_labels(c))
+        return perception_encoder(c, name, _HEADS).replace(labels=_labels(c))
     if name in FAST_VITS:
-        return fast_vit(c, name, _HEADS).but(labels=_labels(c))
+        return fast_vit(c, name, _HEADS).replace(labels=_labels(c))
     plain = re.fullmatch("(?:vit|deit)_(tiny|small|base|large|huge)_patch(8|14|16|32)_(224|384)", name)
     if not plain and name not in RESNETS and name not in REPVITS:
         raise UnknownArchitecture(
@@ -92,16 +92,16 @@ def spec(c: Config) -> Spec[Network]:
     whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
     if asked.features and whole.head != "base":
         raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
-    return whole.but(labels=_labels(c))
+    return whole.replace(labels=_labels(c))
 
 
 def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:
     """A plain ViT, by the size, the side of a patch and of an image in its name."""
     width, heads, count = _VITS[named[1]]
-    d, side = keys.sized("d", width), keys.sized("P", int(named[2]))
+    d, side = keys.dim("d", width), keys.dim("P", int(named[2]))
     layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=4 * d, bias=True))
     grid = int(named[3]) // side
-    patches, layers = Patches(side=side, channels=keys.sized("C", asked.channels)), keys.alike(layer, count)
+    patches, layers = Patches(side=side, channels=keys.dim("C", asked.channels)), keys.uniform(layer, count)
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=grid * grid + 1, patches=patches).having(Vit())
 
 
@@ -112,7 +112,7 @@ def _staged(c: Config, name: str, asked: _Asked) -> Spec[Network]:
         stages = RESNETS[name].layers(asked.last)
         hidden = stages[-1].layer.width if stages else network.stem
         return keys.imaging(c, stages, _HEADS, hidden=hidden, uncounted=keys.COARSER).having(network)
-    known, channels = REPVITS[name], keys.sized("C", asked.channels)
+    known, channels = REPVITS[name], keys.dim("C", asked.channels)
     stages = known.layers(asked.last)
     whole = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
     return whole.having(RepViT(first=known.first, features=asked.features, num_channels=channels))

@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
             f"text_config.hidden_size is {text.hidden:,} and vision_config.hidden_size {vision.hidden:,}: they differ."
         )
         raise c.error(said, "text_config.hidden_size", "Correct one of them.")
-    return keys.around(c, text, {"vision": vision}, heads=("Model",)).but(tied=False)
+    return keys.composite(c, text, {"vision": vision}, heads=("Model",)).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:

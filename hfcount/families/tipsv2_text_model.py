@@ -25,7 +25,7 @@ MERGED = {f"attn.in_proj_{end}": qkv("self_attn", end) for end in ("weight", "bi
 def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, heads=("Model",), hidden=d).but(tied=False, causal=False)
+    return keys.decoder_spec(c, layer, heads=("Model",), hidden=d).replace(tied=False, causal=False)
 
 
 def blueprint(s: Spec) -> Block:

@@ -44,10 +44,10 @@ def spec(c: Config) -> Spec[Tipsv2VisionModel]:
     wide, heads = c.times("mlp_ratio", d), c.int("num_attention_heads")
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias = c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
-    registers = keys.sized("n_r", c.int("num_register_tokens", minimum=0))
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
+    registers = keys.dim("n_r", c.int("num_register_tokens", minimum=0))
     own = Tipsv2VisionModel.read(c, gated=gated, registers=registers)
-    layers, rows = keys.alike(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)), keys.rectangle(c) + 1
+    layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)), keys.rectangle(c) + 1
     patches = keys.patches(c)
     return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, patches=patches).having(own)
 

@@ -18,13 +18,13 @@ class Trocr(Sizes):
 
 
 def spec(c: Config) -> Spec[Trocr]:
-    d = keys.sized("d", c.int("d_model", "hidden_size"))
+    d = keys.dim("d", c.int("d_model", "hidden_size"))
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("decoder_attention_heads", "num_attention_heads")),
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
         memory=c.int("cross_attention_hidden_size", default=d),
     )
-    layers = keys.alike(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "decoder_layers", "num_hidden_layers"))
     learned = c.bool("use_learned_position_embeddings", default=True)
     # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2 if learned else None

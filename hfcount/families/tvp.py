@@ -35,13 +35,13 @@ def spec(c: Config) -> Spec[Tvp]:
         raise c.error(said, "visual_prompter_type", observed=kind)
     own = Tvp.read(
         c,
-        frames=keys.sized("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
+        frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
         around=kind == "framepad",
     )
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     parts = {"vision": families.part(c, "backbone_config")}
     whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, parts=parts)
-    return whole.but(causal=False, tied=False).having(own)
+    return whole.replace(causal=False, tied=False).having(own)
 
 
 def blueprint(s: Spec[Tvp]) -> Block:
@@ -73,7 +73,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
     frames = s.parts["vision"]
     body = block(
         vision_model=block(
-            backbone=families.tree(frames.but(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
+            backbone=families.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
         ),
         embeddings=words,
         visual_embeddings=seen,

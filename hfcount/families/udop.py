@@ -32,7 +32,7 @@ def _activation(c: Config) -> str:
 def spec(c: Config) -> Spec[Udop]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv"))
-    ffn, buckets = Dense(width=c.int("d_ff")), keys.sized("b", c.int("relative_attention_num_buckets"))
+    ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
@@ -49,7 +49,7 @@ def spec(c: Config) -> Spec[Udop]:
         c, layers, layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
     )
     # Its embeddings are one, whatever the config says.
-    return whole.but(uncounted=keys.ACROSS, tied=True).having(own)
+    return whole.replace(uncounted=keys.ACROSS, tied=True).having(own)
 
 
 def blueprint(s: Spec[Udop]) -> Block:

@@ -21,10 +21,10 @@ class Ultrabert(Sizes):
 
 
 def spec(c: Config) -> Spec[Ultrabert]:
-    attention = keys.attention(c, bias=c.bool("attention_bias", default=False), uneven="refused")
+    attention = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     own = Ultrabert.read(c)
-    return keys.decoder_spec(c, layer, heads=_HEADS).but(causal=False).having(own)
+    return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False).having(own)
 
 
 def blueprint(s: Spec[Ultrabert]) -> Block:

@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Ultravbert]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     narrow = text.own.prediction_head_size if isinstance(text.own, Ultrabert) else text.hidden
     own = Ultravbert.read(c, prediction_head_size=narrow)
-    return keys.around(c, text, towers, heads=_HEADS).having(own)
+    return keys.composite(c, text, towers, heads=_HEADS).having(own)
 
 
 def blueprint(s: Spec[Ultravbert]) -> Block:

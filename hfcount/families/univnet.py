@@ -29,7 +29,7 @@ def _residuals(c: Config) -> tuple[Residual, ...]:
     for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True), 1):
         if not isinstance(dilated, list):
             raise c.error("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes", code="HF001")
-        sizes = keys.sized(f"w{number}", kernel), keys.sized(f"s{number}", stride)
+        sizes = keys.dim(f"w{number}", kernel), keys.dim(f"s{number}", stride)
         found.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
     return tuple(found)
 

@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[UperNet]:
     own = UperNet.read(c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0))
     d = c.int("hidden_size")
     whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
+    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
 
 
 def _step(inputs: int, outputs: int, side: int) -> Block:

@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
     if c.family == "uvdoc_backbone":
         own = UvdocBackbone.read(c)
         return keys.imaging(c, (), heads, hidden=own.head[-1].outputs, uncounted=why).having(own)
-    side = keys.sized("w", c.int("kernel_size"))
-    seen = families.part(c, "backbone_config", "uvdoc_backbone").but(head="backbone")
+    side = keys.dim("w", c.int("kernel_size"))
+    seen = families.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     (points,) = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
     if len(points) < 2:

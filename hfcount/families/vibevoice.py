@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import rms_norm, swiglu
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -26,14 +26,14 @@ def spec(c: Config) -> Spec[Vibevoice]:
     towers = {"audio": families.part(c, "audio_config"), "meaning": families.part(c, "semantic_model_config")}
     own = Vibevoice.read(
         c,
-        num_hidden_layers=keys.sized("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
-        intermediate_size=keys.sized("d_df", head.int("intermediate_size")),
-        frequency_embedding_size=keys.sized("d_t", head.int("frequency_embedding_size")),
+        num_hidden_layers=keys.dim("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
+        intermediate_size=keys.dim("d_df", head.int("intermediate_size")),
+        frequency_embedding_size=keys.dim("d_t", head.int("frequency_embedding_size")),
         mlp_bias=head.bool("mlp_bias"),
     )
     heads = ("ForConditionalGeneration", "Model")
-    whole = keys.around(c, text, towers, heads=heads)
-    return whole.but(tied=text.tied).having(own)  # the language model says it for the whole
+    whole = keys.composite(c, text, towers, heads=heads)
+    return whole.replace(tied=text.tied).having(own)  # the language model says it for the whole
 
 
 def blueprint(s: Spec[Vibevoice]) -> Block:
@@ -42,7 +42,7 @@ def blueprint(s: Spec[Vibevoice]) -> Block:
     def connector(inputs: int) -> Block:
         return block("projector", linear_1=Linear(inputs, d, True), act=rms_norm(d), linear_2=Linear(d, d, True))
 
-    return joined(
+    return towers_in_model(
         s,
         families.base(s),
         latent_scaling_factor=Tensor((), component="other"),

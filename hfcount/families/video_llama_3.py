@@ -2,7 +2,7 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.composite import joined
+from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, Linear, block
 
@@ -12,10 +12,10 @@ MODEL_TYPES = ("video_llama_3",)  # transformers 5.23: modeling_video_llama_3.py
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), keys.tied_anywhere(c, c.part("text_config"))
-    return keys.around(c, text, towers, heads=heads).but(tied=tied)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
     d, seen = s.hidden, s.parts["vision"].hidden
     projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
-    return joined(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)
+    return towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)

@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[VideoLlava]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     own = VideoLlava.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.around(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(own)
 
 
 def blueprint(s: Spec[VideoLlava]) -> Block:

@@ -24,10 +24,12 @@ class Videomae(Sizes):
 def spec(c: Config) -> Spec[Videomae]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", "qv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     patches, mean = keys.patches(c, frames=c.int("tubelet_size")), c.bool("use_mean_pooling", default=True)
     whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
-    return whole.but(parts={"decoder": keys.reconstructing(c, bias)}).having(Videomae.read(c, use_mean_pooling=mean))
+    return whole.replace(parts={"decoder": keys.reconstructing(c, bias)}).having(
+        Videomae.read(c, use_mean_pooling=mean)
+    )
 
 
 def blueprint(s: Spec[Videomae]) -> Block:

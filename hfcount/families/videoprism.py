@@ -14,9 +14,9 @@ _HEADS = keys.named(ClipModel="base")
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.around(c, text, towers, heads=_HEADS).but(tied=False)
+    return keys.composite(c, text, towers, heads=_HEADS).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    video = families.tree(s.parts["vision"].but(head="encoder"))
+    video = families.tree(s.parts["vision"].replace(head="encoder"))
     return block(video_model=replace(video, component="vision", repeats=0), text_model=families.base(s))

@@ -14,9 +14,9 @@ IGNORED = ("apply_l2norm",)
 def spec(c: Config) -> Spec:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
     heads, rows = c.int("num_attention_heads"), c.int("max_position_embeddings")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, heads=("Model",), hidden=d, positions=rows).but(causal=False, tied=False)
+    return keys.decoder_spec(c, layer, heads=("Model",), hidden=d, positions=rows).replace(causal=False, tied=False)
 
 
 def blueprint(s: Spec) -> Block:

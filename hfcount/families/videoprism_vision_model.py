@@ -31,10 +31,10 @@ def spec(c: Config) -> Spec[VideoprismVisionModel]:
     if len(tube) != 3 or min(tube) < 1:
         raise c.error("tubelet_size must be three numbers: frames, height, width.", "tubelet_size")
     height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, uneven="run", own_width=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
     own = VideoprismVisionModel.read(
-        c, tube=tuple(keys.sized(f"P_{name}", side) for name, side in zip("thw", tube, strict=True))
+        c, tube=tuple(keys.dim(f"P_{name}", side) for name, side in zip("thw", tube, strict=True))
     )
     places = height // tube[1] * (width // tube[2])
     return keys.imaging(c, layers, _HEADS, hidden=d, positions=places).having(own)

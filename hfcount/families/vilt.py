@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec[Vilt]:
     types, own = c.int("type_vocab_size"), Vilt.read(c)
     whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, token_types=types)
     if whole.head == "image_classification":
-        own = own.but(num_images=keys.sized("i", c.int("num_images", maximum=MAX_LAYERS)))
+        own = own.replace(num_images=keys.dim("i", c.int("num_images", maximum=MAX_LAYERS)))
     # Whatever the config says, the head is tied.
-    return whole.but(causal=False, tied=True, patches=keys.patches(c)).having(own)
+    return whole.replace(causal=False, tied=True, patches=keys.patches(c)).having(own)
 
 
 def blueprint(s: Spec[Vilt]) -> Block:

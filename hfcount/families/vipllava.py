@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[Vipllava]:
     read = c.ints("vision_feature_layer", "vision_feature_layers", default=[-2, -5, -8, -11, 6], alone=True)
     heads = ("ForConditionalGeneration", "Model")
     own = Vipllava.read(c, vision_feature_layer=len(read))
-    return keys.around(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(own)
 
 
 def blueprint(s: Spec[Vipllava]) -> Block:

@@ -35,8 +35,8 @@ class VisualBert(Sizes):
 def spec(c: Config) -> Spec[VisualBert]:
     own = VisualBert.read(c)
     whole = keys.encoder(c, heads=_HEADS)
-    layers = [one.but(layer=one.layer.but(cross_attention=False)) for one in whole.layers]
-    return whole.but(causal=False, uncounted="", layers=tuple(layers)).having(own)
+    layers = [one.replace(layer=one.layer.replace(cross_attention=False)) for one in whole.layers]
+    return whole.replace(causal=False, uncounted="", layers=tuple(layers)).having(own)
 
 
 def blueprint(s: Spec[VisualBert]) -> Block:

@@ -22,13 +22,13 @@ _HEADS = {
 def spec(c: Config) -> Spec:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
     heads = c.int("num_attention_heads")
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, rows, patches = _HEADS[c.family], keys.squares(c) + 1, keys.patches(c)
     whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
     if c.family != "vit_mae":
         return whole
-    return whole.but(parts={"decoder": keys.reconstructing(c, bias, uneven="run", own_width=True)})
+    return whole.replace(parts={"decoder": keys.reconstructing(c, bias, indivisible="run", own_width=True)})
 
 
 def blueprint(s: Spec) -> Block:

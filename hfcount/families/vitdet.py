@@ -32,12 +32,12 @@ class VitDet(Record):
 def spec(c: Config) -> Spec[VitDet]:
     d, side, window = c.int("hidden_size"), keys.grid(c), c.int("window_size", minimum=0)
     bias, every = c.bool("qkv_bias", default=True), Indices.below(keys.layer_count(c))
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     some, shortened = (keys.numbered(c, f"{name}_block_indices") for name in ("window", "residual"))
 
     layers = [
-        Layers(indices=both, layer=one.but(own=VitDetLayer(seen=seen, residual=residual)))
+        Layers(indices=both, layer=one.replace(own=VitDetLayer(seen=seen, residual=residual)))
         for near, seen in ((some, window or side), (every.difference(some), side))
         for short, residual in ((shortened, True), (every.difference(shortened), False))
         if (both := intersection(near, short)).count

@@ -29,12 +29,12 @@ def spec(c: Config) -> Spec[VitMatte]:
         said = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
         raise c.error(said, "fusion_hidden_sizes", "There is one more of the first.")
     own = VitMatte(
-        stream=(keys.sized("C", channels), *(keys.sized(f"C{place}", one) for place, one in enumerate(stream, 1))),
-        fused=tuple(keys.sized(f"D{place}", one) for place, one in enumerate(fused)),
+        stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", one) for place, one in enumerate(stream, 1))),
+        fused=tuple(keys.dim(f"D{place}", one) for place, one in enumerate(fused)),
     )
     d = c.int("hidden_size")
     whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.but(causal=False).having(own).but(parts={"backbone": backbone})
+    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
 
 
 def blueprint(s: Spec[VitMatte]) -> Block:

@@ -22,10 +22,10 @@ class Vitpose(Sizes):
 def spec(c: Config) -> Spec[Vitpose]:
     backbone = families.backbone(c)
     own = Vitpose.read(c)
-    d = keys.sized("d", backbone.hidden)
+    d = keys.dim("d", backbone.hidden)
     return (
         keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone})
-        .but(causal=False)
+        .replace(causal=False)
         .having(own)
     )
 

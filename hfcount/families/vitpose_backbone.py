@@ -27,8 +27,8 @@ def spec(c: Config) -> Spec[VitposeBackbone]:
     mixer = keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     high, wide = keys.sides(c, "patch_size")
-    own = VitposeBackbone.read(c, high=keys.sized("P_h", high), wide=keys.sized("P_w", wide))
-    rows, layers = keys.rectangle(c) + 1, keys.alike(layer, keys.layer_count(c))
+    own = VitposeBackbone.read(c, high=keys.dim("P_h", high), wide=keys.dim("P_w", wide))
+    rows, layers = keys.rectangle(c) + 1, keys.uniform(layer, keys.layer_count(c))
     return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows).having(own)
 
 

@@ -20,8 +20,8 @@ def spec(c: Config) -> Spec:
     if span[1] != span[2] or c.length("tubelet_size") != 3:
         raise c.error("tubelet_size must name frames, and the height and width of a square.", "tubelet_size")
     bias = c.bool("qkv_bias", default=True)
-    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, uneven="run", own_width=True)
-    layers = keys.alike(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
+    mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
+    layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     patches = Patches(side=span[1], channels=c.int("num_channels"), frames=span[0])
     side = c.int("image_size") // span[1]
     rows = c.int("num_frames") // span[0] * (side * side) + 1

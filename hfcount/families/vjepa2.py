@@ -31,12 +31,14 @@ def spec(c: Config) -> Spec[Vjepa2]:
         return Layer(mixer=mixer, ffn=Dense(width=c.times(f"{prefix}mlp_ratio", width), bias=True))
 
     depth = c.int("pred_num_hidden_layers", maximum=MAX_LAYERS)
-    ahead = tuple(keys.alike(layer(narrow, "pred_"), depth))
+    ahead = tuple(keys.uniform(layer(narrow, "pred_"), depth))
     own = Vjepa2.read(c)
     patches = Patches(side=c.int("patch_size"), channels=c.int("in_chans"), frames=c.int("tubelet_size"))
-    layers = keys.alike(layer(d, ""), keys.layer_count(c))
+    layers = keys.uniform(layer(d, ""), keys.layer_count(c))
     whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
-    return whole.but(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(own)
+    return whole.replace(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(
+        own
+    )
 
 
 def blueprint(s: Spec[Vjepa2]) -> Block:

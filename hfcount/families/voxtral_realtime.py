@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[VoxtralRealtime]:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     own = VoxtralRealtime.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.around(c, text, towers, heads=heads).but(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
 
 
 def blueprint(s: Spec[VoxtralRealtime]) -> Block:

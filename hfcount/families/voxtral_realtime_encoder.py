@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[VoxtralRealtimeEncoder]:
     width = d // heads if c.is_null("head_dim") else c.int("head_dim")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=width, qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    layers = keys.alike(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
+    layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     own = VoxtralRealtimeEncoder.read(c)
     return keys.encoding(c, layers, hidden=d).having(own)
 

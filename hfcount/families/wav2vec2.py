@@ -62,20 +62,20 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
     d, waveform = c.int("hidden_size"), Waveform.read(c)
     relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    buckets = keys.sized("b", c.int("num_buckets", default=320)) if relative else None
+    buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
     one, later = Indices.below(1), Indices.span(1, count)
-    layers = keys.split(c, (one, lambda: first), (later, lambda: first.but(own=Wav2Vec2Layer(buckets=None))))
-    layered, classes = layers if relative else keys.alike(first, count), None
+    layers = keys.split(c, (one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
+    layered, classes = layers if relative else keys.uniform(first, count), None
     if c.family in _CLASSES:
         key, symbol, usual = _CLASSES[c.family]
-        classes = keys.sized(symbol, c.int(key, default=usual))
+        classes = keys.dim(symbol, c.int(key, default=usual))
     whole = speech(c, layered, heads=_HEADS[c.family])
     own = Wav2Vec2(
         waveform=waveform,
         speech=whole.own,
         relative=relative,
-        adapter_attn_dim=keys.sized("d_n", narrow) if narrow else None,
+        adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
         classes=classes,
     )
     return whole.having(own)

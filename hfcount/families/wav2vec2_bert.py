@@ -43,14 +43,14 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
         said = "use_intermediate_ffn_before_adapter is true, and add_adapter false."
         raise c.error(said, "use_intermediate_ffn_before_adapter")
     distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1 if kind == "relative_key" else None
-    inputs = keys.sized("d_i", c.int("feature_projection_input_dim"))
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
+    inputs = keys.dim("d_i", c.int("feature_projection_input_dim"))
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     whole = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
     own = Wav2Vec2Bert(
         speech=whole.own,
         relative=kind == "relative",
         distances=distances,
-        conv_depthwise_kernel_size=keys.sized("w", kernel),
+        conv_depthwise_kernel_size=keys.dim("w", kernel),
         feature_projection_input_dim=inputs,
         masked=masked,
         before=before,

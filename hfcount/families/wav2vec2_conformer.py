@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
         raise c.error(f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size")
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), uneven="built")
+    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     waveform, whole = Waveform.read(c), speech(c, layer, heads=_HEADS)
     own = Wav2Vec2Conformer(
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
         speech=whole.own,
         relative=kind == "relative",
         rotary=kind == "rotary",
-        conv_depthwise_kernel_size=keys.sized("w", kernel),
+        conv_depthwise_kernel_size=keys.dim("w", kernel),
     )
     return whole.having(own)
 

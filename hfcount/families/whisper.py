@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Whisper]:
     encoder = families.read(c.as_part(), "whisper_encoder")
     whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
     alone = whole.head in ("encoder", "sequence_classification")
-    return (whole.but(causal=False, uncounted="") if alone else whole).having(Whisper.read(c))
+    return (whole.replace(causal=False, uncounted="") if alone else whole).having(Whisper.read(c))
 
 
 def blueprint(s: Spec[Whisper]) -> Block:

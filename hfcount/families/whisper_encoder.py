@@ -40,10 +40,11 @@ def spec(c: Config) -> Spec[WhisperEncoder]:
     d, width, heads, depth, bins, rows = sizes
     alone = c.strs("architectures")[:1] == ["WhisperForCausalLM"]  # the decoder: this is not built
     layer = Layer(
-        mixer=keys.multi_head(c, d, heads, uneven="run" if alone else "refused"), ffn=Dense(width=width, bias=True)
+        mixer=keys.multi_head(c, d, heads, indivisible="run" if alone else "refused"),
+        ffn=Dense(width=width, bias=True),
     )
-    own = WhisperEncoder.read(c, num_mel_bins=keys.sized("b", bins))
-    return keys.encoding(c, keys.alike(layer, depth), hidden=d, positions=rows).having(own)
+    own = WhisperEncoder.read(c, num_mel_bins=keys.dim("b", bins))
+    return keys.encoding(c, keys.uniform(layer, depth), hidden=d, positions=rows).having(own)
 
 
 def blueprint(s: Spec[WhisperEncoder]) -> Block:

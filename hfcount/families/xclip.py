@@ -28,13 +28,13 @@ def spec(c: Config) -> Spec[Xclip]:
     v = c.part("vision_config")
     own = Xclip.read(
         c,
-        num_frames=keys.sized("f", v.int("num_frames")),
-        mit_hidden_size=keys.sized("d_m", v.int("mit_hidden_size")),
-        mit_intermediate_size=keys.sized("d_mf", v.int("mit_intermediate_size")),
-        mit_num_hidden_layers=keys.sized("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
+        num_frames=keys.dim("f", v.int("num_frames")),
+        mit_hidden_size=keys.dim("d_m", v.int("mit_hidden_size")),
+        mit_intermediate_size=keys.dim("d_mf", v.int("mit_intermediate_size")),
+        mit_num_hidden_layers=keys.dim("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
     )
     out = c.int("projection_dim")
-    return keys.around(c, text, towers, heads=("Model",), out=out).but(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(own)
 
 
 def blueprint(s: Spec[Xclip]) -> Block:

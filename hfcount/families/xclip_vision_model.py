@@ -15,7 +15,7 @@ IGNORED = (
 
 
 def spec(c: Config) -> Spec:
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1, uneven="built")
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1, indivisible="built")
 
 
 def blueprint(s: Spec) -> Block:

@@ -43,12 +43,12 @@ class Semantic(Record):
         units, blocks = c.length("block_dilations") or 0, list[Stride]()
         for number, (stride, scale) in enumerate(zip(strides, scales, strict=True), 1):
             wide = width if scale == 1 else scaled(scale, "channel_ratios", width)
-            blocks.append(Stride(steps=keys.sized(f"s{number}", stride), width=wide))
+            blocks.append(Stride(steps=keys.dim(f"s{number}", stride), width=wide))
         return cls(
             blocks=tuple(blocks),
             units=units,
-            kernel_size=keys.sized("w", c.int("kernel_size")),
-            unit_kernel_size=keys.sized("w_u", c.int("unit_kernel_size")),
+            kernel_size=keys.dim("w", c.int("kernel_size")),
+            unit_kernel_size=keys.dim("w_u", c.int("unit_kernel_size")),
         )
 
     def encoder(self, d: int) -> Block:
@@ -102,7 +102,7 @@ def spec(c: Config) -> Spec[XCodec]:
     own = XCodec(
         semantic=Semantic.read(c, meant.hidden),
         codebooks=Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),
-        codebook_size=keys.sized("|V|", words),
+        codebook_size=keys.dim("|V|", words),
         codebook_dim=c.int("codebook_dim", default=d),
     )
     return keys.encoding(c, [], hidden=d, parts={"audio": heard, "meaning": meant}).having(own)

@@ -33,11 +33,11 @@ def spec(c: Config) -> Spec[XCodec2]:
     own = XCodec2(
         encoder=DacEncoder.of(c.int("encoder_hidden_size"), down),
         transformed=4 * hop + 2,
-        quantization_dim=keys.sized("d_q", c.int("quantization_dim")),
-        levels=keys.sized("n_l", c.length("quantization_levels") or 0),
+        quantization_dim=keys.dim("d_q", c.int("quantization_dim")),
+        levels=keys.dim("n_l", c.length("quantization_levels") or 0),
     )
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
-    layers = keys.alike(layer, keys.layer_count(c))
+    layers = keys.uniform(layer, keys.layer_count(c))
     return keys.encoding(c, layers, hidden=d, parts={"meaning": meant}).having(own)
 
 

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
         ffn=Dense(width=c.int("ffn_dim"), bias=True),
         cross_attention=c.bool("add_cross_attention", default=False),
     )
-    layers = keys.alike(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "num_layers", "num_hidden_layers"))
     why = keys.ACROSS if layer.cross_attention else ""
     return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=("ForCausalLM", "Model"), uncounted=why)
 

@@ -34,15 +34,15 @@ def spec(c: Config) -> Spec[Xlm]:
     if not c.bool("is_encoder", default=True):
         raise c.error("is_encoder is false, and there is no other implementation.", "is_encoder", "Make it true.")
     languages = c.int("n_langs", default=1) if c.bool("use_lang_emb", default=True) else 1
-    own = Xlm.read(c, n_langs=keys.sized("n_l", languages) if languages > 1 else 0)
+    own = Xlm.read(c, n_langs=keys.dim("n_l", languages) if languages > 1 else 0)
     mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     words = c.int("vocab_size", "n_words")
     whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows)
     if c.bool("asm", default=False) and whole.head == "masked_lm":
         raise c.error("asm asks for an adaptive softmax, which is not described.", "asm")
-    return whole.but(causal=c.bool("causal", default=False)).having(own)
+    return whole.replace(causal=c.bool("causal", default=False)).having(own)
 
 
 def blueprint(s: Spec[Xlm]) -> Block:

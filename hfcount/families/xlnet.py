@@ -28,14 +28,14 @@ def spec(c: Config) -> Spec[Xlnet]:
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
     if c.int("d_head", default=mixer.head_dim) != mixer.head_dim:
         raise c.error(f"d_head must be d_model / n_head, {mixer.head_dim:,} here.", "d_head", "Correct one of them.")
-    layer = Layer(mixer=mixer.but(scored=2), ffn=Dense(width=c.int("d_inner"), bias=True))
-    layers = keys.alike(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
+    layer = Layer(mixer=mixer.replace(products_per_score=2), ffn=Dense(width=c.int("d_inner"), bias=True))
+    layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     own = Xlnet.read(c)
     words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
     whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS)
     # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
     why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
-    return whole.but(causal=False, uncounted=why).having(own)
+    return whole.replace(causal=False, uncounted=why).having(own)
 
 
 def blueprint(s: Spec[Xlnet]) -> Block:

@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec[XLstm]:
     depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
     c.int("num_hidden_layers", default=None)  # without effect beside the other
     heads, own = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
-    layers = keys.alike(_layer(c, hidden, heads), keys.layer_count(c, depth))
+    layers = keys.uniform(_layer(c, hidden, heads), keys.layer_count(c, depth))
     whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
-    return whole.but(tied=False).having(own)  # never tied, even if the config says so
+    return whole.replace(tied=False).having(own)  # never tied, even if the config says so
 
 
 def _layer(c: Config, hidden: int, heads: int) -> Layer:

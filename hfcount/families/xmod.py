@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Xmod]:
         said = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
         raise c.error(said, "adapter_reduction_factor", "Correct one of them.")
     own = Xmod.read(c, adapter_reduction_factor=factor)
-    return keys.encoder(c).but(languages=tuple(c.strs("languages"))).having(own)
+    return keys.encoder(c).replace(languages=tuple(c.strs("languages"))).having(own)
 
 
 def blueprint(s: Spec[Xmod]) -> Block:

@@ -33,12 +33,12 @@ def spec(c: Config) -> Spec[Yolos]:
     patches, side = keys.patches(c), c.int("patch_size")
     own = Yolos.read(
         c,
-        num_detection_tokens=keys.sized("n_d", tokens),
-        mid=keys.sized("n_m", 1 + high * wide // (side * side) + tokens),
+        num_detection_tokens=keys.dim("n_d", tokens),
+        mid=keys.dim("n_m", 1 + high * wide // (side * side) + tokens),
     )
     rows = keys.rectangle(c) + tokens + 1
     whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.but(causal=False, patches=patches).having(own)
+    return whole.replace(causal=False, patches=patches).having(own)
 
 
 def blueprint(s: Spec[Yolos]) -> Block:

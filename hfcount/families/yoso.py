@@ -28,8 +28,8 @@ class Yoso(Sizes):
 def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
-    own = Yoso.read(c, conv_kernel_size=keys.sized("w", kernel or 0), rows=rows)
-    return keys.encoder(c, heads=_HEADS).but(causal=False, positions=rows + 2).having(own)
+    own = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(own)
 
 
 def blueprint(s: Spec[Yoso]) -> Block:

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Zaya]:
     count, own = keys.layer_count(c), Zaya.read(c)
     # The inputs of the two convolutions, and half of the values, which are the previous token's.
     inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own.cca_time0 + own.cca_time1 - 2
-    mixer = mixer.but(convolved=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
+    mixer = mixer.replace(conv_cache=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=False)))
     rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=True)))
     windows = keys.sliding(c, kind="hybrid_sliding")

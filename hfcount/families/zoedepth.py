@@ -42,13 +42,13 @@ def spec(c: Config) -> Spec[ZoeDepth]:
     backbone = families.backbone(c)
     own = ZoeDepth.read(
         c,
-        n_bins=keys.sized("n_b", count),
+        n_bins=keys.dim("n_b", count),
         normed=normed,
-        attractors=tuple(keys.sized(f"n{number}", one) for number, one in enumerate(attractors[:_LEVELS], 1)),
+        attractors=tuple(keys.dim(f"n{number}", one) for number, one in enumerate(attractors[:_LEVELS], 1)),
     )
     d, parts = own.neck.levels.fusion_hidden_size, {"backbone": backbone}
     whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.but(causal=False).having(own)
+    return whole.replace(causal=False).having(own)
 
 
 def _two(inputs: int, inner: int, outputs: int) -> Block:

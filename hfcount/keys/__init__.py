@@ -2,7 +2,7 @@
 
 # fmt: off
 from hfcount.keys.attention import (
-    Uneven, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
+    Indivisible, attention, gate_per_head, indexed, mla, multi_head, prefixed_attention, wide_attention,
 )
 from hfcount.keys.backbones import features
 from hfcount.keys.delta import delta_and_latent
@@ -12,17 +12,17 @@ from hfcount.keys.ffn import (
 from hfcount.keys.gemma import attention_by_place, local_and_global, network_widths, shares_kv
 from hfcount.keys.latent import latent_by_place
 from hfcount.keys.layers import (
-    alike, by_kind, by_place, crossed, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
+    uniform, by_kind, by_place, combined, dense_and_sparse, dense_and_stepped, every_nth, hybrids, indexing, kinds,
     listing, mixed, of_two, own_heads, repeated, spelled, split,
 )
 from hfcount.keys.listed import among, numbered
 from hfcount.keys.mixers import delta_net, expanded, mamba2, step_rank, wide_mamba2
 from hfcount.keys.model import (
-    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, around, decoder_spec, drafts, encoder, head_of, mtp, named,
+    ACROSS, ENCODER_HEADS, GPT_HEADS, HEADS, ahead, composite, decoder_spec, drafts, encoder, head_of, mtp, named,
     sequence_to_sequence,
 )
 from hfcount.keys.series import distribution, forecast, series_patches
-from hfcount.keys.sizes import divides, inverse, layer_count, rounded, sized, worked
+from hfcount.keys.sizes import divides, inverse, layer_count, rounded, dim, derived_dim
 from hfcount.keys.ties import tied_anywhere
 from hfcount.keys.towers import (
     COARSER, attending, each, encoding, grid, imaging, only, outputs, patches, reconstructing, rectangle, sides,

@@ -7,7 +7,7 @@ from hfcount.keys.sizes import divides
 from hfcount.mapper import UNSAID, Config
 from hfcount.spec import GQA, MLA
 
-Uneven = Literal["run", "built", "refused"]
+Indivisible = Literal["run", "built", "refused"]
 """What an implementation does with a width that its heads do not divide: it rounds theirs down, and the model is run;
 it builds one that cannot run; or it refuses the config."""
 
@@ -22,7 +22,7 @@ def attention(
     sinks: bool = False,
     gated: bool = False,
     head_dim: int | None = None,
-    uneven: Uneven = "run",
+    indivisible: Indivisible = "run",
     sharing: bool = True,
     derived: bool = False,
 ) -> GQA:
@@ -42,7 +42,7 @@ def attention(
     if width is None:
         hidden = c.int("hidden_size")
         said = f"hidden_size {hidden:,} is not a multiple of num_attention_heads {heads:,}, and there is no head_dim"
-        _settle(c, uneven if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
+        _settle(c, indivisible if hidden % heads else "run", f"{said} to go by.", "hidden_size", "Correct one of them.")
         width = hidden // heads
     if sharing:
         grouped(c, heads, kv_heads)
@@ -66,10 +66,10 @@ def gate_per_head(c: Config) -> bool:
         return c.str("gating") == "per-head"
 
 
-def _settle(c: Config, uneven: Uneven, said: str, key: str, fix: str) -> None:
-    if uneven == "refused":
+def _settle(c: Config, indivisible: Indivisible, said: str, key: str, fix: str) -> None:
+    if indivisible == "refused":
         raise c.error(said, key, fix)
-    if uneven == "built":
+    if indivisible == "built":
         c.cannot_run(said, key, fix)
 
 
@@ -89,7 +89,7 @@ def multi_head(
     bias: bool = True,
     qkv_bias: bool | None = None,
     out_bias: bool | None = None,
-    uneven: Uneven = "refused",
+    indivisible: Indivisible = "refused",
     own_width: bool = False,
 ) -> GQA:
     """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
@@ -103,7 +103,7 @@ def multi_head(
     said = f"the width {width:,} is not a multiple of the {heads:,} attention heads, which share it."
     own = c.int("head_dim", default=None) if own_width else None
     if own is None:
-        _settle(c, uneven if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
+        _settle(c, indivisible if width % heads else "run", said, "num_attention_heads", "Correct one of them.")
     return GQA(
         heads=heads,
         kv_heads=heads,
@@ -130,8 +130,8 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
         c.int(derived, default=None)  # present in configs, without effect
     return MLA(
         heads=c.int("num_attention_heads"),
-        query_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),
-        kv_rank=c.int("kv_lora_rank"),
+        q_lora_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),
+        kv_lora_rank=c.int("kv_lora_rank"),
         nope_dim=c.int("qk_nope_head_dim"),
         rope_dim=c.int("qk_rope_head_dim"),
         value_dim=c.int("v_head_dim") if value_dim is None else c.int("v_head_dim", default=value_dim),
@@ -141,8 +141,8 @@ def mla(c: Config, value_dim: int | None = None) -> MLA:
 
 def indexed(c: Config, latent: MLA) -> tuple[MLA, MLA]:
     """Latent attention over selected tokens: for layers that have an indexer, and for layers that do not."""
-    without = latent.but(query_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
-    return without.but(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
+    without = latent.replace(q_lora_rank=c.int("q_lora_rank"), top_k=c.int("index_topk", default=2048))
+    return without.replace(index_heads=c.int("index_n_heads"), index_dim=c.int("index_head_dim")), without
 
 
 def prefixed_attention(c: Config, prefix: str) -> GQA:

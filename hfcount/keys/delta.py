@@ -20,8 +20,8 @@ def delta_and_latent(c: Config) -> list[Layers]:
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     latent = MLA(
         heads=c.int("num_attention_heads"),
-        query_rank=c.int("q_lora_rank"),
-        kv_rank=c.int("kv_lora_rank"),
+        q_lora_rank=c.int("q_lora_rank"),
+        kv_lora_rank=c.int("kv_lora_rank"),
         nope_dim=c.int("qk_nope_head_dim"),
         rope_dim=c.int("qk_rope_head_dim", minimum=0),
         value_dim=c.int("v_head_dim"),
@@ -42,4 +42,4 @@ def delta_and_latent(c: Config) -> list[Layers]:
 
 
 def _indexed(one: Layer, attention: MLA) -> Layer:
-    return one.but(mixer=attention) if isinstance(one.mixer, MLA) else one
+    return one.replace(mixer=attention) if isinstance(one.mixer, MLA) else one

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from hfcount.keys.attention import Uneven, multi_head
-from hfcount.keys.layers import alike
+from hfcount.keys.attention import Indivisible, multi_head
+from hfcount.keys.layers import uniform
 from hfcount.keys.model import Heads, decoder_spec, labels
-from hfcount.keys.sizes import sized
+from hfcount.keys.sizes import dim
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, Layer, Layers, Spec
 
@@ -56,16 +56,18 @@ def detecting(
     `inside` is the key of the encoder's width, if it has its own.
     """
     d = c.int("d_model", "hidden_size")
-    wide = sized("d_e", c.int(inside)) if inside else d
+    wide = dim("d_e", c.int(inside)) if inside else d
 
     def layers(side: str) -> tuple[Layers, ...]:
-        uneven: Uneven = "built" if inside and side == "encoder" else "refused"
-        mixer = multi_head(c, wide if side == "encoder" else d, c.int(f"{side}_attention_heads"), uneven=uneven)
+        indivisible: Indivisible = "built" if inside and side == "encoder" else "refused"
+        mixer = multi_head(
+            c, wide if side == "encoder" else d, c.int(f"{side}_attention_heads"), indivisible=indivisible
+        )
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
-        return tuple(alike(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
+        return tuple(uniform(layer, c.int(f"{side}_layers", maximum=MAX_LAYERS)))
 
     encoder = Spec(family=c.family, hidden=wide, layers=layers("encoder"), causal=False)
     inner = {"encoder": encoder, "backbone": backbone, **(parts or {})}
     whole = decoder_spec(c, layers("decoder"), vocab=0, hidden=d, layer_count=None, heads=heads)
     # Widths of the backbone are its own sizes, too: they keep their symbols, as it gets its place after them.
-    return whole.but(causal=False, labels=labels(c, 2)).having(own).but(parts=inner)
+    return whole.replace(causal=False, labels=labels(c, 2)).having(own).replace(parts=inner)

@@ -92,7 +92,7 @@ def networks(
 def gated_moe(c: Config) -> MoE:
     """Routed experts, and a shared one whose output is scaled by a gate."""
     routed = moe(c, "moe_intermediate_size")
-    return routed.but(shared=c.int("shared_expert_intermediate_size"))
+    return routed.replace(shared=c.int("shared_expert_intermediate_size"))
 
 
 def sparse_steps(

@@ -58,7 +58,7 @@ def attention_by_place(
             if same or kv_heads
             else near.kv_heads
         )
-        far = near.but(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
+        far = near.replace(head_dim=c.int("global_head_dim", default=512), kv_heads=heads)
         return [(indices, local, near if local else far) for indices, local in places]
     count = layer_count(c)
     own = [(Indices.of(some), seen) for some, seen in overrides(c, ("head_dim", "num_key_value_heads"), count)]
@@ -83,7 +83,7 @@ def shares_kv(c: Config, layers: Sequence[Layers], default: int, ffn: FeedForwar
     result = []
     for part in layers:
         one, late = part.layer, intersection(part.indices, sharing)
-        result += [(part.indices.difference(late), one), (late, one.but(ffn=ffn or one.ffn, shares_kv=True))]
+        result += [(part.indices.difference(late), one), (late, one.replace(ffn=ffn or one.ffn, shares_kv=True))]
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 

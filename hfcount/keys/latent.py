@@ -25,13 +25,13 @@ def latent_by_place(c: Config, rotated: MLA) -> list[Layers]:
         raise c.error(said, "kv_source_layers", "Correct one.", expected=int(count), observed=len(sources))
     lent = [Indices.of(place for place, source in enumerate(sources) if place != source)]
     without, shared, indexes = (_split(every, some) for some in (plain, lent, indexing(c)))
-    still = rotated.but(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)
+    still = rotated.replace(nope_dim=rotated.nope_dim + rotated.rope_dim, rope_dim=0)
     heads, width = c.int("index_n_heads"), c.int("index_head_dim")
     made = []
     for (one, unrotated), (other, lends), (third, chooses) in product(without, shared, indexes):
         places = intersection(intersection(one, other), third)
         mixer = still if unrotated else rotated
-        own = mixer.but(index_heads=heads, index_dim=width) if chooses else mixer
+        own = mixer.replace(index_heads=heads, index_dim=width) if chooses else mixer
         if places.count:
             made.append(Layers(indices=places, layer=Layer(mixer=own, shares_kv=lends)))
     return made

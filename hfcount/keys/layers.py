@@ -83,7 +83,7 @@ def entries(c: Config, key: str, places: list[int]) -> Indices:
     return found
 
 
-def alike(layer: Layer, count: int) -> list[Layers]:
+def uniform(layer: Layer, count: int) -> list[Layers]:
     """`count` layers that are all alike."""
     return [Layers(indices=Indices.below(count), layer=layer)]
 
@@ -175,7 +175,7 @@ def mixed(
     return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
 
-def crossed(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
+def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
     """Combines layers with mixers and layers with networks: a kind per non-empty intersection, ordered as in `some`."""
     return [
         Layers(indices=both, layer=_merged(one.layer, other.layer))
@@ -189,7 +189,7 @@ def _merged(one: Layer, other: Layer) -> Layer:
     if one.own is not None and other.own is not None:
         raise TypeError("of two layers that are combined only one may have sizes of its own")
     own = other.own if one.own is None else one.own
-    return one.but(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
+    return one.replace(mixer=one.mixer or other.mixer, ffn=one.ffn or other.ffn, own=own)
 
 
 def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices]) -> list[Layers]:
@@ -241,7 +241,7 @@ def repeated(
     for place, kind in enumerate(given):
         if kind not in kinds:
             raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
-        one = kinds[kind]().but(first=place == 0, last=place == len(given) - 1)
+        one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
         found.append(Layers(indices=indices, layer=one))
     return tuple(found)
@@ -259,7 +259,7 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     """Attention with the number of heads that the config lists for each layer; `usual` if it has no list."""
     given, count = c.ints("num_attention_heads_per_layer"), layer_count(c)
     if not given:
-        return alike(Layer(mixer=usual), count)
+        return uniform(Layer(mixer=usual), count)
     key = "num_attention_heads_per_layer"
     if any(heads < 1 for heads in given):
         raise c.error(f"{key} names {min(given):,}, and must name 1 and more heads.", key, observed=int(min(given)))
@@ -268,6 +268,6 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     numbers = sorted(set(given))
     places = listing(c, key, given, *numbers)
     return [
-        Layers(indices=part, layer=Layer(mixer=usual.but(heads=heads)))
+        Layers(indices=part, layer=Layer(mixer=usual.replace(heads=heads)))
         for part, heads in zip(places, numbers, strict=True)
     ]

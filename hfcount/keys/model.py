@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.attention import Uneven, multi_head
+from hfcount.keys.attention import Indivisible, multi_head
 from hfcount.keys.ffn import dense
-from hfcount.keys.layers import alike
+from hfcount.keys.layers import uniform
 from hfcount.keys.sizes import layer_count
 from hfcount.keys.ties import head_tied
 from hfcount.mapper import MAX_LAYERS, Config
@@ -183,14 +183,16 @@ def encoder(
     # transformers 5.23 asks whether the heads divide hidden_size, unless there is an embedding_size.
     narrow = narrow or c.has("embedding_size")
     layer = Layer(
-        mixer=multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, uneven="built" if narrow else "refused"),
+        mixer=multi_head(
+            c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built" if narrow else "refused"
+        ),
         ffn=dense(c, bias=True),
         cross_attention=crossed,
     )
     kinds = c.int("type_vocab_size") if types else None
     fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
     whole = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
-    return whole.but(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
+    return whole.replace(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
 
 
 def sequence_to_sequence(
@@ -216,10 +218,10 @@ def sequence_to_sequence(
     alone = head_of(c, named(heads))[1] == "causal_lm"
 
     def layers(side: str) -> tuple[Layers, ...]:
-        uneven: Uneven = "run" if alone and side == "encoder" else "refused"
-        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"), bias=bias, uneven=uneven)
+        indivisible: Indivisible = "run" if alone and side == "encoder" else "refused"
+        mixer = multi_head(c, d, c.int(f"{side}_attention_heads"), bias=bias, indivisible=indivisible)
         layer = Layer(mixer=mixer, ffn=Dense(width=c.int(f"{side}_ffn_dim"), bias=True))
-        return tuple(alike(layer, layer_count(c, f"{side}_layers")))
+        return tuple(uniform(layer, layer_count(c, f"{side}_layers")))
 
     if "positions" not in more:
         more["positions"] = c.int("max_position_embeddings") + offset
@@ -242,17 +244,17 @@ def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
     if not more:
         return {}
     start, one = int(layer_count(c)), layer()
-    marked = one.but(mtp=True)
+    marked = one.replace(mtp=True)
     return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:
     """The layers of a small model that drafts further tokens; `key` gives their number, and they count from 0."""
     count = c.int(key, default=default, minimum=0, maximum=MAX_LAYERS)
-    return ahead(c, alike(layer, count) if count else (), announced)
+    return ahead(c, uniform(layer, count) if count else (), announced)
 
 
-def around(
+def composite(
     c: Config,
     text: Spec,
     towers: Mapping[str, Spec],

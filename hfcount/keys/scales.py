@@ -5,7 +5,7 @@ from math import log
 from operator import mul
 from typing import NamedTuple
 
-from hfcount.keys.sizes import worked
+from hfcount.keys.sizes import derived_dim
 from hfcount.mapper import Config
 
 _MULTIPLE = 64
@@ -79,4 +79,4 @@ def _factors(number: int) -> list[int]:
 
 def channels(c: Config, scale: Scale, place: int) -> int:
     """The channels of a scale as a size with a symbol, by the number of the layer that gives it."""
-    return worked(c, f"C{place}", scale.channels, "{patch_size}, by its factors")
+    return derived_dim(c, f"C{place}", scale.channels, "{patch_size}, by its factors")

@@ -1,6 +1,6 @@
 """Models of time series: what they are given, and what they are to say."""
 
-from hfcount.keys.sizes import sized
+from hfcount.keys.sizes import dim
 from hfcount.mapper import Config
 
 _PARAMETERS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
@@ -25,4 +25,4 @@ def series_patches(c: Config, side: int, step: int) -> int:
     if length <= side:
         said = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
         raise c.error(said, "context_length", "Correct one of them.")
-    return sized("n_p", (length - side) // c.int("patch_stride", default=step) + 1)
+    return dim("n_p", (length - side) // c.int("patch_stride", default=step) + 1)

@@ -22,12 +22,12 @@ def divides(c: Config, name: str, part: int, whole_name: str, whole: int, *, bui
     return whole // part
 
 
-def sized(symbol: str, value: int) -> Dim:
+def dim(symbol: str, value: int) -> Dim:
     """A size that only one architecture has, with a symbol of its own."""
     return Dim.named(symbol, value)
 
 
-def worked(c: Config, symbol: str, value: int, source: str) -> Dim:
+def derived_dim(c: Config, symbol: str, value: int, source: str) -> Dim:
     """A size by a rule of one architecture; `source` says it as in `Atom`, with each key of `c` in braces."""
     remark = "" if ", " in source or all(map(c.given, _BRACED.findall(source))) else ", by default"
     return Dim.named(symbol, value, _BRACED.sub(lambda key: c.path(key[1]), source) + remark)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from hfcount.keys.attention import attention
 from hfcount.keys.ffn import moe
-from hfcount.keys.layers import by_kind, crossed, split
+from hfcount.keys.layers import by_kind, combined, split
 from hfcount.keys.sizes import layer_count
 from hfcount.keys.windows import extent, within
 from hfcount.mapper import MAX_LAYERS, Config
@@ -23,8 +23,8 @@ def step_layers(c: Config) -> tuple[list[Layers], list[Layers]]:
     count = layer_count(c, "num_hidden_layers")
     more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     late = Indices.span(count, count + more)
-    placed = crossed(_mixers(c, count, late), _networks(c, count, late))
-    marked = [part.but(layer=part.layer.but(mtp=True)) for part in _among(placed, late)]
+    placed = combined(_mixers(c, count, late), _networks(c, count, late))
+    marked = [part.replace(layer=part.layer.replace(mtp=True)) for part in _among(placed, late)]
     return _among(placed, Indices.below(count)), marked
 
 
@@ -35,7 +35,7 @@ def step_windows(c: Config) -> tuple[Window, ...]:
 
 
 def _among(some: list[Layers], places: Indices) -> list[Layers]:
-    cut = [part.but(indices=intersection(part.indices, places)) for part in some]
+    cut = [part.replace(indices=intersection(part.indices, places)) for part in some]
     return [part for part in cut if part.indices.count]
 
 
@@ -64,7 +64,7 @@ def _mixers(c: Config, count: int, late: Indices) -> list[Layers]:
     if heads is None:
         heads = other.int("num_attention_heads", default=usual.heads) if other else usual.heads
     own = c.given("per_layer_config")
-    near = usual if own else usual.but(heads=heads)
+    near = usual if own else usual.replace(heads=heads)
     kinds = {"full_attention": lambda: Layer(mixer=usual), _LOCAL: lambda: Layer(mixer=near)}
     placed = _listed(c, "layer_types", kinds, count, late)
     placed = placed or [Layers(indices=Indices.below(whole), layer=Layer(mixer=usual))]
@@ -73,7 +73,7 @@ def _mixers(c: Config, count: int, late: Indices) -> list[Layers]:
     some = [(Indices.of(numbers), read(seen)) for numbers, seen in overrides(c, ("num_attention_heads",), count)]
     rest = Indices.below(whole).difference(*(part for part, _ in some))
     made = [Layers(indices=part, layer=Layer(mixer=mixer)) for part, mixer in ((rest, usual), *some)]
-    return crossed(made, placed)
+    return combined(made, placed)
 
 
 def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
@@ -85,7 +85,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
             ("num_experts_per_tok", "moe_top_k"),
         )
         routed = moe(c, "moe_intermediate_size", experts=among, active=active)
-        return routed.but(shared=c.int("share_expert_dim", "share_expert_dims"), bias=bias)
+        return routed.replace(shared=c.int("share_expert_dim", "share_expert_dims"), bias=bias)
 
     def sparse() -> Layer:
         return Layer(ffn=experts())

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
 from hfcount.errors import UnknownArchitecture
-from hfcount.keys.attention import Uneven, multi_head
-from hfcount.keys.layers import alike
+from hfcount.keys.attention import Indivisible, multi_head
+from hfcount.keys.layers import uniform
 from hfcount.keys.model import Fields, Heads, decoder_spec, head_of
-from hfcount.keys.sizes import sized
+from hfcount.keys.sizes import dim
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Dense, FeedForward, Head, Layer, Layers, Patches, Spec
 from hfcount.text import printable
@@ -20,7 +20,7 @@ def tower(
     ffn: FeedForward | None = None,
     heads: Sequence[str] = ("num_attention_heads",),
     depth: Sequence[str] = ("num_hidden_layers",),
-    uneven: Uneven = "refused",
+    indivisible: Indivisible = "refused",
     bias: bool = True,
     further: Mapping[str, Head] | None = None,
     **more: Unpack[Fields],
@@ -39,9 +39,9 @@ def tower(
     if "hidden" not in more:
         more["hidden"] = c.int("hidden_size")
     ffn = ffn or Dense(width=c.int("intermediate_size"), bias=True)
-    mixer = multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS), bias=bias, uneven=uneven)
+    mixer = multi_head(c, more["hidden"], c.int(*heads, maximum=MAX_LAYERS), bias=bias, indivisible=indivisible)
     layer = Layer(mixer=mixer, ffn=ffn)
-    return encoding(c, alike(layer, c.int(*depth, maximum=MAX_LAYERS)), further, **more)
+    return encoding(c, uniform(layer, c.int(*depth, maximum=MAX_LAYERS)), further, **more)
 
 
 def encoding(
@@ -57,7 +57,7 @@ def encoding(
     found: tuple[str, Head] = ("", "base") if c.nested else head_of(c, known)
     more["causal"], heads = False, tuple(dict.fromkeys(known.values()))
     whole = Spec(family=c.family, dtype=c.dtype(), layers=tuple(layers), heads=heads, **more)
-    return whole.but(architecture=found[0], head=found[1])
+    return whole.replace(architecture=found[0], head=found[1])
 
 
 COARSER = "its layers see an image at several scales, so there is no cost of one token"
@@ -73,26 +73,26 @@ def imaging(c: Config, layers: Sequence[Layers], heads: Heads, default_labels: i
         return encoding(c, layers, **more)
     more.setdefault("layer_count", None)
     more.setdefault("vocab", 0)
-    return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).but(causal=False)
+    return decoder_spec(c, layers, heads=heads, default_labels=default_labels, **more).replace(causal=False)
 
 
 def attending(part: Spec, width: int) -> Spec:
     """A part whose layers attend to something `width` wide."""
-    layers = [one.but(layer=one.layer.but(memory=sized("d_e", width))) for one in part.layers]
-    return part.but(layers=tuple(layers))
+    layers = [one.replace(layer=one.layer.replace(memory=dim("d_e", width))) for one in part.layers]
+    return part.replace(layers=tuple(layers))
 
 
-def reconstructing(c: Config, bias: bool, uneven: Uneven = "refused", own_width: bool = False) -> Spec:
+def reconstructing(c: Config, bias: bool, indivisible: Indivisible = "refused", own_width: bool = False) -> Spec:
     """The decoder of a masked autoencoder (arXiv:2111.06377), by the keys that begin with `decoder_`.
 
     `bias` is that of queries, keys and values, and the rest as in `multi_head`.
     """
     d, heads = c.int("decoder_hidden_size"), c.int("decoder_num_attention_heads")
     ffn = Dense(width=c.int("decoder_intermediate_size"), bias=True)
-    mixer = multi_head(c, d, heads, qkv_bias=bias, uneven=uneven, own_width=own_width)
+    mixer = multi_head(c, d, heads, qkv_bias=bias, indivisible=indivisible, own_width=own_width)
     layer = Layer(mixer=mixer, ffn=ffn)
     count = c.int("decoder_num_hidden_layers", maximum=MAX_LAYERS)
-    return Spec(family=c.family, hidden=d, layers=tuple(alike(layer, count)), causal=False)
+    return Spec(family=c.family, hidden=d, layers=tuple(uniform(layer, count)), causal=False)
 
 
 def patches(c: Config, *channels: str, **more: int) -> Patches:
@@ -147,7 +147,7 @@ def stages(
     wide: Callable[[int], int] | Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
     bias: bool = True,
-    uneven: Uneven = "refused",
+    indivisible: Indivisible = "refused",
     depths: Sequence[int] | None = None,
     own: Sequence[object] | None = None,
 ) -> list[Layers]:
@@ -172,8 +172,8 @@ def stages(
         raise c.error(f"depths names {min(depths):,}, and no stage has fewer than 0 layers.", "depths")
     found = []
     for number, (depth, width) in enumerate(zip(depths, widths, strict=True)):
-        d = sized(f"d{number + 1}", width)
-        mixer = multi_head(c, d, heads[number], qkv_bias=bias, uneven=uneven) if heads else None
+        d = dim(f"d{number + 1}", width)
+        mixer = multi_head(c, d, heads[number], qkv_bias=bias, indivisible=indivisible) if heads else None
         ffn = Dense(width=wide(d) if callable(wide) else wide[number], bias=True) if wide else None
         one = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=own[number] if own else None)
         found.append(Layers(indices=Indices.below(depth), layer=one))
@@ -186,7 +186,7 @@ def each(c: Config, key: str, count: int, symbol: str = "", default: Sequence[in
     if len(given) < count:
         said = f"{key} has {len(given):,} entries, and there are {count:,} stages."
         raise c.error(said, key, "Correct one of them.", expected=int(count), observed=len(given))
-    return [sized(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
+    return [dim(f"{symbol}{number}", size) if symbol else size for number, size in enumerate(given, 1)]
 
 
 def outputs(c: Config, stages: Sequence[str]) -> list[int]:
@@ -208,4 +208,4 @@ def only(c: Config, backbone: Spec, known: str) -> Spec:
     """A backbone, which must be of a type that this architecture is described with."""
     if backbone.family != known:
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with a backbone of type {known} alone.")
-    return backbone.but(head="backbone")
+    return backbone.replace(head="backbone")

@@ -135,8 +135,8 @@ def seeing_both_ways(spec: Spec) -> Spec:
 
     Source: transformers 5.23, configuration_gemma3.py, Gemma3TextConfig.
     """
-    halved = tuple(window.but(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows)
-    return spec.but(causal=False, windows=halved)
+    halved = tuple(window.replace(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows)
+    return spec.replace(causal=False, windows=halved)
 
 
 def alternating(c: Config) -> tuple[Window, ...]:

@@ -53,7 +53,7 @@ def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
     if name is None:
         return []
     flat = len(leaf.shape) == 2 or leaf.linear
-    linear, prediction = leaf.linear or bool(leaf.to), leaf.part == "prediction"
+    linear, prediction = leaf.linear or bool(leaf.tied_to), leaf.part == "prediction"
     outputs, inputs = map(int, leaf.shape[-2:])
     inner, plain = leaf.segments[:-2] in around.attention, leaf.segments[:-1] not in around.others
 

@@ -66,16 +66,16 @@ def mla(d: int, a: MLA) -> Block:
     kv_a_proj_with_mqa (r_kv + h_r, d), kv_a_layernorm (r_kv), kv_b_proj (h·(h_n + h_v), r_kv), o_proj (d, h·h_v).
     """
     query = a.heads * (a.nope_dim + a.rope_dim)
-    ranked = a.query_rank
+    ranked = a.q_lora_rank
     return block(
         "attention",
         q_proj=Linear(d, query) if ranked is None else None,
         q_a_proj=None if ranked is None else Linear(d, ranked, a.bias),
         q_a_layernorm=None if ranked is None else rms_norm(ranked),
         q_b_proj=None if ranked is None else Linear(ranked, query),
-        kv_a_proj_with_mqa=Linear(d, a.kv_rank + a.rope_dim, a.bias),
-        kv_a_layernorm=rms_norm(a.kv_rank),
-        kv_b_proj=Linear(a.kv_rank, a.heads * (a.nope_dim + a.value_dim)),
+        kv_a_proj_with_mqa=Linear(d, a.kv_lora_rank + a.rope_dim, a.bias),
+        kv_a_layernorm=rms_norm(a.kv_lora_rank),
+        kv_b_proj=Linear(a.kv_lora_rank, a.heads * (a.nope_dim + a.value_dim)),
         o_proj=Linear(a.heads * a.value_dim, d, a.bias),
         rotary_emb=inv_freq(a.rope_dim),
     )

@@ -18,7 +18,7 @@ def llava(s: Spec, body: Block, **senses: Node) -> Block:
     return Block({"language_model": Block({"model": body, **head}), **towers})
 
 
-def joined(s: Spec, body: Block, **senses: Node) -> Block:
+def towers_in_model(s: Spec, body: Block, **senses: Node) -> Block:
     """Named as in later models: model.language_model, the towers under model, and lm_head."""
     inner = Block({**_aside(senses), "language_model": body})
     if s.head == "base":
@@ -28,7 +28,7 @@ def joined(s: Spec, body: Block, **senses: Node) -> Block:
     return Block({"model": inner, "lm_head": lm_head(s, "model.language_model.embed_tokens.weight")})
 
 
-def beside(s: Spec, body: Block, **senses: Node) -> Block:
+def towers_beside_model(s: Spec, body: Block, **senses: Node) -> Block:
     """Named as in early models: model, the towers next to it, and lm_head."""
     towers = _aside(senses)
     if s.head == "base":
@@ -92,24 +92,24 @@ def renamed(whole: Block, names: Mapping[str, str], parent: str = "") -> Block:
     return replace(whole, children=children)
 
 
-def sensed(node: Node, component: Component) -> Node:
+def as_tower(node: Node, component: Component) -> Node:
     """A part of a tower beside the language model: all its tensors are counted under it, and text tokens skip it."""
     if isinstance(node, Block):
         return replace(node, component=component, repeats=0)
     if isinstance(node, Repeat):
-        return replace(node, body=sensed(node.body, component))
+        return replace(node, body=as_tower(node.body, component))
     if isinstance(node, tuple):
-        return tuple(sensed(one, component) for one in node)
+        return tuple(as_tower(one, component) for one in node)
     return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
 
 
-def copied(node: Node, buffers: bool = False) -> Node:
+def shared_copy(node: Node, buffers: bool = False) -> Node:
     """A part that stands elsewhere, too: its parameters, or also its `buffers`, need not be stored a second time."""
     if isinstance(node, Block):
-        return replace(node, children={name: copied(child, buffers) for name, child in node.children.items()})
+        return replace(node, children={name: shared_copy(child, buffers) for name, child in node.children.items()})
     if isinstance(node, Repeat):
-        return replace(node, body=copied(node.body, buffers))
+        return replace(node, body=shared_copy(node.body, buffers))
     if isinstance(node, tuple):
-        return tuple(copied(one, buffers) for one in node)
+        return tuple(shared_copy(one, buffers) for one in node)
     stored = isinstance(node, Tensor) and node.kind == "buffer" and not buffers
     return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

@@ -79,7 +79,7 @@ def bart(
         return Block({prefix: body, "classification_head": dense_classifier(s)})
     if s.head == "question_answering":
         return Block({prefix: body, "qa_outputs": Linear(d, 2, True, "other")})
-    target = s.but(vocab=decoder_vocab or s.vocab) if apart else s
+    target = s.replace(vocab=decoder_vocab or s.vocab) if apart else s
     source = "decoder.embed_tokens" if apart else "shared"
     bias = buffer(1, target.vocab, component="lm_head")
     return Block({prefix: body, "final_logits_bias": bias, "lm_head": lm_head(target, f"{prefix}.{source}.weight")})

@@ -43,7 +43,7 @@ def indexer(d: int, a: MLA) -> Block:
     """
     heads, head_dim = a.index_heads or 0, a.index_dim or 0
     return block(
-        wq_b=Linear(a.query_rank or d, heads * head_dim),
+        wq_b=Linear(a.q_lora_rank or d, heads * head_dim),
         wk=Linear(d, head_dim),
         k_norm=layer_norm(head_dim),
         weights_proj=Linear(d, heads),

@@ -208,7 +208,7 @@ class Report(Part):
             NotVerified: the verdict and why, with the report.
         """
         if not self.ok:
-            raise NotVerified(f"{self.label}: {_reporter('words').verdict(self)}", self)
+            raise NotVerified(f"{self.label}: {_reporter('text').verdict(self)}", self)
         return self
 
     def to_markdown(self) -> str:
@@ -218,7 +218,7 @@ class Report(Part):
 
     def to_html(self) -> str:
         """The report as the self-contained page that --html writes (extra `html`)."""
-        text: str = _reporter("page").render([self])
+        text: str = _reporter("html").render([self])
         return text
 
     def __repr__(self) -> str:

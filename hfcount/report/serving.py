@@ -152,10 +152,10 @@ def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
         case GQA():
             values = mixer.value_dim or mixer.head_dim
             per_token = mixer.kv_heads * (mixer.head_dim + values)
-            per_position = mixer.heads * (mixer.scored * mixer.head_dim + mixer.weighed * values)
-            state = mixer.convolved
+            per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
+            state = mixer.conv_cache
         case MLA():
-            per_token, top_k = mixer.kv_rank + mixer.rope_dim, mixer.top_k
+            per_token, top_k = mixer.kv_lora_rank + mixer.rope_dim, mixer.top_k
             per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
         case DeltaNet():
             matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
@@ -206,7 +206,7 @@ def _merged(parts: Iterator[MixerCost]) -> list[MixerCost]:
 def _multiplied(blueprint: Blueprint) -> Iterator[int]:
     """Elements of the matrices that a token is multiplied with, so not of lookup tables and vectors."""
     for leaf in blueprint.leaves:
-        if leaf.component == "lm_head" and leaf.to and _is_matrix(leaf):
+        if leaf.component == "lm_head" and leaf.tied_to and _is_matrix(leaf):
             yield leaf.elements
         elif leaf.counted and leaf.component not in _ASIDE and _is_matrix(leaf) and not _is_table(leaf):
             yield leaf.active_elements * leaf.repeats

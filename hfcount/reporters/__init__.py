@@ -29,7 +29,7 @@ class Format(NamedTuple):
 
 FORMATS: Mapping[str, Format] = {
     "table": Format("table", "for people"),
-    "json": Format("lines", "for programs, one object a line", streamed=True),
+    "json": Format("json", "for programs, one object a line", streamed=True),
     "markdown": Format("markdown", "for a model card or a pull request"),
     "github": Format("github", "for GitHub Actions, with annotations"),
 }
@@ -58,12 +58,12 @@ class Output(NamedTuple):
 
 
 OUTPUTS: Mapping[str, Output] = {
-    "json": Output("lines"),
+    "json": Output("json"),
     "md": Output("markdown"),
     "xml": Output("junit"),
     "sarif": Output("sarif"),
-    "csv": Output("sheet"),
-    "html": Output("page", ("jinja2", "html")),
+    "csv": Output("csv"),
+    "html": Output("html", ("jinja2", "html")),
     **dict.fromkeys(("svg", "png", "pdf"), Output("plots", ("matplotlib", "plot"))),
 }
 """Files by their suffix; JSON is one object a line, and XML is JUnit's."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.report.model import Report
-from hfcount.reporters.words import inert, tally, verdict
+from hfcount.reporters.text import inert, tally, verdict
 from hfcount.text import printable
 
 

@@ -8,7 +8,7 @@ from hfcount.report.counts import Memory, RankMemory
 from hfcount.report.model import Report
 from hfcount.reporters.amounts import rounded
 from hfcount.reporters.selection import judged
-from hfcount.reporters.words import number, share
+from hfcount.reporters.text import number, share
 from hfcount.text import plural
 from hfcount.tree.nodes import Component
 

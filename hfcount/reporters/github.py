@@ -6,7 +6,7 @@ Escapes are those of GitHub's toolkit (actions/toolkit, packages/core/src/comman
 from collections.abc import Iterator, Sequence
 
 from hfcount.report.model import Report, ReportedFinding
-from hfcount.reporters.words import inert, tally, verdict
+from hfcount.reporters.text import inert, tally, verdict
 from hfcount.text import printable
 
 _LEVELS = {"error": "error", "note": "notice"}

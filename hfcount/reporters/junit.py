@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from hfcount.report.model import Report
-from hfcount.reporters.words import verdict
+from hfcount.reporters.text import verdict
 
 
 def render(reports: Sequence[Report]) -> str:

@@ -8,7 +8,7 @@ from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.latex import latex
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import (
+from hfcount.reporters.text import (
     formulas,
     inert,
     looked,

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hfcount.report.model import Report, ReportedFinding
-from hfcount.reporters.words import verdict
+from hfcount.reporters.text import verdict
 from hfcount.verifier.rules import RULES, Rule
 from hfcount.version import __version__
 

@@ -13,7 +13,7 @@ from hfcount.report.counts import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.selection import comparable, in_full, judged
-from hfcount.reporters.words import (
+from hfcount.reporters.text import (
     formulas,
     inert,
     looked,

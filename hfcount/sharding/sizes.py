@@ -165,14 +165,14 @@ def of_rank(spec: Spec, ranks: int) -> Spec:
 
     `hidden` is then what a convolution of a rank is wide.
     """
-    layers = tuple(part.but(layer=_rank_layer(part.layer, ranks)) for part in spec.layers)
-    return spec.but(layers=layers, hidden=int(spec.hidden) // ranks)
+    layers = tuple(part.replace(layer=_rank_layer(part.layer, ranks)) for part in spec.layers)
+    return spec.replace(layers=layers, hidden=int(spec.hidden) // ranks)
 
 
 def _rank_layer(layer: Layer, ranks: int) -> Layer:
     own = {name: getattr(layer, name) for name in ("mixer", "parallel_mixer")}
     changes = {
-        name: mixer.but(
+        name: mixer.replace(
             **{
                 field: Shared(getattr(mixer, field), what, how).of(ranks)
                 for field, what, how, _ in _FIELDS.get(type(mixer), ())
@@ -182,4 +182,4 @@ def _rank_layer(layer: Layer, ranks: int) -> Layer:
         for name, mixer in own.items()
         if mixer is not None
     }
-    return layer.but(**changes)
+    return layer.replace(**changes)

@@ -61,9 +61,9 @@ class GQA(Frozen):
     sinks: bool = False
     gated: bool = False
     value_dim: Annotated[int, symbol("h_v")] | None = None
-    scored: int = 1
-    weighed: int = 1
-    convolved: int = 0
+    products_per_score: int = 1
+    values_per_head: int = 1
+    conv_cache: int = 0
 
 
 class MLA(Frozen):
@@ -75,8 +75,8 @@ class MLA(Frozen):
     """
 
     heads: Annotated[int, symbol("h")]
-    query_rank: Annotated[int, symbol("r_q")] | None
-    kv_rank: Annotated[int, symbol("r_kv")]
+    q_lora_rank: Annotated[int, symbol("r_q")] | None
+    kv_lora_rank: Annotated[int, symbol("r_kv")]
     nope_dim: Annotated[int, symbol("h_n")]
     rope_dim: Annotated[int, symbol("h_r")]
     value_dim: Annotated[int, symbol("h_v")]

@@ -116,7 +116,7 @@ class Layers(Frozen):
 def numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     """The kinds of layers with counts called N1, N2, ..., so that equal counts stay two symbols."""
     letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
-    return tuple(part.but(letter=own) for part, own in zip(parts, letters, strict=False))
+    return tuple(part.replace(letter=own) for part, own in zip(parts, letters, strict=False))
 
 
 class Window(Frozen):

@@ -169,7 +169,7 @@ class Spec(Frozen, Generic[Own]):
 
     def having(self, own: Other) -> "Spec[Other]":
         """A copy with what only this architecture has."""
-        return cast("Spec[Other]", self.but(own=own))
+        return cast("Spec[Other]", self.replace(own=own))
 
     def stack(self, part: str) -> tuple[Layers, ...]:
         """The layers of a part; none if the model has no such part."""
@@ -181,7 +181,7 @@ class Spec(Frozen, Generic[Own]):
 
     def without(self, part: str) -> "Spec":
         """A copy without a part; the model need not have it."""
-        return self.but(parts={name: one for name, one in self.parts.items() if name != part})
+        return self.replace(parts={name: one for name, one in self.parts.items() if name != part})
 
 
 _SAME = {"text", "mtp"}
@@ -191,4 +191,4 @@ _SAME = {"text", "mtp"}
 def _placed(part: Spec, name: str, known: set[tuple[str, str]]) -> Spec:
     """Gives a part its place; only parts with sizes of their own get symbols marked with their letter."""
     own = part if name in _SAME or part.place else nested(part, name[0], known)
-    return own.but(place=name)
+    return own.replace(place=name)

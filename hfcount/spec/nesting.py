@@ -35,7 +35,7 @@ def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
     elif isinstance(value, Mapping):
         made = {key: nested(one, letter, known) for key, one in value.items()}
     elif isinstance(value, Record):
-        made = value.but(**{name: nested(getattr(value, name), letter, known) for name in value._fields})
+        made = value.replace(**{name: nested(getattr(value, name), letter, known) for name in value._fields})
     elif is_dataclass(value) and not isinstance(value, type):
         kept = {field.name: getattr(value, field.name) for field in fields(value)}
         made = replace(value, **{name: nested(one, letter, known) for name, one in kept.items()})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hfcount.reporters.markdown import code
 from hfcount.reporters.markdown import escape as marked
-from hfcount.reporters.words import inert
+from hfcount.reporters.text import inert
 from hfcount.sweeping.summary import Summary, largest, tables
 
 _SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))

@@ -29,7 +29,7 @@ class Leaf:
         shape: of each tensor, in elements.
         count: the number of tensors.
         active: how many of the tensors a token uses.
-        to: for a tied leaf, the name it is tied to.
+        tied_to: for a tied leaf, the name it is tied to.
         share: (k, n) if a token uses k of every n elements of a tensor.
         repeats: how many times a token uses them.
         linear: whether they are weights of a linear map.
@@ -45,7 +45,7 @@ class Leaf:
     component: Component
     count: int
     active: int
-    to: str | None = None
+    tied_to: str | None = None
     share: tuple[int, int] = (1, 1)
     repeats: int = 1
     linear: bool = False
@@ -73,7 +73,7 @@ class Leaf:
             return "legacy"
         if self.part == "prediction":
             return "auxiliary buffer" if self.kind == "buffer" else "auxiliary"
-        return "tied" if self.to else self.kind
+        return "tied" if self.tied_to else self.kind
 
     @property
     def size(self) -> int:

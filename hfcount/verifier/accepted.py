@@ -139,5 +139,5 @@ def check_layouts(c: Comparison, outcome: Outcome) -> None:
         known = [(one, count) for one, count in c.match.listed if any(one is other for other in stand_ins)]
         facts, rest = c.stored(known), sum(count for _, count in known) - 1
         outcome.report(
-            "HF212", c.subject, expected=leaf.to, observed=leaf.first, **facts, alone=leaf.first, rest=rest or None
+            "HF212", c.subject, expected=leaf.tied_to, observed=leaf.first, **facts, alone=leaf.first, rest=rest or None
         )

@@ -196,7 +196,7 @@ def check_config(c: Comparison, outcome: Outcome) -> None:
 
 def check_defaults(c: Comparison, outcome: Outcome) -> None:
     """HF106: keys that the config lacks, and what was counted with in their place."""
-    taken = c.blueprint.taken
+    taken = c.blueprint.assumed_defaults
     if taken:
         said = tuple(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in taken.items())
         outcome.report(
@@ -216,7 +216,7 @@ def _stored_says(c: Comparison, claim: int, outcome: Outcome) -> bool:
     if c.view is None:
         return bool(c.match.unexpected) or claim == c.match.weights
     stored = c.view.elements
-    constants = sum(count * leaf.size for leaf, count in c.match.listed if leaf.kind == "buffer" or leaf.to)
+    constants = sum(count * leaf.size for leaf, count in c.match.listed if leaf.kind == "buffer" or leaf.tied_to)
     unexpected, _ = c.view.sizes(c.match.unexpected)  # some of which may be constants, too
     return sum(stored.values()) - constants - unexpected <= claim <= sum(stored.values())
 

@@ -193,13 +193,13 @@ def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
     """What to do where files hold nothing but copies of tied weights, by the index."""
-    ties = Finder(leaf for leaf in c.blueprint.leaves if leaf.to)
+    ties = Finder(leaf for leaf in c.blueprint.leaves if leaf.tied_to)
     files = {shard.name for shard in broken}
     held = {name: ties.find(name) for name, file in (c.index.weight_map if c.index else {}).items() if file in files}
     for name, leaf in held.items():
         if None not in held.values() and leaf:
             what = "the files and their entries" if len(held) > 1 else "the file and its entry"
-            return f"{printable(name)} is tied to {leaf.to}, so drop {what} in the index."
+            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {what} in the index."
     return None
 
 

@@ -103,14 +103,14 @@ def _ties(c: Comparison, outcome: Outcome) -> None:
 def _pair(c: Comparison) -> tuple[Leaf | None, str]:
     """The head over the vocabulary, None if there is none, and the name of the embedding that it may be tied to."""
     spec = c.blueprint.spec
-    known = c.blueprint.leaves if spec.tied else leaves(families.tree(spec.but(tied=True)))
+    known = c.blueprint.leaves if spec.tied else leaves(families.tree(spec.replace(tied=True)))
     shared = next(
-        (leaf for leaf in known if leaf.to and leaf.component == "lm_head" and leaf.presence != "obsolete"), None
+        (leaf for leaf in known if leaf.tied_to and leaf.component == "lm_head" and leaf.presence != "obsolete"), None
     )
     if shared is None:
         return None, ""
     own = next((leaf for leaf in c.blueprint.leaves if leaf.name == shared.name), None)
-    return own, shared.to or ""
+    return own, shared.tied_to or ""
 
 
 def _stored(c: Comparison, outcome: Outcome, head: Leaf, table: str) -> tuple[State, bool]:

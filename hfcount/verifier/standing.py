@@ -18,14 +18,14 @@ def let_stand_in(found: "Match", names: Collection[str]) -> None:
     finder = Finder(leaf for leaf, _ in found.listed if leaf.presence == "required" and id(leaf) not in found._few)
     gone: dict[int, tuple[Leaf, list[str]]] = {}
     for place, (leaf, count) in enumerate(found.listed):
-        name = leaf.to or leaf.twin
+        name = leaf.tied_to or leaf.twin
         if not count or name is None or name in names or (target := finder.find(name)) is None:
             continue
         if leaf.shape != target.shape:
             continue
-        if leaf.to is None and name not in gone.get(id(target), (target, []))[1]:
+        if leaf.tied_to is None and name not in gone.get(id(target), (target, []))[1]:
             _swap(found, place, leaf, target)
-        elif leaf.to:
+        elif leaf.tied_to:
             found.stand_ins.append(leaf)
         gone.setdefault(id(target), (target, []))[1].append(name)
     for target, stood in gone.values():

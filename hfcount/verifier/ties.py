@@ -26,7 +26,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
     for leaf, count in c.match.extra("tied"):
         if leaf in c.match.stand_ins or c.bytes(leaf, count) == 0:  # by the headers, where they were read
             continue
-        pairs = [pair for name in c.match.names(leaf) for pair in _pieces(c, name, leaf.to or "")]
+        pairs = [pair for name in c.match.names(leaf) for pair in _pieces(c, name, leaf.tied_to or "")]
         if len(pairs) <= 2 * _MOST:
             outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
         groups.setdefault(_state(c, pairs), []).append((leaf, count))
@@ -38,7 +38,7 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
         first = found[0][0]
         outcome.report(
             "HF213" if state == "differing" else "HF203",
-            expected=first.to,
+            expected=first.tied_to,
             observed=first.name,
             key="tie_word_embeddings",
             file=CONFIG,

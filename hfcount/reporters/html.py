@@ -21,8 +21,8 @@ from hfcount.report.model import Report
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.colours import COLOURS
 from hfcount.reporters.comparing import compared
+from hfcount.reporters.text import looked, number, origin, remarks, serving, share, verdict
 from hfcount.reporters.tiles import FRAME, Map, Part, active_of, deeper, drawn, parts
-from hfcount.reporters.words import looked, number, origin, remarks, serving, share, verdict
 from hfcount.text import plural, printable
 
 ROWS = 500
