@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from hfcount import keys
+from hfcount import families, keys
 from hfcount.components.spectrograms import Postnet
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import chain, embedding, layer_norm, stack
@@ -143,3 +143,17 @@ def _predictor(d: int, of: Predictor) -> Block:
 
     layers = chain(d, of.channels, of.channels, of.layers, layer)
     return block("other", conv_layers=layers, linear=Linear(of.channels, 1, True))
+
+
+def spoken_spec(c: Config) -> Spec:
+    """FastSpeech 2 with conformers, and the vocoder that makes a waveform of its spectrograms (arXiv:2006.04558)."""
+    text, parts = families.part(c, "model_config"), {"vocoder": families.part(c, "vocoder_config")}
+    heads = keys.named(WithHifiGan="base")
+    return keys.composite(c, text, parts, key="model_config", heads=heads).replace(tied=False)
+
+
+def spoken_blueprint(s: Spec) -> Block:
+    return block(model=families.base(s), vocoder=families.tree(s.parts["vocoder"]))
+
+
+PARTS = (families.Family(("fastspeech2_conformer_with_hifigan",), spoken_spec, spoken_blueprint),)
