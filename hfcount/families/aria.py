@@ -13,8 +13,6 @@ SPELLINGS = LLAVA
 
 
 class Aria(Sizes):
-    """What this architecture alone has."""
-
     queries: int
 
 

@@ -89,8 +89,6 @@ _HEAD = 64  # the width of a head
 
 
 class BridgetowerVisionModel(Sizes):
-    """What this architecture alone has."""
-
     norms: int
 
 

@@ -34,8 +34,6 @@ _HEADS = keys.named(("Model",), ModelWithProjection="projection")
 
 
 class ClapTextModel(Sizes):
-    """What this architecture alone has."""
-
     projection_dim: int = size("d_o")
 
 
@@ -58,8 +56,6 @@ _MAPPED = 4  # channels of a map where parts of a long recording are fused
 
 
 class ClapAudioModel(Sizes):
-    """What this architecture alone has."""
-
     channels: int
     inputs: int
     side: int = size("P", "patch_size")

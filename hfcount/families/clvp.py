@@ -54,8 +54,6 @@ _LEAST = 32  # rotary elements of a head
 
 
 class ClvpEncoder(Sizes):
-    """What this architecture alone has."""
-
     waves: int
 
 

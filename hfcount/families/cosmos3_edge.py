@@ -24,8 +24,6 @@ SPELLINGS = {
 
 
 class Cosmos3Edge(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int
     projector_hidden_size: int
 

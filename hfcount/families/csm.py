@@ -10,8 +10,6 @@ MODEL_TYPES = ("csm",)  # transformers 5.23: modeling_csm.py
 
 
 class Csm(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     text_vocab_size: int = size("|V_t|")
 
@@ -43,8 +41,6 @@ def blueprint(s: Spec[Csm]) -> Block:
 
 
 class CsmDepthDecoderModel(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     backbone_hidden_size: int = size("d_b")
 

@@ -18,8 +18,6 @@ _PROJECTORS = ("linear", "mlp_gelu", "downsample_mlp_gelu")
 
 
 class DeepseekVlV2(Sizes):
-    """What this architecture alone has."""
-
     seen: int
     out: int
     joined: int
@@ -97,8 +95,6 @@ _ABSENT = {
 
 
 class DeepseekVlV2Text(Sizes):
-    """What this architecture alone has."""
-
     balanced: bool
 
 
@@ -130,8 +126,6 @@ _VISION_ABSENT = {"width": 1024, "layers": 24, "heads": 16, "image_size": 384, "
 
 
 class DeepseekVlV2Vision(Sizes):
-    """What this architecture alone has."""
-
     pooled: bool
     averaged: bool
     class_token: bool

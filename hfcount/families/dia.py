@@ -29,8 +29,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class DiaDecoder(Sizes):
-    """What the decoder alone has."""
-
     cross_num_attention_heads: int = size("h_x")
     cross_num_key_value_heads: int = size("h_xkv")
     cross_head_dim: int = size("h_xd")

@@ -16,8 +16,6 @@ IGNORED = ("canvas_length",)
 
 
 class DiffusionGemma(Sizes):
-    """What this architecture alone has."""
-
     intermediate_size: int
 
 
@@ -46,8 +44,6 @@ def blueprint(s: Spec[DiffusionGemma]) -> Block:
 
 
 class DiffusionGemmaTextLayer(Record):
-    """What its layers alone have."""
-
     values: int
 
 

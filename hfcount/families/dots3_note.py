@@ -125,8 +125,6 @@ _HALVES = 3  # convolutions, each of which halves the bins
 
 
 class Dots3NoteAudioEncoder(Sizes):
-    """What this architecture alone has."""
-
     downsample_hidden_size: int = size("C")
     left: int
 

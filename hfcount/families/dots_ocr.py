@@ -39,8 +39,6 @@ _ABSENT = {
 
 
 class DotsVit(Sizes):
-    """What this architecture alone has."""
-
     post_norm: bool = flag()
 
 

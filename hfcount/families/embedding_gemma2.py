@@ -32,8 +32,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class EmbeddingGemma2Text(Sizes):
-    """What this architecture alone has."""
-
     per_layer: int = size("d_l", "hidden_size_per_layer_input", absent=512)
     embedding_dim: int = size("d_o", absent=768)
 

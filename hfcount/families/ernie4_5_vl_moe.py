@@ -33,8 +33,6 @@ SPELLINGS = {
 
 
 class Ernie45VlMoe(Sizes):
-    """What this architecture alone has."""
-
     temporal_merge_size: int
 
 
@@ -66,8 +64,6 @@ def blueprint(s: Spec[Ernie45VlMoe]) -> Block:
 
 
 class Ernie45VlMoeText(Sizes):
-    """What this architecture alone has."""
-
     seen: int
     use_bias: bool
     within: int

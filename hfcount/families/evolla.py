@@ -90,8 +90,6 @@ def blueprint(s: Spec[Evolla]) -> Block:
 
 
 class EvollaProtein(Sizes):
-    """What this architecture alone has."""
-
     emb_layer_norm_before: bool = flag(absent=False)
     rotary: bool
     rows: int = size("|V_p|", "vocab_size")

@@ -50,8 +50,6 @@ class Predictors(Record):
 
 
 class FastSpeech2(Sizes):
-    """What FastSpeech 2 alone has."""
-
     num_mel_bins: int = count("b")
     reduction_factor: int = count("r")
     positionwise_conv_kernel_size: int = count("w_p")
@@ -68,8 +66,6 @@ class FastSpeech2(Sizes):
 
 
 class FastSpeech2Layer(Record):
-    """What its layers alone have."""
-
     kernel_size: int
     concat_after: bool
 

@@ -12,12 +12,7 @@ from hfcount.spec import Layer, Sizes, Spec, flag, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("flava",)  # transformers 5.23: modeling_flava.py
-IGNORED = (
-    "global_backprop_contrastive",
-    "skip_unmasked_multimodal_encoder",
-    "return_loss",
-    "ce_ignore_index",
-)
+IGNORED = tuple("global_backprop_contrastive skip_unmasked_multimodal_encoder return_loss ce_ignore_index".split())
 
 
 class Flava(Sizes):
@@ -84,8 +79,6 @@ class FlavaImageModel(Sizes):
 
 
 class FlavaMultimodalModel(Sizes):
-    """What the encoder of both alone has."""
-
     use_cls_token: bool = flag(absent=True)
 
 
@@ -130,8 +123,6 @@ _MOST = 1000  # blocks of a group, whose names no fold can count
 
 
 class FlavaImageCodebook(Sizes):
-    """What this architecture alone has."""
-
     input_channels: int = size("C")
     vocab_size: int = size("|V|")
     num_blocks_per_group: int

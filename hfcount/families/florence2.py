@@ -15,8 +15,6 @@ IGNORED = ("normalize_embedding", "num_hidden_layers", "projection_dim", "vocab_
 
 
 class Florence2(Sizes):
-    """What this architecture alone has."""
-
     projection_dim: int
     max_position_embeddings: int
     max_temporal_embeddings: int

@@ -44,14 +44,10 @@ def blueprint(s: Spec[Adaptor]) -> Block:
 
 
 class FunAsrNanoEncoder(Sizes):
-    """What this architecture alone has."""
-
     fsmn_kernel_size: int = size("w")
 
 
 class FunAsrNanoEncoderLayer(Record):
-    """What its layers alone have."""
-
     inputs: int
     end: bool
 

@@ -22,8 +22,6 @@ class Senses(Record):
 
 
 class Gemma3n(Sizes):
-    """What Gemma 3n alone has."""
-
     hidden_size_per_layer_input: int = size("d_l", absent=256)
     vocab_size_per_layer_input: int = size("|V_l|", absent=262_144)
     altup_num_inputs: int = size(absent=4)

@@ -13,8 +13,6 @@ MODEL_TYPES = ("glm_image",)  # transformers 5.23: modeling_glm_image.py
 
 
 class GlmImage(Sizes):
-    """What this architecture alone has."""
-
     vision_vocab_size: int
 
 
@@ -36,8 +34,6 @@ def blueprint(s: Spec[GlmImage]) -> Block:
 
 
 class GlmImageVision(Sizes):
-    """What this architecture alone has."""
-
     attention_bias: bool = flag(absent=True)
 
 
@@ -69,8 +65,6 @@ def vision_blueprint(s: Spec[GlmImageVision]) -> Block:
 
 
 class GlmImageVqmodel(Sizes):
-    """What this architecture alone has."""
-
     num_embeddings: int = size("n_e")
     latent_channels: int = size("C")
 

@@ -25,8 +25,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class GlmasrEncoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int = size("b")
 
 

@@ -36,8 +36,6 @@ def blueprint(s: Spec[GraniteDocling]) -> Block:
 
 
 class GraniteDoclingVision(Sizes):
-    """What this architecture alone has."""
-
     deepstack_visual_indexes: int
     use_fine_route: bool = flag(absent=True)
 

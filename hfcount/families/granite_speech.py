@@ -17,8 +17,6 @@ SPELLINGS = inside("encoder", "projector")
 
 
 class GraniteSpeech(Sizes):
-    """What this architecture alone has."""
-
     queries: int
 
 
@@ -44,8 +42,6 @@ def blueprint(s: Spec[GraniteSpeech]) -> Block:
 
 
 class GraniteSpeechEncoder(Sizes):
-    """What this architecture alone has."""
-
     input_dim: int = size("d_i")
     output_dim: int = size("|V|")
     max_pos_emb: int

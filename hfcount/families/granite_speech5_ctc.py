@@ -30,8 +30,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class GraniteSpeech5Encoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int = size("b")
     max_position_embeddings: int
     conv_kernel_size: int = size("w")

@@ -17,8 +17,6 @@ IGNORED = ("output_segmentation",)
 
 
 class Groupvit(Sizes):
-    """What this architecture alone has."""
-
     projection_intermediate_dim: int = size("d_p")
 
 

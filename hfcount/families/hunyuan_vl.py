@@ -55,8 +55,6 @@ _MARKS = ("newline", "begin", "end", "sep")
 
 
 class HunyuanVlVision(Sizes):
-    """What this architecture alone has."""
-
     within: int
 
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("idefics2",)  # transformers 5.23: modeling_idefics2.py
 
 
 class Idefics2(Sizes):
-    """What this architecture alone has."""
-
     intermediate_size: int
 
 
@@ -41,8 +39,6 @@ _HEADS = keys.named(PerceiverResampler="base")
 
 
 class Idefics2Perceiver(Sizes):
-    """What this architecture alone has."""
-
     latents: int = size("n_l", "resampler_n_latents")
 
 

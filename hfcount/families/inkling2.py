@@ -116,8 +116,6 @@ def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
 
 
 class Inkling2Vision(Sizes):
-    """What this architecture alone has."""
-
     projection_hidden_dim: int = size("d_p")
     projector_bias: bool = flag(absent=False)
 

@@ -108,8 +108,6 @@ class Step(Record):
 
 
 class InklingVision(Record):
-    """What Inkling's vision tower alone has."""
-
     steps: tuple[Step, ...]
 
 
@@ -139,8 +137,6 @@ def vision_blueprint(s: Spec[InklingVision]) -> Block:
 
 
 class InklingAudio(Sizes):
-    """What this architecture alone has."""
-
     rows: int
 
 

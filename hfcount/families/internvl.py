@@ -14,8 +14,6 @@ SPELLINGS = LLAVA
 
 
 class Internvl(Sizes):
-    """What this architecture alone has."""
-
     downsample_ratio: int
 
 
@@ -36,8 +34,6 @@ def blueprint(s: Spec[Internvl]) -> Block:
 
 
 class InternvlVision(Sizes):
-    """What this architecture alone has."""
-
     attention_bias: bool = flag()
     use_qk_norm: bool = flag()
     use_mask_token: bool = flag()

@@ -45,8 +45,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class JanusVisionModel(Sizes):
-    """What this architecture alone has."""
-
     attention_bias: bool = flag(absent=True)
     use_qk_norm: bool = flag(absent=False)
     depth: int = size()

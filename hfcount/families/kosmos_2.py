@@ -14,8 +14,6 @@ IGNORED = ("scale_embedding",)
 
 
 class Kosmos2(Sizes):
-    """What this architecture alone has."""
-
     latent_query_num: int = size("n_q")
 
 

@@ -12,8 +12,6 @@ MODEL_TYPES = ("lfm3_vl",)  # transformers 5.23: modeling_lfm3_vl.py
 
 
 class Lfm3Vl(Sizes):
-    """What this architecture alone has."""
-
     projector_hidden_size: int = size("d_p", absent=4096)
     projector_bias: bool = flag(absent=True)
 

@@ -75,8 +75,6 @@ def text_blueprint(s: Spec) -> Block:
 
 
 class Llama4VisionModel(Sizes):
-    """What this architecture alone has."""
-
     projector_input_dim: int = size("d_p")
     vision_output_dim: int = size("d_t")
 

@@ -102,8 +102,6 @@ _BACKBONE_HEADS = keys.named(Backbone="backbone")
 
 
 class LwDetrVit(Sizes):
-    """What this architecture alone has."""
-
     outputs: int
 
 

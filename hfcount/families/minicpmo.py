@@ -14,16 +14,9 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("minicpmo",)  # modeling_minicpmo.py of openbmb/MiniCPM-o-2_6 and openbmb/MiniCPM-o-4_5
-IGNORED = (
-    "audio_chunk_length",
-    "audio_pool_step",
-    "batch_vision_input",
-    "chunk_input",
-    "slice_config",
-    "slice_mode",
-    "stream_input",
-    "use_image_id",
-    "vision_batch_size",
+IGNORED = tuple(
+    "audio_chunk_length audio_pool_step batch_vision_input chunk_input slice_config slice_mode stream_input "
+    "use_image_id vision_batch_size".split()
 )
 
 
@@ -98,8 +91,6 @@ _LATER = _ABSENT | {
 
 
 class ConditionalChattts(Sizes):
-    """What this architecture alone has."""
-
     llm_dim: int = size("d_t")
     num_audio_tokens: int = size("|V_a|")
     num_text_tokens: int = size("|V_t|")

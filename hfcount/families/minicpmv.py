@@ -11,16 +11,9 @@ from hfcount.text import printable
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("minicpmv",)  # modeling_minicpmv.py of openbmb/MiniCPM-V-2
-IGNORED = (
-    "batch_vision_input",
-    "dim_model_base",
-    "max_slice_nums",
-    "mm_use_im_start_end",
-    "scale_emb",
-    "scale_resolution",
-    "slice_config",
-    "slice_mode",
-    "use_image_id",
+IGNORED = tuple(
+    "batch_vision_input dim_model_base max_slice_nums mm_use_im_start_end scale_emb scale_resolution slice_config "
+    "slice_mode use_image_id".split()
 )
 
 _MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.5": "qwen3"}

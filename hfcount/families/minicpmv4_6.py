@@ -18,8 +18,6 @@ _MERGED = 4  # patches
 
 
 class Minicpmv46(Sizes):
-    """What this architecture alone has."""
-
     merger_times: int = count(absent=1, minimum=0)
 
 
@@ -49,8 +47,6 @@ def blueprint(s: Spec[Minicpmv46]) -> Block:
 
 
 class Minicpmv46Vision(Sizes):
-    """What this architecture alone has."""
-
     window_kernel_size: int
 
 

@@ -39,8 +39,6 @@ MERGED = {**W_EXPERTS, "gate_up_proj.weight": ("gate_proj.weight", "up_proj.weig
 
 
 class MinimaxM3Vl(Sizes):
-    """What this architecture alone has."""
-
     projector_hidden_size: int = size("d_p")
 
 

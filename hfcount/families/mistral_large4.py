@@ -45,8 +45,6 @@ _TOWER = {
 
 
 class MistralLarge4(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int = size("m", absent=2)
     multimodal_projector_bias: bool = flag(absent=False)
     vision_feature_layer: int
@@ -92,8 +90,6 @@ _ALONE = {
 
 
 class MistralLarge4Text(Sizes):
-    """What this architecture alone has."""
-
     frequencies: int
     within: int
 

@@ -61,8 +61,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class MllamaVisionModel(Sizes):
-    """What this architecture alone has."""
-
     max_num_tiles: int = size("T")
     ratios: int
 

@@ -11,8 +11,6 @@ MODEL_TYPES = ("molmo",)  # modeling_molmo.py of allenai/Molmo-7B-D-0924
 
 
 class Molmo(Sizes):
-    """What this architecture alone has."""
-
     rms: int
     additional_vocab: int
 

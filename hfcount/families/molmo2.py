@@ -36,8 +36,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class Molmo2Text(Sizes):
-    """What this architecture alone has."""
-
     additional_vocab_size: int = size("|V_a|", minimum=0)
 
 
@@ -120,8 +118,6 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 class Molmo2Adapter(Sizes):
-    """What this architecture alone has."""
-
     vision_feature_layer: int
 
 

@@ -99,8 +99,6 @@ _ABSENT = {
 
 
 class Moondream1Vision(Sizes):
-    """What this architecture alone has."""
-
     proj_inner_dim: int = size("d_i")
 
 

@@ -43,8 +43,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class MoonshineStreamingEncoder(Sizes):
-    """What this architecture alone has."""
-
     frame: int
 
 

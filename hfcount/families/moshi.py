@@ -44,8 +44,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class MoshiDepth(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     audio_vocab_size: int = size("|V_a|")
     input_size: int = size("d_i")

@@ -15,8 +15,6 @@ REPLACES_PLACEHOLDERS = True
 
 
 class MuseGlimmer(Sizes):
-    """What this architecture alone has."""
-
     out_hidden_size: int = size("d_o")
     projector_hidden_size: int = size("d_p")
 

@@ -43,8 +43,6 @@ def blueprint(s: Spec[Melody | None]) -> Block:
 
 
 class MusicgenDecoder(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     cross_attention_hidden_size: int = size(absent=0)
 

@@ -88,8 +88,6 @@ _ABSENT = {
 
 
 class OvisAimv2(Sizes):
-    """What this architecture alone has."""
-
     qkv_bias: bool = flag()
     use_bias: bool
 
@@ -134,8 +132,6 @@ _NAVIT_ABSENT = {
 
 
 class Siglip2Navit(Sizes):
-    """What this architecture alone has."""
-
     flat: bool
     hidden_stride: int = size("m")
 

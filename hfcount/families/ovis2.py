@@ -19,8 +19,6 @@ SPELLINGS = {
 
 
 class Ovis2(Sizes):
-    """What the whole model alone has."""
-
     vocab_size: int = size("|V_o|")
     width: int = size("d_w", "hidden_size")
 
@@ -43,8 +41,6 @@ def blueprint(s: Spec[Ovis2]) -> Block:
 
 
 class Ovis2Vision(Sizes):
-    """What this architecture alone has."""
-
     vocab_size: int = size("|V_v|")
     num_visual_indicator_tokens: int = size("n_i", minimum=0)
     hidden_stride: int = size("m")

@@ -13,14 +13,9 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 # modeling_phi4mm.py of microsoft/Phi-4-multimodal-instruct, speech_conformer_encoder.py of
 # microsoft/Phi-4-multimodal-instruct
 MODEL_TYPES = ("phi4mm",)
-IGNORED = (
-    "compression_rate",
-    "crop_size",
-    "enable_gradient_checkpointing",
-    "full_attn_mod",
-    "img_processor",
-    "interpolate_factor",
-    "lora_alpha",
+IGNORED = tuple(
+    "compression_rate crop_size enable_gradient_checkpointing full_attn_mod img_processor interpolate_factor "
+    "lora_alpha".split()
 )
 
 

@@ -24,8 +24,6 @@ def blueprint(s: Spec) -> Block:
 
 
 class Pix2structTextModelLayer(Record):
-    """What its layers alone have."""
-
     buckets: int
 
 

@@ -48,8 +48,6 @@ def text_blueprint(s: Spec) -> Block:
 
 
 class PpFormulanetVision(Sizes):
-    """What this architecture alone has."""
-
     output_channels: int = size("d_o")
     post_conv_in_channels: int = size("d_a")
     post_conv_mid_channels: int = size("d_b")
@@ -59,8 +57,6 @@ class PpFormulanetVision(Sizes):
 
 
 class PpFormulanetVisionLayer(Record):
-    """What its layers alone have."""
-
     rows: int
 
 

@@ -32,8 +32,6 @@ MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")
 
 
 class QianfanOcr(Sizes):
-    """What this architecture alone has."""
-
     downsample_ratio: int
 
 
@@ -67,8 +65,6 @@ def blueprint(s: Spec[QianfanOcr]) -> Block:
 
 
 class QianfanOcrVision(Sizes):
-    """What this architecture alone has."""
-
     attention_bias: bool = flag()
     use_qk_norm: bool = flag()
     use_mask_token: bool = flag()

@@ -52,8 +52,6 @@ _QUERIES = 256  # as the implementation has it, and as many places
 
 
 class QwenVlVision(Sizes):
-    """What this architecture alone has."""
-
     n_queries: int
 
 

@@ -65,8 +65,6 @@ def thinker_blueprint(s: Spec) -> Block:
 
 
 class Qwen25OmniTalker(Sizes):
-    """What this architecture alone has."""
-
     embedding_size: int = size("d_e")
 
 
@@ -95,8 +93,6 @@ def talker_blueprint(s: Spec[Qwen25OmniTalker]) -> Block:
 
 
 class Qwen25OmniAudioEncoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int = size("b")
 
 
@@ -143,8 +139,6 @@ _FREQUENCIES = 256  # of the step's time
 
 
 class Qwen2_5OmniDit(Sizes):
-    """What the diffusion transformer alone has."""
-
     voice: VoiceEncoder = part(VoiceEncoder)
     mel_dim: int = size("b")
     num_embeds: int = size("n_e")

@@ -62,8 +62,6 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
 
 
 class Qwen3OmniMoeTalkerCodePredictor(Sizes):
-    """What this architecture alone has."""
-
     num_code_groups: int
 
 

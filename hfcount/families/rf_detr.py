@@ -25,8 +25,6 @@ _HEADS = keys.named(
 
 
 class RfDetr(Record):
-    """What RF-DETR alone has."""
-
     queries: Grouped
     num_feature_levels: int
     intermediate_size: int
@@ -108,8 +106,6 @@ _BACKBONE_HEADS = keys.named(Backbone="backbone")
 
 
 class RfDetrDinov2(Sizes):
-    """What this architecture alone has."""
-
     gated: bool
     use_mask_token: bool = flag(absent=True)
     outputs: int

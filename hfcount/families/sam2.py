@@ -15,17 +15,10 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_sam2.py, modeling_sam2_video.py, modeling_edgetam.py, modeling_edgetam_video.py,
 # modeling_sam3_tracker.py, modeling_sam3_tracker_video.py
 MODEL_TYPES = ("sam2", "sam2_video", "edgetam", "edgetam_video", "sam3_tracker", "sam3_tracker_video")
-IGNORED = (
-    "image_size",
-    "max_object_pointers_in_encoder",
-    "max_cond_frame_num",
-    "multimask_output_in_sam",
-    "multimask_max_pt_num",
-    "multimask_output_for_tracking",
-    "memory_attention_rope_feat_sizes",
-    "memory_attention_rope_k_sizes",
-    "mask_downsampler_padding",
-    "memory_fuser_padding",
+IGNORED = tuple(
+    "image_size max_object_pointers_in_encoder max_cond_frame_num multimask_output_in_sam multimask_max_pt_num "
+    "multimask_output_for_tracking memory_attention_rope_feat_sizes memory_attention_rope_k_sizes "
+    "mask_downsampler_padding memory_fuser_padding".split()
 )
 CONVERTED = ("sam3_tracker", "sam3_tracker_video")
 SPELLINGS = {

@@ -69,8 +69,6 @@ def detr_encoder_blueprint(s: Spec) -> Block:
 
 
 class Sam3DetrDecoder(Sizes):
-    """What this architecture alone has."""
-
     num_queries: int = size("n_q")
 
 
@@ -105,8 +103,6 @@ def detr_decoder_blueprint(s: Spec[Sam3DetrDecoder]) -> Block:
 
 
 class Sam3GeometryEncoder(Sizes):
-    """What this architecture alone has."""
-
     roi_size: int = size("w_o")
 
 
@@ -147,8 +143,6 @@ _EMBEDDER = 3  # layers of the network that embeds masks
 
 
 class Sam3MaskDecoder(Sizes):
-    """What this architecture alone has."""
-
     num_upsampling_stages: int = count("n_u")
 
 
@@ -172,8 +166,6 @@ def mask_blueprint(s: Spec[Sam3MaskDecoder]) -> Block:
 
 
 class Sam3LiteTextTextModel(Sizes):
-    """What this architecture alone has."""
-
     repmixer_kernel_size: int = size("w")
 
 

@@ -25,8 +25,6 @@ MERGED = {"mlp.experts.gate_up_proj": ("moe.gate_proj.weight", "moe.up_proj.weig
 
 
 class Step3p7(Sizes):
-    """What this architecture alone has."""
-
     projector_bias: bool = flag(absent=False)
 
 

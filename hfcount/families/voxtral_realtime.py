@@ -15,8 +15,6 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 class VoxtralRealtime(Sizes):
-    """What this architecture alone has."""
-
     downsample_factor: int = size("m", absent=4)
 
 
@@ -54,8 +52,6 @@ def text_blueprint(s: Spec) -> Block:
 
 
 class VoxtralRealtimeEncoder(Sizes):
-    """What this architecture alone has."""
-
     num_mel_bins: int = size("b")
 
 

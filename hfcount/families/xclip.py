@@ -15,8 +15,6 @@ IGNORED = ("prompt_num_attention_heads", "mit_num_attention_heads")
 
 
 class Xclip(Sizes):
-    """What this architecture alone has."""
-
     prompt_layers: int = count("N_p")
     num_frames: int
     mit_hidden_size: int
