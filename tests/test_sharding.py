@@ -396,5 +396,5 @@ def test_a_cache_is_that_of_the_model_for_one_rank(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_is_printed() -> None:
-    text = (ROOT / ".github" / "docs" / "serving.md").read_text(encoding="utf-8")
+    text = (ROOT / "hfcount" / "docs" / "serving.md").read_text(encoding="utf-8")
     assert generated(text) == text
