@@ -11,8 +11,8 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement, scheme_of_names
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.header_view import HeaderView
@@ -22,8 +22,8 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.quantization.stored.packed import Packed
     from hfcount.tree.spellings import Rules, Spellings
-    from hfcount.verifier.packed import Packed
 
 Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
 """What a check needs: which weight files are there; an index without headers; files that were read; headers of all
@@ -186,17 +186,17 @@ def _packed(
     declared: str | None,
 ) -> tuple["Packed | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
-    from hfcount.packing.reading import exact  # most checkpoints are not quantised
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import described
-    from hfcount.verifier.packed import EXPERTS, Dense, look
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.schemes import described
+    from hfcount.quantization.stored.packed import EXPERTS, Dense, look
+    from hfcount.quantization.stored.reading import exact  # most checkpoints are not quantised
 
     try:
         scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
         names = _listed(blueprint, index, view)
         further = EXPERTS if scheme.own_experts else ()
         matching = partial(matched_with, blueprint, further=further, foreign=scheme.foreign)
-        packed = look(blueprint, names, view, scheme, first, matching)
+        packed = look(blueprint, names, view.entries if view else None, scheme, first, matching)
     except Unmodelled as said:
         return None, str(said)
     if index and index.total_size and packed.complete and not blueprint.asides:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hfcount.packing.survey import Found
-from hfcount.storage.schemes.layout import Layout, Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.schemes import read
+from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.stored.survey import Found
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
-from hfcount.verifier.packed import Packed
 
 
 def report_modules(

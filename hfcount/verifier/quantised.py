@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.fetcher.interface import INDEX
-from hfcount.packing.amounts import amount
-from hfcount.packing.expected import unnumbered
-from hfcount.packing.split import Segments
-from hfcount.packing.survey import FLOATING, Found
+from hfcount.quantization.layout import Layout, Part
+from hfcount.quantization.scheme import Choice
+from hfcount.quantization.stored.amounts import amount
+from hfcount.quantization.stored.expected import unnumbered
+from hfcount.quantization.stored.split import Segments
+from hfcount.quantization.stored.survey import FLOATING, Found
 from hfcount.storage.dtypes import width
-from hfcount.storage.schemes.layout import Layout, Part
-from hfcount.storage.schemes.scheme import Choice
 from hfcount.text import plural
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier import packed_findings as told

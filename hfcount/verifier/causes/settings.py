@@ -5,7 +5,7 @@ from itertools import islice, product
 from typing import Any
 
 from hfcount.mapper.whatif import Changes, changed, get, steps
-from hfcount.storage.schemes import Announcement, announcements
+from hfcount.quantization.announcements import Announcement, announcements
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Cause, listed, sentence
 from hfcount.verifier.comparison import Comparison
