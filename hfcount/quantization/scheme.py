@@ -1,5 +1,6 @@
 """A scheme: which modules of a model are packed, and how, by what the config and the files beside it say."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -91,7 +92,7 @@ class Scheme(ABC):
             for kinds of models.
         own_names: whether the scheme's tools name modules of some architectures in their own way.
         text_alone: whether the scheme's tools may leave out the towers of a model.
-        own_experts: whether they name the matrices of experts by what they do, and load them by these names.
+        spellings: patterns of names that only its readers take for the model's, and what is put in their place.
         matchers: all patterns that decide which modules are packed.
         contradictions: numbers of the settings that names in them rule out.
         text_only: whether the settings are those of the language model within another, whose towers they do not mean.
@@ -109,7 +110,7 @@ class Scheme(ABC):
     renames: tuple[Renames, ...] = ()
     text_alone = False
     own_names = False
-    own_experts = False
+    spellings: tuple[tuple[re.Pattern[str], str], ...] = ()
     matchers: tuple[Matcher, ...] = ()
     contradictions: Sequence[Contradiction] = ()
     text_only = False

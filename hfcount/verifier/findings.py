@@ -145,7 +145,7 @@ class Outcome:
     predicting: bool = False
     pieces: list[Piece] = field(default_factory=list)
     apart: frozenset[str] = frozenset()
-    packed: "Packed | None" = None
+    packed: "Packed[Match] | None" = None
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""

@@ -11,11 +11,12 @@ from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
+from hfcount.verifier.names import Match
 
 
 def report_modules(
     c: Comparison,
-    packed: Packed,
+    packed: Packed[Match],
     said: Layout | None,
     own: Layout | None,
     why: str,
@@ -39,7 +40,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     outcome.report(
         "HF504",
@@ -54,7 +55,7 @@ def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> N
     )
 
 
-def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
+def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
     own = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
@@ -75,7 +76,7 @@ def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> Non
             )
 
 
-def report_numbers(packed: Packed, outcome: Outcome) -> None:
+def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
     there = where(packed)
     for one in packed.scheme.contradictions:
@@ -93,7 +94,7 @@ def report_numbers(packed: Packed, outcome: Outcome) -> None:
         )
 
 
-def report_lacking(packed: Packed, outcome: Outcome) -> None:
+def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
     some = [found for found in packed.packed if found.lacking]
     labels = dict.fromkeys(found.layout.label for found in some if found.layout)
@@ -105,7 +106,7 @@ def report_lacking(packed: Packed, outcome: Outcome) -> None:
     )
 
 
-def report_uncached(packed: Packed, outcome: Outcome) -> None:
+def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     """Attention without the scales of a cache that other layers have."""
     outcome.report("HF503", **sums(packed.uncached), cached=True, others=bool(packed.cache))
 
@@ -122,7 +123,7 @@ def sums(leaves: Iterable[Leaf]) -> dict[str, Any]:
     }
 
 
-def where(packed: Packed) -> dict[str, Any]:
+def where(packed: Packed[Match]) -> dict[str, Any]:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
         return {"source": "the config"}

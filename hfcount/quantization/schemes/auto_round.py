@@ -1,5 +1,6 @@
 """AutoRound: integers as GPTQ or AWQ packs them, and small floats as compressed-tensors does."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,12 @@ from hfcount.quantization.settings import Settings, bits, group, pair, table, te
 _DENSE = 16
 _PLAIN = ("", "auto_gptq", "gptq", "gptqmodel", "exllamav2", "triton", "tritonv2", "cuda", "auto_awq", "awq")
 _EIGHT = 8
+
+# It splits the stacks of experts of transformers 5, and then calls the matrices alike in every architecture.
+_NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
+_EXPERTS = tuple(
+    (re.compile(rf"(?<=\.experts\.)(\d+)\.{name}\."), rf"\g<1>.{other}.") for name, other in _NUMBERED.items()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ def read(settings: Settings) -> Scheme:
         raise Unmodelled("bits 16")
     only = Matcher(blocks, "transformers") if blocks else None
     scheme = Blocks("auto-round", whole, only, None, overrides, writer="auto-round")
-    scheme.own_experts = True
+    scheme.spellings = _EXPERTS
     return scheme
 
 

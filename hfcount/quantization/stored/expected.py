@@ -31,20 +31,30 @@ def module_of(leaf: Leaf) -> Segments | None:
 
 
 class Around(NamedTuple):
-    """Blocks by what stands in them beside matrices: torch's MultiheadAttention, and modules with tensors of their own.
+    """Blocks of a model by what stands in them beside a matrix.
 
-    Only the first calls a matrix `in_proj_weight`; a linear map has nothing but a weight and a bias.
+    Args:
+        attention: torch's MultiheadAttention, which alone calls a matrix `in_proj_weight`.
+        others: modules with more than a weight and a bias, so that they are no linear maps.
+        turned: stacks of experts' matrices (inputs, outputs).
+        biased: modules with a bias.
     """
 
-    attention: frozenset[Segments] = frozenset()
-    others: frozenset[Segments] = frozenset()
+    attention: frozenset[Segments]
+    others: frozenset[Segments]
+    turned: frozenset[Segments]
+    biased: frozenset[Segments]
 
     @classmethod
-    def of(cls, leaves: Iterable[Leaf]) -> "Around":
+    def of(cls, leaves: Sequence[Leaf]) -> "Around":
         """The blocks that these leaves stand in."""
         ends = [(leaf.segments[:-1], leaf.segments[-1]) for leaf in leaves]
-        attention = frozenset(block for block, end in ends if end == "in_proj_weight")
-        return cls(attention, frozenset(block for block, end in ends if end not in ("weight", "bias")))
+        return cls(
+            frozenset(block for block, end in ends if end == "in_proj_weight"),
+            frozenset(block for block, end in ends if end not in ("weight", "bias")),
+            transposed(leaves),
+            frozenset(block for block, end in ends if end == "bias"),
+        )
 
 
 def groups(leaf: Leaf, scheme: Scheme, around: Around) -> list[Group]:
@@ -90,23 +100,21 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     return replace(leaf, segments=segments, count=int(leaf.count) * count // whole)
 
 
-def packed(leaf: Leaf, layout: Layout, turned: bool = False, biased: bool = True) -> list[tuple[Part, Leaf]]:
+def packed(leaf: Leaf, layout: Layout, block: Segments, around: Around) -> list[tuple[Part, Leaf]]:
     """The stored tensors of packed modules with what they are parts of, the packed weight first.
 
     Args:
-        leaf: the dense weight of the modules.
-        turned: whether it is a stack of transposed matrices.
-        biased: whether the modules have a bias of their own.
+        leaf: the dense weight of the modules, some of those of a block.
     """
     name = module_of(leaf) or ()
-    outputs, inputs = matrix(leaf, turned)
+    outputs, inputs = matrix(leaf, block in around.turned)
     lead = tuple(leaf.shape[:-2])
     # A scalar of a stack is mostly one for all of it.
     parts = [
         part._replace(shape=(*lead, *part.shape) if part.shape or part.each else ())
         for part in layout.parts(outputs, inputs)
     ]
-    if layout.bias and not biased:
+    if layout.bias and block not in around.biased:
         parts.append(layout.bias._replace(shape=(*lead, outputs)))
     return [(part, _tensor(leaf, name, part)) for part in parts]
 
@@ -135,14 +143,14 @@ class Planned(NamedTuple):
 def planned(leaves: Sequence[Leaf], scheme: Scheme) -> Iterator[Planned]:
     """How the scheme's settings say that these leaves are stored."""
     own = apart(leaves) if scheme.packs_experts and any(map(is_stack, leaves)) else leaves
-    turned, biased, around = transposed(own), with_bias(own), Around.of(own)
+    around = Around.of(own)
     for leaf in own:
-        block, found = leaf.segments[:-1], groups(leaf, scheme, around)
+        found = groups(leaf, scheme, around)
         if not found:
             yield Planned(leaf, None, [])
         for part, choice in found:
             layout = choice.layout or choice.likely
-            yield Planned(part, choice, packed(part, layout, block in turned, block in biased) if layout else [])
+            yield Planned(part, choice, packed(part, layout, leaf.segments[:-1], around) if layout else [])
 
 
 def biases_apart(listed: Sequence[tuple[Leaf, int]], weights: Iterable[Leaf]) -> list[tuple[Leaf, int]]:
@@ -184,8 +192,3 @@ def expected(leaves: Sequence[Leaf], scheme: Scheme) -> Expected:
         if parts:
             modules, logical = modules + int(leaf.count), logical + leaf.elements
     return Expected(tensors, modules, logical)
-
-
-def with_bias(leaves: Iterable[Leaf]) -> frozenset[Segments]:
-    """The names of modules that have a bias."""
-    return frozenset(leaf.segments[:-1] for leaf in leaves if leaf.segments[-1] == "bias")

@@ -1,38 +1,33 @@
-"""Packed weights: the names of a checkpoint as modules, matched with the blueprint, and how each module is stored."""
+"""How a checkpoint of packed weights is stored: its names as modules, matched with the blueprint's."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, replace
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from hfcount.formats.safetensors import Entry
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
-from hfcount.quantization.stored.cache import Heads, scales, usual
-from hfcount.quantization.stored.expected import biases_apart, planned
+from hfcount.quantization.schemes import described
+from hfcount.quantization.stored.cache import Heads, Scaled, scales, usual
 from hfcount.quantization.stored.fused import fused
 from hfcount.quantization.stored.mlx import forms, towers_left_out
-from hfcount.quantization.stored.reading import PackedReading, keeps
+from hfcount.quantization.stored.reading import PackedReading, exact, keeps
 from hfcount.quantization.stored.split import Segments
 from hfcount.quantization.stored.stacks import apart, is_stack
 from hfcount.quantization.stored.suffixes import Collected, Suffixes
-from hfcount.quantization.stored.survey import FLOATING, Found, Survey, survey
+from hfcount.quantization.stored.survey import Found, Survey, survey
+from hfcount.storage.dtypes import code
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder, Leaf
-
-# AutoRound, which splits the stacks of experts of transformers 5, calls the matrices alike in every architecture.
-_NUMBERED = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
-EXPERTS = tuple(
-    (re.compile(rf"(?<=\.experts\.)(\d+)\.{one}\."), rf"\g<1>.{other}.") for one, other in _NUMBERED.items()
-)
 
 
 class Names(Protocol):
     """How names match leaves: leaves with the numbers of their names, other names, and which of these are meant."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     listed: list[tuple[Leaf, int]]
     unexpected: list[str]
 
@@ -46,14 +41,14 @@ class Names(Protocol):
 
 
 Match = TypeVar("Match", bound=Names)
-Matching = Callable[[Collection[Leaf], Collection[str]], Match]
-"""Matches names with leaves."""
+Matching = Callable[[Collection[Leaf], Collection[str], Scheme], Match]
+"""Matches names with leaves, as the readers of a scheme do."""
 
 Entries = Mapping[str, Entry]
 """Tensors in headers, by name."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Packed(Generic[Match]):
     """How a checkpoint of packed weights is stored.
 
@@ -62,12 +57,12 @@ class Packed(Generic[Match]):
         scheme: the scheme of the settings.
         match: how the names match, with the leaves as they are stored.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
-        dense: the names as if all modules were dense, with the stored name of each; None if they are the blueprint's.
+        dense: the names as if all modules were dense, with the stored name of each.
         modules: how modules are stored.
         lacking, biases, cache: what packed modules lack, biases that the architecture lacks, and scales of a cache.
+        left: towers that the scheme's tools leave out, if they are not there.
         uncached: scales of a cache that some modules have and others lack.
         fused: scales of all experts of a layer, beside weights of other names.
-        left: towers that the scheme's tools leave out, if they are not there.
         reading: dtypes that make total_size come out exactly; None if none do.
     """
 
@@ -75,14 +70,14 @@ class Packed(Generic[Match]):
     scheme: Scheme
     match: Match
     spelling: Mapping[str, str]
-    dense: Mapping[str, str] | None
+    dense: Mapping[str, str]
     modules: Sequence[Found]
     lacking: Sequence[Leaf]
     biases: Sequence[Leaf]
     cache: Sequence[Leaf]
-    left: Sequence[Leaf] = ()
-    uncached: Sequence[Leaf] = ()
-    fused: Sequence[Leaf] = ()
+    left: Sequence[Leaf]
+    uncached: Sequence[Leaf]
+    fused: Sequence[Leaf]
     reading: PackedReading | None = None
 
     @property
@@ -133,42 +128,41 @@ class Dense(Scheme):
 
 def look(
     blueprint: Blueprint,
-    listed: Collection[str],
+    names: Collection[str],
     entries: Entries | None,
-    scheme: Scheme,
-    announced: Announcement | None,
+    announced: Sequence[Announcement],
     matching: Matching[Match],
+    total_size: int | None = None,
 ) -> Packed[Match]:
     """How each module of a checkpoint is stored.
 
+    Args:
+        names: those of the checkpoint.
+        entries: tensors in headers; None if none were read.
+        announced: what announces a scheme; nothing if only names show scales of a cache.
+        total_size: bytes that the index claims.
+
     Raises:
-        Unmodelled: the scheme's tools name modules of this architecture in their own way.
+        Unmodelled: the scheme is not described, or its tools name modules of this architecture in their own way.
     """
-    leaves, scheme, fused_scales = fused(blueprint.leaves, listed, scheme)
-    if agreeing := _as_said(leaves, listed, entries, scheme, announced, matching):
-        agreeing.fused = fused_scales
-        return agreeing
-    finder = Finder(leaves)
-    last = {str(leaf.segments[-1]) for leaf in leaves}
-    collected = Suffixes(scheme.layouts).collect(listed, lambda name: finder.find(name) is not None, last)
+    scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
+    leaves, scheme, beside = fused(blueprint.leaves, names, scheme)
+    finder, last = Finder(leaves), {str(leaf.segments[-1]) for leaf in leaves}
+    collected = Suffixes(scheme.layouts).collect(names, lambda name: finder.find(name) is not None, last)
     own = _forms(leaves, collected.dense, scheme, entries)
     left = towers_left_out(own, collected.dense) if scheme.text_alone else []
-    match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense)
+    match = matching([leaf for leaf in own if leaf not in left] if left else own, collected.dense, scheme)
     if scheme.own_names and (other := next((name for name in match.unexpected if name in collected.beside), None)):
         raise Unmodelled(f"{scheme.name}, whose tools have names of their own, as {printable(other, 80)}")
     spelling = match.spelling
     found = survey(match.listed, scheme, collected, spelling, entries)
-    heads = Heads.of(blueprint.spec, scheme.caches_heads)
-    cache = scales(collected.cache, leaves, heads)
-    if scheme.caches_stored and blueprint.spec.causal and not collected.cache:
-        cache = cache._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
-    strange = _strange(found, collected, spelling)
-    unexpected = [*_unexpected(match, collected, blueprint.asides), *strange, *cache.unknown]
+    cache = _cache(collected, leaves, match, blueprint, scheme)
+    unexpected = [*_unexpected(match, collected, blueprint.asides), *_strange(found, collected, spelling)]
     stored = [*found.listed, *((leaf, int(leaf.count)) for leaf in cache.found)]
-    return Packed(
-        announced,
+    packed = Packed(
+        first,
         scheme,
-        replace(match, listed=stored, unexpected=unexpected),
+        replace(match, listed=stored, unexpected=[*unexpected, *cache.unknown]),
         spelling | _spelt(spelling, collected),
         collected.dense,
         found.modules,
@@ -176,63 +170,21 @@ def look(
         found.biases,
         cache.found,
         left,
-        uncached=cache.lacking,
-        fused=[leaf for leaf in fused_scales if leaf.first in listed] if fused_scales else (),
+        cache.lacking,
+        [leaf for leaf in beside if leaf.first in names],
     )
+    if not total_size or not packed.complete or blueprint.asides:
+        return packed
+    return replace(packed, reading=exact(total_size, stored, code(blueprint.spec.dtype)))
 
 
-def _as_said(
-    leaves: Sequence[Leaf],
-    listed: Collection[str],
-    entries: Entries | None,
-    scheme: Scheme,
-    announced: Announcement | None,
-    matching: Matching[Match],
-) -> Packed[Match] | None:
-    """The modules as the settings say, if the names are exactly those; else None, and each has to be looked at."""
-    if scheme.renames or scheme.caches_stored:  # there are more names than the blueprint's, or others
-        return None
-    plan = list(planned(leaves, scheme))
-    tensors = [leaf for one in plan for leaf in ([leaf for _, leaf in one.parts] or [one.leaf])]
-    if any(leaf.presence == "required" and leaf.count and leaf.first not in listed for leaf in tensors):
-        return None
-    match = matching(tensors, listed)
-    if not match.complete or match.spelling:
-        return None
-    counts = {id(leaf): count for leaf, count in match.listed}
-    known = {dtype for one in scheme.layouts for dtype in one.parts(4096, 4096)[0].dtypes} - FLOATING
-    modules: list[Found] = []
-    biases: list[Leaf] = []
-    kept: dict[tuple[Layout | None, str], set[bool]] = {}
-    for leaf, choice, parts in plan:
-        needed = {counts[id(one)] for part, one in parts if part.needed}
-        if len(needed) > 1 or any(0 < counts[id(one)] < one.count for _, one in parts):
-            return None
-        if not parts and entries is not None and choice and _any_of(entries, leaf, known):
-            return None  # packed, and without what belongs to it
-        for part, one in parts:
-            if part.usual and not part.needed:
-                kept.setdefault((choice and choice.layout, part.suffix), set()).add(bool(counts[id(one)]))
-        if (
-            entries is not None
-            and choice
-            and choice.layout
-            and choice.layout.readings
-            and not all(_is_at(entries, one) for _, one in parts)
-        ):
-            return None
-        biases += [one for part, one in parts if part.suffix == ".bias" and counts[id(one)]]
-        if choice and counts[id(parts[0][1] if parts else leaf)]:
-            modules.append(Found(leaf, choice, choice.layout))
-    if any(len(some) > 1 for some in kept.values()):
-        return None
-    match.listed = biases_apart(match.listed, [found.leaf for found in modules])
-    return Packed(announced, scheme, match, {}, None, modules, [], biases, [])
-
-
-def _any_of(entries: Entries, leaf: Leaf, known: Collection[str]) -> bool:
-    """Whether a header has any tensor of a leaf in one of these dtypes."""
-    return any(entry.dtype in known for name in leaf.names() if (entry := entries.get(name)))
+def _cache(collected: Collected, leaves: Sequence[Leaf], match: Names, blueprint: Blueprint, scheme: Scheme) -> Scaled:
+    """The scales of attention's cache that are there, and those that should be."""
+    heads = Heads.of(blueprint.spec, scheme.caches_heads)
+    found = scales(collected.cache, leaves, heads)
+    if not scheme.caches_stored or not blueprint.spec.causal or collected.cache:
+        return found
+    return found._replace(lacking=usual([leaf for leaf, count in match.listed if count], heads))
 
 
 def _forms(leaves: Sequence[Leaf], names: Collection[str], scheme: Scheme, entries: Entries | None) -> Sequence[Leaf]:

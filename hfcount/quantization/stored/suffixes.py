@@ -41,30 +41,36 @@ class Suffixes:
             described: whether a name is one of the blueprint's.
             own: the last segments of the blueprint's names, which alone have to be looked up.
         """
-        found, own = Collected(self), set(own)
-        dense, beside, by_last, tails = found.dense, found.beside, self._by_last, self._by_last.get("", ())
+        found, own = Collected(self), {*own}
+        dense, beside, bits = found.dense, found.beside, self._bits
         for name in names:
             last = name[name.rfind(".") + 1 :]
-            suffixes = by_last.get(last)
-            if suffixes is None:
-                if tails and (suffix := next((one for one in tails if name.endswith(one)), None)):
-                    weight = name[: -len(suffix)]
-                elif last in CACHE_SCALES and not (last in own and described(name)):
+            suffix = self._suffix(name, last)
+            if suffix is None:
+                cached = last in CACHE_SCALES and last not in self._by_last
+                if cached and not (last in own and described(name)):
                     found.cache.append(name)
-                    continue
                 else:
                     dense[name] = name
-                    continue
+            elif suffix[0] == "." and last in own and described(name):
+                dense[name] = name
             else:
-                suffix = next((one for one in suffixes if name.endswith(one)), None)
-                if suffix is None or (last in own and described(name)):
-                    dense[name] = name
-                    continue
-                weight = f"{name[: -len(suffix)]}.weight"
-            beside[weight] = beside.get(weight, 0) | self._bits[suffix]
-            if suffix in self._packed:
-                dense[weight] = name
+                weight = self.weight(name, suffix)
+                beside[weight] = beside.get(weight, 0) | bits[suffix]
+                if suffix in self._packed:
+                    dense[weight] = name
         return found
+
+    def _suffix(self, name: str, last: str) -> str | None:
+        """The suffix that a name has, whose last segment is `last`; None if it has none."""
+        for suffix in self._by_last.get(last) or self._by_last.get("") or ():
+            if name.endswith(suffix):
+                return suffix
+        return None
+
+    def weight(self, name: str, suffix: str) -> str:
+        """The name of the dense weight that a tensor stands beside."""
+        return f"{name[: -len(suffix)]}.weight" if suffix[0] == "." else name[: -len(suffix)]
 
     def stored(self, weight: str, suffix: str) -> str:
         """The name of a tensor beside the dense weight of that name."""

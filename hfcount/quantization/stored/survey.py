@@ -1,25 +1,15 @@
 """How the modules of a checkpoint are stored, by their names, beside how the settings say that they are."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from hfcount.formats.safetensors import Entry
-from hfcount.quantization.layout import Layout
+from hfcount.quantization.layout import Layout, Part
 from hfcount.quantization.scheme import DENSE, Choice, Scheme
-from hfcount.quantization.stored.expected import (
-    Around,
-    Group,
-    biases_apart,
-    groups,
-    module_of,
-    packed,
-    part_of,
-    with_bias,
-)
+from hfcount.quantization.stored.expected import Around, Group, biases_apart, groups, module_of, packed, part_of
 from hfcount.quantization.stored.split import Segments, regroup
-from hfcount.quantization.stored.stacks import transposed
 from hfcount.quantization.stored.suffixes import OWN, Collected
 from hfcount.tree.indices import Indices
 from hfcount.tree.leaves import Leaf
@@ -63,26 +53,89 @@ class Survey:
     biases: list[Leaf] = field(default_factory=list)
 
     @property
-    def packed(self) -> list[Found]:
-        """Those that are packed."""
-        return [found for found in self.modules if found.layout]
-
-    @property
     def lacking(self) -> list[Leaf]:
         """Tensors that packed modules need and that are not there."""
         return [leaf for found in self.modules for leaf in found.lacking]
 
 
 class _Seen(NamedTuple):
-    """How one module is stored: what stands beside it (-1: it is not there), and whether its dtype is a packed one.
+    """How modules are stored.
 
-    `shapes` are those of what stands beside it, where they tell layouts apart.
+    Args:
+        bits: of what stands beside them; -1: they are not there.
+        choice: how the settings say that they are stored.
+        cast: whether their dtype is a packed one.
+        shapes: those of what stands beside them, where they tell layouts apart.
     """
 
     bits: int
     choice: Choice
-    cast: bool
+    cast: bool = False
     shapes: tuple[tuple[str, tuple[int, ...] | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What is stored, by name.
+
+    Args:
+        collected: the names by the modules that they belong to.
+        spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
+        entries: tensors in headers; None if none were read.
+        layouts: those that modules may have.
+    """
+
+    collected: Collected
+    spelling: Mapping[str, str]
+    entries: Mapping[str, Entry] | None
+    layouts: Sequence[Layout]
+
+    def modules(self, leaf: Leaf, count: int, chosen: Sequence[Group]) -> Iterator[tuple[Leaf, _Seen]]:
+        """The modules of a leaf, by how they are stored and how they should be.
+
+        Args:
+            count: how many of them have their dense name.
+        """
+        names = leaf.names()
+        stored = [self.spelling.get(name, name) for name in names] if self.spelling else names
+        beside, dense, whole = self.collected.beside, self.collected.dense, count == leaf.count
+        bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
+        kinds = {*bits}
+        ends = self._told_apart(kinds)
+        if len(kinds) == 1 and not ends and (self.entries is None or bits[0]):
+            for part, choice in chosen:
+                yield part, _Seen(bits[0], choice)
+            return
+        by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
+        answers: list[int] = []
+        known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
+        casts = {dtype for layout in self.layouts for dtype in _first(layout)[1]} - FLOATING
+        for name, own, bit in zip(names, stored, bits, strict=True):
+            choice = by_name.get(name, chosen[0].choice)
+            cast, shapes = bit == 0 and self._dtype(own) in casts, self._shapes(own, ends)
+            key = bit, id(choice), cast, shapes
+            answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
+        seen = [one for _, one in known.values()]
+        for numbers, answer in regroup(leaf.indices, answers):
+            given = iter(numbers)
+            segments: Segments = tuple(next(given) if isinstance(one, Indices) else one for one in leaf.segments)
+            yield part_of(leaf, segments), seen[answer]
+
+    def _told_apart(self, bits: Collection[int]) -> list[str]:
+        """The suffixes beside some modules, if shapes tell apart how these are stored."""
+        if not self.entries or not any(layout.readings for layout in self.layouts):
+            return []
+        return sorted(frozenset[str]().union(*(self.collected.suffixes.of(some) for some in bits if some > 0)))
+
+    def _dtype(self, name: str) -> str | None:
+        entry = self.entries.get(name) if self.entries else None
+        return entry.dtype if entry else None
+
+    def _shapes(self, name: str, ends: Sequence[str]) -> tuple[tuple[str, tuple[int, ...] | None], ...]:
+        if not self.entries or not ends:
+            return ()
+        entries = ((end, self.entries.get(self.collected.suffixes.stored(name, end))) for end in ends)
+        return tuple((end, entry.shape if entry else None) for end, entry in entries)
 
 
 def survey(
@@ -97,82 +150,90 @@ def survey(
     Args:
         listed: the blueprint's leaves, as the scheme's tool sees modules, with the number of dense names of each.
         spelling: the checkpoint's names for those of the blueprint that it spells otherwise.
-        entries: tensors in headers, by name; None if no headers were read.
+        entries: tensors in headers, by name; None if none were read.
     """
-
-    def dtype_of_(name: str) -> str | None:
-        entry = entries.get(name)
-        return entry.dtype if entry else None
-
-    def shape_of_(name: str) -> tuple[int, ...] | None:
-        entry = entries.get(name)
-        return entry.shape if entry else None
-
-    dtype_of, shape_of = (dtype_of_, shape_of_) if entries is not None else (None, None)
-    result, leaves = Survey(), [leaf for leaf, _ in listed]
-    turned, biased, around = transposed(leaves), with_bias(leaves), Around.of(leaves)
-    layouts = tuple(scheme.layouts)
-    seen: list[tuple[Leaf, Segments, _Seen, frozenset[str]]] = []
+    result, around = Survey(), Around.of([leaf for leaf, _ in listed])
+    names = _Names(collected, spelling, entries, tuple(scheme.layouts))
+    seen: list[tuple[Leaf, Segments, _Seen]] = []
+    beside: dict[Layout | None, set[str]] = {}
     for leaf, count in listed:
         if not count or count > _MOST or module_of(leaf) is None or leaf.presence == "obsolete":
             result.listed.append((leaf, count))
             continue
-        chosen = groups(leaf, scheme, around) or [Group(leaf, DENSE)]
-        for part, one in _parts(leaf, count, chosen, scheme, collected, spelling, dtype_of, shape_of):
+        for part, one in names.modules(leaf, count, groups(leaf, scheme, around) or [Group(leaf, DENSE)]):
             if one.bits < 0:
                 result.listed.append((part, 0))
             else:
-                seen.append((part, leaf.segments[:-1], one, collected.suffixes.of(one.bits)))
-    somewhere: dict[Layout | None, set[str]] = {}
-    for _, _, one, there in seen:
-        somewhere.setdefault(one.choice.layout, set()).update(there)
-    for part, own, one, there in seen:
-        layout = _layout(there, one, layouts, somewhere[one.choice.layout])
-        if layout and one.shapes:
-            shapes = dict(one.shapes)
-            layout = next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
-        if layout is None:
-            result.modules.append(Found(part, one.choice, None, (), there))
-            result.listed.append((part, int(part.count)))
-            continue
-        tensors = [(one.suffix, tensor) for one, tensor in packed(part, layout, own in turned, own in biased)]
-        (_, weight), *beside = tensors
-        count = int(part.count)
-        result.listed += [(weight, count), *((tensor, count) for end, tensor in beside if end in there)]
-        others = somewhere[one.choice.layout]
-        lost = _needed(layout) | (_usual(layout) & others)
-        lacking = tuple(tensor for end, tensor in beside if end not in there and end in lost)
-        result.biases += [tensor for end, tensor in beside if end == ".bias" and end in there]
-        strange = there - {end for end, _ in tensors}
-        result.modules.append(Found(part, one.choice, layout, lacking, strange))
+                seen.append((part, leaf.segments[:-1], one))
+                beside.setdefault(one.choice.layout, set()).update(collected.suffixes.of(one.bits))
+    for part, block, one in seen:
+        there, somewhere = collected.suffixes.of(one.bits), beside[one.choice.layout]
+        layout = _layout(part, one, there, names.layouts, somewhere)
+        tensors = packed(part, layout, block, around) if layout else []
+        _add(result, Found(part, one.choice, layout), tensors, there, somewhere)
     result.listed = biases_apart(result.listed, [found.leaf for found in result.modules])
     return result
 
 
-def _layout(there: frozenset[str], seen: _Seen, layouts: Sequence[Layout], somewhere: Collection[str]) -> Layout | None:
-    """The layout that what stands beside a module is of, or is left of; None for dense.
+def _add(
+    result: Survey,
+    found: Found,
+    tensors: Sequence[tuple[Part, Leaf]],
+    there: frozenset[str],
+    somewhere: Collection[str],
+) -> None:
+    """Adds modules to the result.
 
     Args:
-        somewhere: what stands beside any module that should be stored like this one. What a module lacks and others
-            have is lost; what none of them has belongs to another layout.
+        tensors: those of their layout, the packed weight first; none if they are dense.
+        there: the suffixes of what stands beside them.
+        somewhere: what stands beside any module that should be stored like these.
+    """
+    count = int(found.leaf.count)
+    if found.layout is None:
+        result.listed.append((found.leaf, count))
+        result.modules.append(found._replace(strange=there))
+        return
+    (_, weight), *beside = tensors
+    stored = [(part, tensor) for part, tensor in beside if part.suffix in there]
+    result.listed += [(weight, count), *((tensor, count) for _, tensor in stored)]
+    result.biases += [tensor for part, tensor in stored if part.suffix == ".bias"]
+    lost = _needed(found.layout) | (_usual(found.layout) & {*somewhere})
+    lacking = tuple(tensor for part, tensor in beside if part.suffix in lost - there)
+    result.modules.append(found._replace(lacking=lacking, strange=there - {part.suffix for part, _ in tensors}))
+
+
+def _layout(
+    part: Leaf, seen: _Seen, there: frozenset[str], layouts: Sequence[Layout], somewhere: Collection[str]
+) -> Layout | None:
+    """The layout that what stands beside modules is of, or is left of; None for dense.
+
+    Args:
+        somewhere: what stands beside any module that should be stored like these. What these lack and others have is
+            lost; what none of them has belongs to another layout.
     """
     own = seen.choice.layout
-    beside = there - {".bias"}
     known = [own, *layouts] if own else list(layouts)
-    if not beside:
-        return known[0] if seen.cast else None
-    for one in known:
-        if _needed(one) <= there <= _known(one) or (
-            one == own and there <= _known(one) and _needed(one) <= {*somewhere}
-        ):
-            return one
-    packed = [one for one in known if _first(one) in (*OWN, *there)]
-    return max(packed, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
+    if there <= {".bias"}:  # nothing tells but the dtype, and of what needs nothing beside it not even that
+        return known[0] if seen.cast or (own and not _needed(own)) else None
+    layout = next((one for one in known if _is(one, there) or (one == own and _is(one, there, somewhere))), None)
+    layout = layout or _left_of(known, there)
+    shapes = dict(seen.shapes)
+    if layout is None or not shapes:
+        return layout
+    return next((reading for reading in (layout, *layout.readings) if _fits(reading, part, shapes)), layout)
 
 
-def _several(scheme: Scheme) -> bool:
-    """Whether shapes tell apart how modules are stored."""
-    return any(layout.readings for layout in scheme.layouts)
+def _is(layout: Layout, there: frozenset[str], somewhere: Collection[str] = ()) -> bool:
+    """Whether these suffixes are those of a layout; what it needs may stand beside another module."""
+    return there <= _known(layout) and _needed(layout) <= {*there, *somewhere}
+
+
+def _left_of(layouts: Sequence[Layout], there: frozenset[str]) -> Layout | None:
+    """The layout that most of what stands beside modules is of."""
+    beside = there - {".bias"}
+    own = [one for one in layouts if _first(one)[0] in (*OWN, *there)]
+    return max(own, key=lambda one: (len(beside & _known(one)), -len(beside - _known(one))), default=None)
 
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
@@ -200,52 +261,7 @@ def _known(layout: Layout) -> frozenset[str]:
 
 
 @cache
-def _first(layout: Layout) -> str:
-    return layout.parts(4096, 4096)[0].suffix
-
-
-@cache
-def _dtypes(layout: Layout) -> tuple[str, ...]:
-    return layout.parts(4096, 4096)[0].dtypes
-
-
-def _parts(
-    leaf: Leaf,
-    count: int,
-    chosen: Sequence[Group],
-    scheme: Scheme,
-    collected: Collected,
-    spelling: Mapping[str, str],
-    dtype_of: Callable[[str], str | None] | None,
-    shape_of: Callable[[str], tuple[int, ...] | None] | None,
-) -> Iterator[tuple[Leaf, _Seen]]:
-    """The modules of a leaf, by how they are stored and how they should be."""
-    names, beside, dense = leaf.names(), collected.beside, collected.dense
-    stored = [spelling.get(name, name) for name in names] if spelling else names
-    whole = count == leaf.count
-    bits = [beside.get(name, 0) if whole or name in dense else -1 for name in stored]
-    alike = len(set(bits)) == 1
-    casts = dtype_of is not None and 0 in bits
-    ends: set[str] = set()
-    if shape_of and _several(scheme):
-        ends = set().union(*(collected.suffixes.of(bit) for bit in {*bits} if bit > 0))
-    if alike and not casts and not ends:
-        for part, choice in chosen:
-            silent = dtype_of is None and bits[0] == 0 and choice.layout is not None and not _needed(choice.layout)
-            yield part, _Seen(bits[0], choice, silent)  # of what stands alone, names do not tell whether it is packed
-        return
-    by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
-    own_dtypes = {dtype for one in scheme.layouts for dtype in _dtypes(one)} - FLOATING
-    answers: list[int] = []
-    known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
-    for name, own, bit in zip(names, stored, bits, strict=True):
-        choice = by_name.get(name, chosen[0].choice)
-        cast = bit == 0 and dtype_of is not None and dtype_of(own) in own_dtypes
-        shapes = tuple((end, shape_of(collected.suffixes.stored(own, end))) for end in sorted(ends)) if shape_of else ()
-        key = bit, id(choice), cast, shapes
-        answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
-    seen = [one for _, one in known.values()]
-    for numbers, answer in regroup(leaf.indices, answers):
-        given = iter(numbers)
-        segments: Segments = tuple(next(given) if isinstance(one, Indices) else one for one in leaf.segments)
-        yield part_of(leaf, segments), seen[answer]
+def _first(layout: Layout) -> tuple[str, tuple[str, ...]]:
+    """The suffix and the dtypes of the packed weight."""
+    weight = layout.parts(4096, 4096)[0]
+    return weight.suffix, weight.dtypes
