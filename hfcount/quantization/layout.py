@@ -87,9 +87,3 @@ def ceil_div(size: int, by: int) -> int:
 def divided(sizes: int, group: int | None) -> int:
     """The number of groups that a row of `sizes` elements has; one if there are no groups."""
     return 1 if group is None or group <= 0 else ceil_div(sizes, group)
-
-
-def nvfp4_label(inputs_too: bool, group: int) -> str:
-    """What NVFP4 is called in messages; 16 weights share a scale where nothing else is said."""
-    kind = "NVFP4" if inputs_too else "NVFP4 of the weights alone"
-    return kind if group == 16 else f"{kind}, groups of {group}"

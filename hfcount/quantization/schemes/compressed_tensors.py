@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided, nvfp4_label
+from hfcount.quantization import layouts
+from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.schemes import sparse
@@ -23,15 +24,14 @@ _STACKED = "it was a stack of experts and no linear map to the tool, which left 
 
 
 @dataclass(frozen=True, slots=True)
-class Scales(Layout):
-    """What all formats share: scales per tensor, channel, group or block, as the model's dtype."""
+class Scales:
+    """Integers or floats of so many bits, with scales per tensor, channel, group or block, as the model's dtype."""
 
     bits: int = 8
     strategy: str = "channel"
     group: int | None = None
     block: tuple[int, int] | None = None
     symmetric: bool = True
-    static: bool = False
 
     def grid(self, outputs: int, inputs: int) -> tuple[int, ...]:
         """The shape of the scales."""
@@ -43,102 +43,85 @@ class Scales(Layout):
 
     @property
     def grain(self) -> tuple[int, int]:
+        """Outputs and inputs that belong together."""
         if self.strategy == "block" and self.block:
             return self.block
         return 1, self.group or 1
 
     @property
-    def _per(self) -> str:
+    def label(self) -> str:
+        """What a scale is of."""
         if self.strategy == "block" and self.block:
             return f"blocks of {self.block[0]}×{self.block[1]}"
         return f"groups of {self.group}" if self.group else f"one scale a {self.strategy}"
 
 
 @dataclass(frozen=True, slots=True)
-class Packed(Scales):
+class Packed(Layout):
     """pack-quantized: integers of any width in 32-bit words."""
 
+    scales: Scales
     ordered: bool = False
 
     @property
     def label(self) -> str:
-        return f"{self.bits}-bit integers, {self._per}"
+        return f"{self.scales.bits}-bit integers, {self.scales.label}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.scales.grain
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        rows, groups = self.grid(outputs, inputs)
+        width, (rows, groups) = self.scales.bits, self.scales.grid(outputs, inputs)
         parts = [
-            Part(".weight_packed", (outputs, ceil_div(inputs * self.bits, 32)), ("I32",)),
+            Part(".weight_packed", (outputs, ceil_div(inputs * width, 32)), ("I32",)),
             Part(".weight_scale", (rows, groups)),
             Part(".weight_shape", (2,), ("I64", "I32")),
             Part(".weight_g_idx", (inputs,), ("I32",), self.ordered, usual=self.ordered),
         ]
-        zeros = Part(".weight_zero_point", (ceil_div(outputs * self.bits, 32), groups), ("I32",))
-        return parts if self.symmetric else [*parts, zeros]
+        zeros = Part(".weight_zero_point", (ceil_div(outputs * width, 32), groups), ("I32",))
+        return parts if self.scales.symmetric else [*parts, zeros]
 
 
 @dataclass(frozen=True, slots=True)
-class Quantized(Scales):
-    """int-quantized, float-quantized and naive-quantized: one byte a weight."""
+class Quantized(Layout):
+    """int-quantized, float-quantized and naive-quantized: one byte a weight; `static` if inputs have a scale, too."""
 
+    scales: Scales
+    static: bool = False
     dtype: str = "F8_E4M3"
 
     @property
     def label(self) -> str:
-        return f"{'FP8' if self.dtype == 'F8_E4M3' else f'{self.bits}-bit integers'}, {self._per}"
+        kind = "FP8" if self.dtype == "F8_E4M3" else f"{self.scales.bits}-bit integers"
+        return f"{kind}, {self.scales.label}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.scales.grain
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        scales = self.grid(outputs, inputs)
+        scales = self.scales.grid(outputs, inputs)
         parts = [Part(".weight", (outputs, inputs), (self.dtype,)), Part(".weight_scale", scales)]
-        if not self.symmetric:
+        if not self.scales.symmetric:
             parts.append(Part(".weight_zero_point", scales, (self.dtype,)))
         if self.static:
             parts += [Part(".input_scale", (1,)), Part(".input_zero_point", (1,), (self.dtype,), False, usual=False)]
         return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Nvfp4(Layout):
-    """nvfp4-pack-quantized: two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all."""
+class Nvfp4(layouts.Nvfp4):
+    """nvfp4-pack-quantized."""
 
-    inputs_too: bool = True
-    group: int = 16
-
-    @property
-    def label(self) -> str:
-        return nvfp4_label(self.inputs_too, self.group)
-
-    @property
-    def grain(self) -> tuple[int, int]:
-        return 1, self.group
-
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [
-            Part(".weight_packed", (outputs, inputs // 2), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
-            Part(".weight_global_scale", (1,), ("F32",)),
-            *([Part(".input_global_scale", (1,), ("F32",))] if self.inputs_too else []),
-        ]
+    weight = ".weight_packed"
+    whole = Part(".weight_global_scale", (1,), ("F32",))
+    inputs = Part(".input_global_scale", (1,), ("F32",))
 
 
-@dataclass(frozen=True, slots=True)
-class Mx(Layout):
-    """mxfp4-pack-quantized and mxfp8-quantized: a power of two for 32 weights."""
+class Mx(layouts.Mx):
+    """mxfp4-pack-quantized and mxfp8-quantized."""
 
-    bits: int
-    group: int = 32
-
-    @property
-    def label(self) -> str:
-        return f"MXFP{self.bits}" + ("" if self.group == 32 else f", groups of {self.group}")
-
-    @property
-    def grain(self) -> tuple[int, int]:
-        return 1, self.group
-
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        weight = (".weight_packed", (outputs, inputs // 2), ("U8",)) if self.bits == 4 else None
-        whole = Part(*weight) if weight else Part(".weight", (outputs, inputs), ("F8_E4M3",))
-        return [whole, Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("U8", "F8_E8M0"))]
+    packed = ".weight_packed"
 
 
 class Groups(Scheme):
@@ -231,24 +214,24 @@ def read(settings: Settings) -> Scheme:
 
 def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     kind, width = word(weights, "type", default="int"), bits(weights, "num_bits", default=8)
-    if kind == "float" and form == "float-quantized":
-        width = _BYTE  # whatever number stands there
     if form == "nvfp4-pack-quantized":
         return Nvfp4(bool(inputs), group(weights, "group_size", default=16) or 16)
     if form in ("mxfp4-pack-quantized", "mxfp8-quantized"):
         return Mx(4 if form.startswith("mxfp4") else 8, group(weights, "group_size", default=32) or 32)
+    if kind == "float" and form == "float-quantized":
+        width = _BYTE  # whatever number stands there
     strategy = word(weights, "strategy", default="group" if weights.get("group_size") else "tensor")
     if strategy not in ("tensor", "channel", "group", "block"):
         raise Unmodelled(f"strategy {strategy}")
     size = group(weights, "group_size") if strategy == "group" else None
     block = pair(weights, "block_structure") if strategy == "block" else None
-    symmetric = weights.get("symmetric") is not False
-    if form == "marlin-24" and kind == "int" and symmetric and width in (4, 8) and strategy in ("channel", "group"):
-        return sparse.Marlin24(width, size)
-    static = bool(inputs) and inputs.get("dynamic") in (False, None)
-    if form == "pack-quantized" and kind == "int" and strategy in ("channel", "group"):
-        ordered = word(weights, "actorder") == "group"
-        return Packed(width, strategy, size, block, symmetric, False, ordered)
+    scales = Scales(width, strategy, size, block, weights.get("symmetric") is not False)
+    if kind == "int" and strategy in ("channel", "group"):
+        if form == "marlin-24" and scales.symmetric and width in (4, 8):
+            return sparse.Marlin24(width, size)
+        if form == "pack-quantized":
+            return Packed(scales, word(weights, "actorder") == "group")
     if form in ("float-quantized", "int-quantized", "naive-quantized", "") and (width == _BYTE or kind == "int"):
-        return Quantized(width, strategy, size, block, symmetric, static, "F8_E4M3" if kind == "float" else "I8")
+        static = bool(inputs) and inputs.get("dynamic") in (False, None)
+        return Quantized(scales, static, "F8_E4M3" if kind == "float" else "I8")
     raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")

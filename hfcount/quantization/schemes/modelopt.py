@@ -1,19 +1,16 @@
 """ModelOpt of NVIDIA: FP8, NVFP4, integers, and mixtures that name the algorithm of each layer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, nvfp4_label
+from hfcount.quantization import layouts
+from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.settings import Contradiction, Settings, against, group, number, table, texts, word
 from hfcount.text import printable
 
 _SCALAR = ("F32", "BF16")
-_FOUR = ("nvfp4", "nvfp4_fp4", "nvfp4_awq", "w4a16_nvfp4", "w4a8_nvfp4_fp8", "mxfp4", "w4a16_awq", "int4_awq")
-_EIGHT = ("fp8", "fp8_per_channel_per_token", "fp8_pb_wo", "fp8_pb_real", "mxfp8", "int8_sq", "w8a8_sq_per_channel")
-_WIDTHS = dict.fromkeys((*_FOUR, "w4a8_awq"), 4) | dict.fromkeys((*_EIGHT, "w8a16"), 8)
-"""Bits of a weight, by algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,49 +50,16 @@ class Fp8Blocks(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class Nvfp4(Layout):
-    """Two 4-bit floats a byte, an 8-bit scale for a group of them, and one of all."""
+class Nvfp4(layouts.Nvfp4):
+    """NVFP4; with `smoothed`, inputs may be scaled before."""
 
-    inputs_too: bool = True
     smoothed: bool = False
-    group: int = 16
-
-    @property
-    def label(self) -> str:
-        return nvfp4_label(self.inputs_too, self.group)
-
-    @property
-    def grain(self) -> tuple[int, int]:
-        return 1, self.group
+    whole = Part(".weight_scale_2", (), _SCALAR)
+    inputs = Part(".input_scale", (), _SCALAR)
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        return [
-            Part(".weight", (outputs, inputs // 2), ("U8",)),
-            Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), ("F8_E4M3",)),
-            Part(".weight_scale_2", (), _SCALAR),
-            *([Part(".input_scale", (), _SCALAR)] if self.inputs_too else []),
-            *([Part(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []),
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Mx(Layout):
-    """MXFP8 and MXFP4: a power of two for 32 weights."""
-
-    bits: int
-
-    @property
-    def label(self) -> str:
-        return f"MXFP{self.bits}"
-
-    @property
-    def grain(self) -> tuple[int, int]:
-        return 1, 32
-
-    def parts(self, outputs: int, inputs: int) -> list[Part]:
-        width, dtype = (inputs // 2, "U8") if self.bits == 4 else (inputs, "F8_E4M3")
-        scale = Part(".weight_scale", (outputs, ceil_div(inputs, 32)), ("U8", "F8_E8M0"))
-        return [Part(".weight", (outputs, width), (dtype,)), scale]
+        smoothed = [Part(".pre_quant_scale", (inputs,), (), False, usual=False)] if self.smoothed else []
+        return [*layouts.Nvfp4.parts(self, outputs, inputs), *smoothed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +188,14 @@ def read(settings: Settings) -> Scheme:
 
 def _contradictions(settings: Settings, algorithm: str) -> list[Contradiction]:
     """Numbers that the algorithm rules out."""
-    width, name = _WIDTHS.get(algorithm), f"quant_algo {algorithm.upper()}"
+    name = f"quant_algo {algorithm.upper()}"
     small = algorithm in ("mxfp4", "mxfp8")
     found = against(settings, "group_size", 32, name) if small else []
     for group_name, one in table(settings, "config_groups").items():
         weights = table(one, "weights") if isinstance(one, dict) else {}
         place = f"config_groups.{printable(group_name, 40)}.weights."
-        if width:
-            found += against(weights, "num_bits", width, name, place)
+        if algorithm in _ALGORITHMS:
+            found += against(weights, "num_bits", _ALGORITHMS[algorithm][0], name, place)
         if small:
             found += against(weights, "group_size", 32, name, place)
     return found
@@ -248,29 +212,38 @@ def _sizes(settings: Settings) -> dict[str, int]:
     return found
 
 
+def _group(settings: Settings, default: int = 16) -> int:
+    return group(settings, "group_size", default=default) or default
+
+
+def _int4(settings: Settings, inputs_too: bool = False) -> Layout:
+    return Int4(number(settings, "group_size", default=128) or 128, inputs_too)
+
+
+_ALGORITHMS: Mapping[str, tuple[int, Callable[[Settings], Layout]]] = {
+    "fp8": (8, lambda _: Fp8()),
+    "fp8_per_channel_per_token": (8, lambda _: Fp8Rows()),
+    "fp8_pb_wo": (8, lambda _: Fp8Blocks()),
+    "fp8_pb_real": (8, lambda _: Fp8Blocks()),
+    "nvfp4": (4, lambda settings: Nvfp4(group=_group(settings))),
+    "nvfp4_fp4": (4, lambda settings: Nvfp4(group=_group(settings))),
+    "nvfp4_awq": (4, lambda settings: Nvfp4(group=_group(settings), smoothed=True)),
+    "w4a16_nvfp4": (4, lambda settings: Nvfp4(False, _group(settings))),
+    "w4a8_nvfp4_fp8": (4, lambda settings: Nvfp4(group=_group(settings, 32))),
+    "mxfp4": (4, lambda _: layouts.Mx(4)),
+    "mxfp8": (8, lambda _: layouts.Mx(8)),
+    "w4a16_awq": (4, _int4),
+    "int4_awq": (4, _int4),
+    "w4a8_awq": (4, lambda settings: _int4(settings, True)),
+    "int8_sq": (8, lambda _: Int8()),
+    "w8a8_sq_per_channel": (8, lambda _: Int8()),
+    "w8a16": (8, lambda _: Int8(False)),
+}
+"""Bits of a weight and the layout, by algorithm."""
+
+
 def _layout(algorithm: str, settings: Settings) -> Layout:
-    size = group(settings, "group_size", default=16) or 16
-    match algorithm:
-        case "fp8":
-            return Fp8()
-        case "fp8_per_channel_per_token":
-            return Fp8Rows()
-        case "fp8_pb_wo" | "fp8_pb_real":
-            return Fp8Blocks()
-        case "nvfp4" | "nvfp4_fp4":
-            return Nvfp4(group=size)
-        case "nvfp4_awq":
-            return Nvfp4(smoothed=True, group=size)
-        case "w4a16_nvfp4":
-            return Nvfp4(False, group=size)
-        case "mxfp4" | "mxfp8":
-            return Mx(int(algorithm[-1]))
-        case "w4a8_nvfp4_fp8":
-            return Nvfp4(group=group(settings, "group_size", default=32) or 32)
-        case "w4a16_awq" | "int4_awq" | "w4a8_awq":
-            return Int4(number(settings, "group_size", default=128) or 128, algorithm == "w4a8_awq")
-        case "int8_sq" | "w8a8_sq_per_channel":
-            return Int8()
-        case "w8a16":
-            return Int8(False)
-    raise Unmodelled(f"quant_algo {algorithm or 'is absent'}")
+    _group(settings)  # which no algorithm may have wrong, used or not
+    if algorithm not in _ALGORITHMS:
+        raise Unmodelled(f"quant_algo {algorithm or 'is absent'}")
+    return _ALGORITHMS[algorithm][1](settings)

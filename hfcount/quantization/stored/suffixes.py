@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hfcount.quantization.layout import Layout
 
-CACHE_SCALES = ("k_scale", "v_scale", "kv_scale", "q_scale")
+CACHE_SCALES = frozenset(("k_scale", "v_scale", "kv_scale", "q_scale"))
 """Last segments of scales of attention's cache, which any scheme may store."""
 
 
@@ -42,39 +42,36 @@ class Suffixes:
             own: the last segments of the blueprint's names, which alone have to be looked up.
         """
         found, own = Collected(self), {*own}
-        dense, beside, bits = found.dense, found.beside, self._bits
+        dense, beside, by_last, tails = found.dense, found.beside, self._by_last, self._by_last.get("", [])
         for name in names:
             last = name[name.rfind(".") + 1 :]
-            suffix = self._suffix(name, last)
+            suffixes = by_last.get(last, tails)
+            suffix = _end(name, suffixes) if suffixes else None
             if suffix is None:
-                cached = last in CACHE_SCALES and last not in self._by_last
-                if cached and not (last in own and described(name)):
+                if last in CACHE_SCALES and last not in by_last and not (last in own and described(name)):
                     found.cache.append(name)
                 else:
                     dense[name] = name
             elif suffix[0] == "." and last in own and described(name):
                 dense[name] = name
             else:
-                weight = self.weight(name, suffix)
-                beside[weight] = beside.get(weight, 0) | bits[suffix]
+                weight = name[: -len(suffix)] + (".weight" if suffix[0] == "." else "")
+                beside[weight] = beside.get(weight, 0) | self._bits[suffix]
                 if suffix in self._packed:
                     dense[weight] = name
         return found
 
-    def _suffix(self, name: str, last: str) -> str | None:
-        """The suffix that a name has, whose last segment is `last`; None if it has none."""
-        for suffix in self._by_last.get(last) or self._by_last.get("") or ():
-            if name.endswith(suffix):
-                return suffix
-        return None
-
-    def weight(self, name: str, suffix: str) -> str:
-        """The name of the dense weight that a tensor stands beside."""
-        return f"{name[: -len(suffix)]}.weight" if suffix[0] == "." else name[: -len(suffix)]
-
     def stored(self, weight: str, suffix: str) -> str:
         """The name of a tensor beside the dense weight of that name."""
         return (weight.removesuffix(".weight") if suffix[0] == "." else weight) + suffix
+
+
+def _end(name: str, suffixes: Iterable[str]) -> str | None:
+    """The first of these suffixes that a name has; None if it has none."""
+    for suffix in suffixes:
+        if name.endswith(suffix):
+            return suffix
+    return None
 
 
 @dataclass(slots=True)
