@@ -86,26 +86,29 @@ class Matcher:
             self._numbers.setdefault(word, set()).add(int(digits))
 
     def _add(self, pattern: str) -> None:
-        special = _SPECIAL.search(pattern)
         if self._style == "substring":
             self._parts.append(pattern)
-        elif self._style == "path":
-            self._exact.add(pattern)
         elif self._style == "regex":
             self._compile(pattern)
-        elif self._style == "compressed-tensors":
-            if pattern.startswith("re:"):
-                self._compile(pattern[3:])
-            else:
-                self._exact.add(pattern)
+        elif self._style == "compressed-tensors" and pattern.startswith("re:"):
+            self._compile(pattern[3:])
         elif self._style == "transformers":
-            if self._by_end:
-                self._ends.setdefault(len(pattern), set()).add(pattern)
-            if special:
-                self._compile(rf"(?:{pattern})(?:\.|$)")
-            else:
-                self._closed.setdefault(len(pattern), set()).add(pattern)
-        elif not special:
+            self._add_beginning_or_end(pattern)
+        elif self._style == "shell":
+            self._add_glob(pattern)
+        else:
+            self._exact.add(pattern)
+
+    def _add_beginning_or_end(self, pattern: str) -> None:
+        if self._by_end:
+            self._ends.setdefault(len(pattern), set()).add(pattern)
+        if _SPECIAL.search(pattern):
+            self._compile(rf"(?:{pattern})(?:\.|$)")
+        else:
+            self._closed.setdefault(len(pattern), set()).add(pattern)
+
+    def _add_glob(self, pattern: str) -> None:
+        if not _SPECIAL.search(pattern):
             self._closed.setdefault(len(pattern), set()).add(pattern)
         elif pattern.endswith("*") and not _SPECIAL.search(pattern[:-1]):
             # After a number, `*` is meant for what is below it: layer 6 is not layer 61.

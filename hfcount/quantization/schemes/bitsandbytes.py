@@ -14,7 +14,7 @@ _DIGITS = 15, 22
 
 
 @dataclass(frozen=True, slots=True)
-class FourBits(Layout):
+class Float4(Layout):
     """nf4 or fp4, with the JSON of its state; with `double`, the maxima are quantised, too.
 
     Args:
@@ -61,7 +61,7 @@ class FourBits(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class EightBits(Layout):
+class LlmInt8(Layout):
     """LLM.int8(): integers with a scale a row."""
 
     label = "bitsandbytes int8"
@@ -95,9 +95,9 @@ def read(settings: Settings, dtype: str | None) -> Scheme:
         double = settings.get("bnb_4bit_use_double_quant") is True
         name = dtype if dtype in ("bfloat16", "float32") else "float16"
         kinds = dict.fromkeys((kind, "nf4", "fp4"))
-        layout, *others = (FourBits(one, storage, twice, name) for one in kinds for twice in (double, not double))
+        layout, *others = (Float4(one, storage, twice, name) for one in kinds for twice in (double, not double))
     elif settings.get("load_in_8bit") is True or settings.get("_load_in_8bit") is True:
-        layout, others = EightBits(), []
+        layout, others = LlmInt8(), []
     else:
         raise Unmodelled("neither load_in_4bit nor load_in_8bit")
     skipped = texts(settings, "llm_int8_skip_modules")

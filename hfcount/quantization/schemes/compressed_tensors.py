@@ -14,6 +14,7 @@ from hfcount.quantization.settings import Contradiction, Settings, against, bits
 from hfcount.text import printable
 
 _BYTE = 8
+_BYTES = ("float-quantized", "int-quantized", "naive-quantized", "")
 _CLASS = "Linear"
 _WIDTHS = {"nvfp4-pack-quantized": 4, "mxfp4-pack-quantized": 4, "mxfp8-quantized": 8, "float-quantized": 8}
 """Bits of a weight, by formats that have no others. Integers of fewer bits than 8 may be stored as 8."""
@@ -183,17 +184,14 @@ def read(settings: Settings) -> Scheme:
         raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
-    groups = []
+    groups: list[tuple[tuple[str, ...], Layout]] = []
     contradictions: list[Contradiction] = []
     for name in table(settings, "config_groups"):
-        one = table(table(settings, "config_groups"), name)
-        if weights := table(one, "weights"):
-            targets = texts(one, "targets") or ()
-            classes = [target for target in targets if _NAME_OF_A_CLASS.fullmatch(target) and target != _CLASS]
-            if classes:
-                raise Unmodelled(f"targets {printable(classes[0], 40)}")
-            own = word(one, "format") or form
-            groups.append((targets, _layout(own, weights, table(one, "input_activations"))))
+        group_settings = table(table(settings, "config_groups"), name)
+        if weights := table(group_settings, "weights"):
+            own = word(group_settings, "format") or form
+            targets = _targets(group_settings)
+            groups.append((targets, _layout(own, weights, table(group_settings, "input_activations"))))
             if own in _WIDTHS:
                 place = f"config_groups.{printable(name, 40)}.weights."
                 contradictions += against(weights, "num_bits", _WIDTHS[own], f"format {own}", place)
@@ -212,6 +210,14 @@ def read(settings: Settings) -> Scheme:
     return scheme
 
 
+def _targets(settings: Settings) -> tuple[str, ...]:
+    targets = texts(settings, "targets") or ()
+    classes = [target for target in targets if _NAME_OF_A_CLASS.fullmatch(target) and target != _CLASS]
+    if classes:
+        raise Unmodelled(f"targets {printable(classes[0], 40)}")
+    return targets
+
+
 def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     kind, width = word(weights, "type", default="int"), bits(weights, "num_bits", default=8)
     if form == "nvfp4-pack-quantized":
@@ -220,18 +226,26 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
         return Mx(4 if form.startswith("mxfp4") else 8, group(weights, "group_size", default=32) or 32)
     if kind == "float" and form == "float-quantized":
         width = _BYTE  # whatever number stands there
+    scales = _scales(weights, width)
+    rows = kind == "int" and scales.strategy in ("channel", "group")
+    if form == "marlin-24" and rows and scales.symmetric and width in (4, 8):
+        return sparse.Marlin24(width, scales.group)
+    if form == "pack-quantized" and rows:
+        return Packed(scales, word(weights, "actorder") == "group")
+    if form in _BYTES and (width == _BYTE or kind == "int"):
+        return Quantized(scales, _static(inputs), "F8_E4M3" if kind == "float" else "I8")
+    raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")
+
+
+def _static(inputs: Settings) -> bool:
+    """Whether scales of the inputs are stored."""
+    return bool(inputs) and inputs.get("dynamic") in (False, None)
+
+
+def _scales(weights: Settings, width: int) -> Scales:
     strategy = word(weights, "strategy", default="group" if weights.get("group_size") else "tensor")
     if strategy not in ("tensor", "channel", "group", "block"):
         raise Unmodelled(f"strategy {strategy}")
     size = group(weights, "group_size") if strategy == "group" else None
     block = pair(weights, "block_structure") if strategy == "block" else None
-    scales = Scales(width, strategy, size, block, weights.get("symmetric") is not False)
-    if kind == "int" and strategy in ("channel", "group"):
-        if form == "marlin-24" and scales.symmetric and width in (4, 8):
-            return sparse.Marlin24(width, size)
-        if form == "pack-quantized":
-            return Packed(scales, word(weights, "actorder") == "group")
-    if form in ("float-quantized", "int-quantized", "naive-quantized", "") and (width == _BYTE or kind == "int"):
-        static = bool(inputs) and inputs.get("dynamic") in (False, None)
-        return Quantized(scales, static, "F8_E4M3" if kind == "float" else "I8")
-    raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")
+    return Scales(width, strategy, size, block, weights.get("symmetric") is not False)

@@ -91,6 +91,7 @@ class Blocks(Scheme):
         only: Matcher | None = None,
         excluded: Matcher | None = None,
         overrides: list[tuple[Matcher, Layout | None]] | None = None,
+        *,
         head: bool = False,
         writer: str = "",
     ) -> None:
@@ -143,7 +144,7 @@ def read(settings: Settings) -> Scheme:
     excluded = Matcher(skipped, "regex") if skipped else None
     head = settings.get("lm_head") is True
     within_only = Matcher(only, "transformers") if only else None
-    return Blocks("gptq", layout, within_only, excluded, overrides, head, writer)
+    return Blocks("gptq", layout, within_only, excluded, overrides, head=head, writer=writer)
 
 
 def _layout(settings: Settings, writer: str, whole: Gptq | None) -> Gptq:

@@ -1,7 +1,8 @@
 """Quark of AMD: a specification of weights, inputs and outputs for all linear maps, and others by name."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div
@@ -11,6 +12,11 @@ from hfcount.quantization.settings import Settings, number, table, texts, word
 
 _SCALES = ("F32", "BF16", "F16")
 _PACKED = 8  # integers of 4 bits in a word
+_FOUR = ("int4", "uint4")
+_BYTES = {"fp8_e4m3": "F8_E4M3", "fp8_e5m2": "F8_E5M2", "int8": "I8", "uint8": "U8"}
+_WHOLE = {*product(_FOUR, ("channel",)), *product(_BYTES, ("tensor", "channel"))}
+"""Dtypes of weights without groups, and what a scale of theirs is of."""
+
 _SMALL = {"fp4": 4, "fp6_e2m3": 6, "fp6_e3m2": 6}
 
 
@@ -41,16 +47,11 @@ class Stage(Layout):
 
     @property
     def grain(self) -> tuple[int, int]:
-        return (_PACKED, self.group) if self.group and self.dtype in ("int4", "uint4") else (1, self.group or 1)
+        return (_PACKED, self.group) if self.group and self.dtype in _FOUR else (1, self.group or 1)
 
     def parts(self, outputs: int, inputs: int) -> list[Part]:
-        groups = ceil_div(inputs, self.group) if self.group else 0
-        found: list[Part]
         if self.dtype in _SMALL:
-            weight = Part(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
-            found = [weight, Part(".weight_scale", (outputs, groups), self.scale)]
-            if self.second:
-                found.append(Part(".weight_scale_2", (), _SCALES))
+            found = self._small(outputs, inputs)
         elif self.second:  # integers of what FP8 with one scale would be
             found = [
                 Part(".weight", (outputs, ceil_div(inputs, _PACKED)), ("I32",)),
@@ -58,26 +59,30 @@ class Stage(Layout):
                 Part(".weight_scale_2", (outputs,), _SCALES),
                 Part(".weight_zero_point_2", (ceil_div(outputs, _PACKED),), ("I32",), False),
             ]
-        elif self.dtype in ("int4", "uint4"):
-            words = ceil_div(outputs, _PACKED)
-            # Groups are stored transposed, as AWQ has them.
-            shapes = (
-                ((inputs, words), (groups, outputs), (groups, words))
-                if self.group
-                else ((outputs, ceil_div(inputs, _PACKED)), (outputs,), (words,))
-            )
-            found = [
-                Part(".weight", shapes[0], ("I32",)),
-                Part(".weight_scale", shapes[1], _SCALES),
-                Part(".weight_zero_point", shapes[2], ("I32",), False),
-            ]
+        elif self.dtype in _FOUR:
+            found = self._four(outputs, inputs)
         else:
-            shape = (outputs,) if self.per == "channel" else ()
-            code = {"fp8_e4m3": "F8_E4M3", "fp8_e5m2": "F8_E5M2", "int8": "I8", "uint8": "U8"}[self.dtype]
+            shape, code = (outputs,) if self.per == "channel" else (), _BYTES[self.dtype]
             found = [Part(".weight", (outputs, inputs), (code,)), Part(".weight_scale", shape, _SCALES)]
             if code in ("I8", "U8"):
                 found.append(Part(".weight_zero_point", shape, (code,), False))
         return [*found, *(Part(suffix, (), dtypes) for suffix, dtypes in self.beside)]
+
+    def _small(self, outputs: int, inputs: int) -> list[Part]:
+        weight = Part(".weight", (outputs, inputs * _SMALL[self.dtype] // 8), ("U8",))
+        scales = Part(".weight_scale", (outputs, ceil_div(inputs, self.group)), self.scale)
+        return [weight, scales, Part(".weight_scale_2", (), _SCALES)] if self.second else [weight, scales]
+
+    def _four(self, outputs: int, inputs: int) -> list[Part]:
+        """Words of integers; groups are stored transposed, as AWQ has them."""
+        words = ceil_div(outputs, _PACKED)
+        weight = (inputs, words) if self.group else (outputs, ceil_div(inputs, _PACKED))
+        groups = (ceil_div(inputs, self.group),) if self.group else ()
+        return [
+            Part(".weight", weight, ("I32",)),
+            Part(".weight_scale", (*groups, outputs), _SCALES),
+            Part(".weight_zero_point", (*groups, words), ("I32",), False),
+        ]
 
 
 class Quark(Scheme):
@@ -136,34 +141,44 @@ def _layout(settings: Settings) -> Stage | None:
         return None
     if settings.get("bias") is not None:
         raise Unmodelled("bias")
-    beside: list[tuple[str, tuple[str, ...]]] = []
-    for kind in ("input", "output"):
-        for place, one in enumerate(_stages(settings.get(f"{kind}_tensors"))):
-            if one.get("is_dynamic") is True or _per(one) == "group":
-                continue
-            if _per(one) != "tensor":
-                raise Unmodelled(f"{kind}_tensors per {_per(one)}")
-            end = "_2" if place else ""
-            beside.append((f".{kind}_scale{end}", _SCALES))
-            if _dtype(one) in ("int8", "uint8"):
-                beside.append((f".{kind}_zero_point{end}", ("I8" if _dtype(one) == "int8" else "U8",)))
+    beside = (*_scalars(settings, "input"), *_scalars(settings, "output"))
     kinds = [(_dtype(one), _per(one)) for one in stages]
-    size = number(stages[0], "group_size") or 0 if kinds[0][1] == "group" else 0
-    power = word(stages[0], "scale_format") in ("e8m0", "e5m3")
-    match kinds:
-        case [(dtype, "group")] if dtype in _SMALL and size > 0 and power:
-            return Stage(dtype, "group", size, ("U8", "F8_E8M0"), tuple(beside))
-        case [(dtype, "group"), ("fp8_e4m3" | "fp8_e5m3" as scale, "tensor")] if dtype in _SMALL and size > 0:
-            return Stage(dtype, "group", size, ("F8_E4M3" if scale == "fp8_e4m3" else "U8",), tuple(beside), "fp8")
-        case [("int4" | "uint4" as dtype, "group")] if size > 0:
-            return Stage(dtype, "group", size, _SCALES, tuple(beside))
-        case [("int4" | "uint4" as dtype, "channel")]:
-            return Stage(dtype, "channel", 0, _SCALES, tuple(beside))
-        case [("fp8_e4m3" | "fp8_e5m2" | "int8" | "uint8" as dtype, "tensor" | "channel" as per)]:
-            return Stage(dtype, per, 0, _SCALES, tuple(beside))
-        case [("fp8_e4m3", "tensor"), ("int4", "channel")]:
-            return Stage("fp8_e4m3", "channel", 0, _SCALES, tuple(beside), "int4")
-    raise Unmodelled("weights of " + ", then ".join(f"{dtype} per {per}" for dtype, per in kinds))
+    first, *rest = kinds
+    size = number(stages[0], "group_size") or 0 if first[1] == "group" else 0
+    if first[1] == "group" and size > 0:
+        found = _grouped(first[0], rest, size, word(stages[0], "scale_format"))
+    elif rest:
+        integers = kinds == [("fp8_e4m3", "tensor"), ("int4", "channel")]
+        found = Stage("fp8_e4m3", "channel", second="int4") if integers else None
+    else:
+        found = Stage(*first) if first in _WHOLE else None
+    if found is None:
+        raise Unmodelled("weights of " + ", then ".join(f"{dtype} per {per}" for dtype, per in kinds))
+    return replace(found, beside=beside)
+
+
+def _grouped(dtype: str, rest: Sequence[tuple[str, str]], size: int, scale: str) -> Stage | None:
+    """The layout of groups, whose scales a second stage may store; None if that is not described."""
+    if dtype in _FOUR and not rest:
+        return Stage(dtype, "group", size)
+    if dtype in _SMALL and not rest and scale in ("e8m0", "e5m3"):
+        return Stage(dtype, "group", size, ("U8", "F8_E8M0"))
+    if dtype in _SMALL and rest in ([("fp8_e4m3", "tensor")], [("fp8_e5m3", "tensor")]):
+        return Stage(dtype, "group", size, ("F8_E4M3" if rest[0][0] == "fp8_e4m3" else "U8",), second="fp8")
+    return None
+
+
+def _scalars(settings: Settings, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The suffixes and dtypes of scalars of inputs or outputs."""
+    for place, one in enumerate(_stages(settings.get(f"{kind}_tensors"))):
+        if one.get("is_dynamic") is True or _per(one) == "group":
+            continue
+        if _per(one) != "tensor":
+            raise Unmodelled(f"{kind}_tensors per {_per(one)}")
+        end = "_2" if place else ""
+        yield f".{kind}_scale{end}", _SCALES
+        if _dtype(one) in ("int8", "uint8"):
+            yield f".{kind}_zero_point{end}", ("I8" if _dtype(one) == "int8" else "U8",)
 
 
 def _stages(value: object) -> list[Mapping[str, Any]]:

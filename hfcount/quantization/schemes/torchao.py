@@ -1,6 +1,6 @@
 """torchao: the tensors that a weight consists of beside each other, for integers and small floats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hfcount.quantization.layout import Layout, Part, Unmodelled, ceil_div, divided
@@ -12,7 +12,7 @@ _EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
-class EightBits(Layout):
+class Bytes(Layout):
     """Integers, mostly with zero points, or FP8; `block` is (rows, columns) of a scale, None for all of an axis."""
 
     floats: bool
@@ -34,7 +34,7 @@ class EightBits(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class Groups(Layout):
+class Unpacked(Layout):
     """Integers of few bits, each in a byte of its own, with a scale and a zero point a group."""
 
     group: int | None
@@ -50,7 +50,7 @@ class Groups(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class FourBits(Layout):
+class Int4(Layout):
     """Integers of 4 bits, in one of torchao's packing formats: `plain`, `plain_int32` or `tile_packed_to_4d`."""
 
     group: int
@@ -79,7 +79,7 @@ class FourBits(Layout):
 
 
 @dataclass(frozen=True, slots=True)
-class Small(Layout):
+class Tiled(Layout):
     """MXFP8 and NVFP4, whose scales stand in the order of tensor cores: tiles of 128 rows and four groups."""
 
     bits: int
@@ -169,36 +169,57 @@ def _layout(config: object) -> Layout:
     """The layout of one of torchao's configurations."""
     settings: Settings = config if isinstance(config, dict) else {}
     kind, data = str(settings.get("_type", "")), table(settings, "_data")
-    match kind:
-        case "Int8WeightOnlyConfig" | "Int8DynamicActivationInt8WeightConfig":
-            return EightBits(False, _block(data))
-        case "int8_weight_only" | "int8_dynamic_activation_int8_weight":
-            return EightBits(False)
-        case "Float8WeightOnlyConfig" | "Float8DynamicActivationFloat8WeightConfig":
-            if _said(data, "weight_dtype", "float8_e4m3fn") != "float8_e4m3fn":
-                raise Unmodelled(f"weight_dtype {_said(data, 'weight_dtype', '')}")
-            return EightBits(True, _block(data, (None, None) if "Dynamic" in kind else (1, None)))
-        case "float8_weight_only":
-            return EightBits(True)
-        case "IntxWeightOnlyConfig" | "Int8DynamicActivationIntxWeightConfig":
-            if (form := _said(data, "intx_packing_format", "unpacked_to_int8")) != "unpacked_to_int8":
-                raise Unmodelled(f"intx_packing_format {form}")
-            own = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
-            if own.get("_type") not in ("PerGroup", "PerAxis"):
-                raise Unmodelled(f"granularity {own.get('_type')}")
-            return Groups(group(table(own, "_data"), "group_size"))
-        case "Int4WeightOnlyConfig" | "Float8DynamicActivationInt4WeightConfig":
-            floats = kind.startswith("Float8")
-            form = _said(data, "int4_packing_format", "preshuffled" if floats else "plain")
-            if form not in ("plain", "plain_int32", "tile_packed_to_4d"):
-                raise Unmodelled(f"int4_packing_format {form}")
-            tile = group(data, "int4_tile_packed_ntile", default=8) or 8
-            return FourBits(128 if floats else group(data, "group_size", default=128) or 128, form, tile)
-        case "MXDynamicActivationMXWeightConfig" if _said(data, "weight_dtype", "float8_e4m3fn") == "float8_e4m3fn":
-            return Small(8)
-        case "NVFP4WeightOnlyConfig":
-            return Small(4)
-    raise Unmodelled(f"quant_type {kind or 'absent'}")
+    if kind not in _KINDS:
+        raise Unmodelled(f"quant_type {kind or 'absent'}")
+    return _KINDS[kind](kind, data)
+
+
+def _float8(kind: str, data: Settings) -> Layout:
+    if (dtype := _said(data, "weight_dtype", "float8_e4m3fn")) != "float8_e4m3fn":
+        raise Unmodelled(f"weight_dtype {dtype}")
+    return Bytes(True, _block(data, (None, None) if "Dynamic" in kind else (1, None)))
+
+
+def _intx(kind: str, data: Settings) -> Layout:
+    if (form := _said(data, "intx_packing_format", "unpacked_to_int8")) != "unpacked_to_int8":
+        raise Unmodelled(f"intx_packing_format {form}")
+    own = table(data, "granularity" if kind.startswith("Intx") else "weight_granularity")
+    if own.get("_type") not in ("PerGroup", "PerAxis"):
+        raise Unmodelled(f"granularity {own.get('_type')}")
+    return Unpacked(group(table(own, "_data"), "group_size"))
+
+
+def _int4(kind: str, data: Settings) -> Layout:
+    floats = kind.startswith("Float8")
+    form = _said(data, "int4_packing_format", "preshuffled" if floats else "plain")
+    if form not in ("plain", "plain_int32", "tile_packed_to_4d"):
+        raise Unmodelled(f"int4_packing_format {form}")
+    tile = group(data, "int4_tile_packed_ntile", default=8) or 8
+    return Int4(128 if floats else group(data, "group_size", default=128) or 128, form, tile)
+
+
+def _mx(kind: str, data: Settings) -> Layout:
+    if _said(data, "weight_dtype", "float8_e4m3fn") != "float8_e4m3fn":
+        raise Unmodelled(f"quant_type {kind}")
+    return Tiled(8)
+
+
+_KINDS: Mapping[str, Callable[[str, Settings], Layout]] = {
+    "Int8WeightOnlyConfig": lambda _, data: Bytes(False, _block(data)),
+    "Int8DynamicActivationInt8WeightConfig": lambda _, data: Bytes(False, _block(data)),
+    "int8_weight_only": lambda *_: Bytes(False),
+    "int8_dynamic_activation_int8_weight": lambda *_: Bytes(False),
+    "Float8WeightOnlyConfig": _float8,
+    "Float8DynamicActivationFloat8WeightConfig": _float8,
+    "float8_weight_only": lambda *_: Bytes(True),
+    "IntxWeightOnlyConfig": _intx,
+    "Int8DynamicActivationIntxWeightConfig": _intx,
+    "Int4WeightOnlyConfig": _int4,
+    "Float8DynamicActivationInt4WeightConfig": _int4,
+    "MXDynamicActivationMXWeightConfig": _mx,
+    "NVFP4WeightOnlyConfig": lambda *_: Tiled(4),
+}
+"""Layouts by the class of a configuration, and by the words of early versions."""
 
 
 def _said(data: Settings, key: str, default: str) -> str:

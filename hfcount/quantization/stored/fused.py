@@ -27,7 +27,7 @@ def fused(
     All is as it was, and no scales are returned, unless the names show such scales.
     """
     suffix = scheme.fused_suffix
-    if not suffix or not any(name.endswith(f"_proj{suffix}") and ".experts." in name for name in names):
+    if not suffix or not any(".experts." in name and name.endswith(f"_proj{suffix}") for name in names):
         return leaves, scheme, []
     stacks = [leaf for leaf in leaves if is_stack(leaf) and leaf.count and leaf.first in names]
     linear = [leaf for leaf in stacks if leaf.segments[-1] == "weight" and str(leaf.segments[-2]) in _LINEAR]
@@ -37,13 +37,18 @@ def fused(
     if stacks:
         return leaves, scheme.fused(stacked=True), []
     own = apart(leaves)
-    blocks: dict[tuple[Segments, str], list[Leaf]] = {}
-    for leaf in own:
+    scales = [_scale(block, stack, some, scheme) for (block, stack), some in _experts(own).items()]
+    return [*own, *scales], scheme.fused(stacked=False), scales
+
+
+def _experts(leaves: Sequence[Leaf]) -> dict[tuple[Segments, str], list[Leaf]]:
+    """The weights of experts by the block of their layer and the stack that they belong to."""
+    found: dict[tuple[Segments, str], list[Leaf]] = {}
+    for leaf in leaves:
         stack = _MATRICES.get(str(leaf.segments[-2])) if leaf.segments[-1] == "weight" else None
         if stack and leaf.component == "experts" and isinstance(leaf.segments[-3], Indices) and leaf.count:
-            blocks.setdefault((leaf.segments[:-3], stack), []).append(leaf)
-    scales = [_scale(block, stack, some, scheme) for (block, stack), some in blocks.items()]
-    return [*own, *scales], scheme.fused(stacked=False), scales
+            found.setdefault((leaf.segments[:-3], stack), []).append(leaf)
+    return found
 
 
 def _beside(stack: Leaf, scheme: Scheme) -> Leaf:

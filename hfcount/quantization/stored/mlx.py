@@ -8,7 +8,11 @@ from hfcount.quantization.stored.split import Segments
 from hfcount.quantization.stored.stacks import together
 from hfcount.tree.leaves import Leaf
 
-_STACKS = {".switch_mlp.": ("switch_mlp",), ".experts.switch_glu.": ("experts", "switch_glu")}
+_STACKS = {
+    ".switch_mlp.": ("switch_mlp",),
+    ".experts.switch_glu.": ("experts", "switch_glu"),
+    ".experts.down_proj.": ("experts",),
+}
 """What the stack of a layer's experts is called, by what its names then hold."""
 
 _UNGATED = {"up_proj": "fc1", "down_proj": "fc2"}  # of experts with two matrices
@@ -22,16 +26,8 @@ def forms(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[Renam
         tables: beginnings of the blueprint's names and those in their place; the first table is taken whose first
             row is one of the blueprint's beginnings that `names` replace.
     """
-    found = list(leaves)
-    for table in tables:
-        old, new = table[0]
-        ours = any(leaf.name.startswith(old) for leaf in leaves)
-        if ours and any(name.startswith(new) for name in names) and not any(name.startswith(old) for name in names):
-            found = [_renamed(leaf, table) for leaf in leaves]
-            break
-    stack = next((stack for text, stack in _STACKS.items() if any(text in name for name in names)), None)
-    if stack is None and any(".experts.down_proj." in name for name in names):
-        stack = ("experts",)
+    found = _in_place(leaves, names, tables)
+    stack = next((own for text, own in _STACKS.items() if any(text in name for name in names)), None)
     if stack:
         found = together(found, stack)
     if any(".switch_mlp.fc1." in name for name in names):
@@ -39,6 +35,15 @@ def forms(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[Renam
     if any(".embed_q." in name for name in names):
         found = _latent(found)
     return [_channels_last(leaf) for leaf in found]
+
+
+def _in_place(leaves: Sequence[Leaf], names: Collection[str], tables: Iterable[Renames]) -> Sequence[Leaf]:
+    for table in tables:
+        old, new = table[0]
+        ours = any(leaf.name.startswith(old) for leaf in leaves)
+        if ours and any(name.startswith(new) for name in names) and not any(name.startswith(old) for name in names):
+            return [_renamed(leaf, table) for leaf in leaves]
+    return leaves
 
 
 def towers_left_out(leaves: Iterable[Leaf], names: Collection[str]) -> list[Leaf]:

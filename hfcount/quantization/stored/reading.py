@@ -1,8 +1,10 @@
 """Bytes by names: which dtypes of the listed tensors make metadata.total_size come out exactly."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 from hfcount.quantization.stored.split import Segments
 from hfcount.storage.dtypes import BITS, width
@@ -80,89 +82,102 @@ def exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | N
     return found
 
 
+@dataclass(slots=True)
+class _Elements:
+    """Elements of the listed tensors.
+
+    Args:
+        fixed: by dtype, where there is one alone.
+        chosen: by what they may be stored as.
+        roles: of dense tensors, by what they are.
+        buffers: of buffers.
+        window: by how many bytes there may be fewer.
+    """
+
+    fixed: dict[str, int] = field(default_factory=dict)
+    chosen: dict[tuple[str, ...], int] = field(default_factory=dict)
+    roles: dict[str, int] = field(default_factory=dict)
+    buffers: int = 0
+    window: int = 0
+
+    @classmethod
+    def of(cls, listed: Sequence[tuple[Leaf, int]], modules: Collection[Segments]) -> "_Elements":
+        """The elements of leaves with so many tensors each."""
+        found = cls()
+        for leaf, count in listed:
+            elements = count * leaf.size
+            found.window += count * leaf.slack
+            if leaf.dtypes and len(leaf.dtypes) == 1:
+                found.fixed[leaf.dtypes[0]] = found.fixed.get(leaf.dtypes[0], 0) + elements
+            elif leaf.dtypes or leaf.whole:
+                some = leaf.dtypes or _WHOLE
+                found.chosen[some] = found.chosen.get(some, 0) + elements
+            elif leaf.kind == "buffer":
+                found.buffers += elements
+            else:
+                own = role(leaf, modules)
+                found.roles[own] = found.roles.get(own, 0) + elements
+        return found
+
+
+class _Widths(NamedTuple):
+    """Bytes of an element of dense tensors and of buffers, roles that are F32, and dtypes of what has several."""
+
+    dense: int
+    buffer: int
+    wide: tuple[str, ...]
+    picked: dict[tuple[str, ...], str]
+
+
 def _exact(total_size: int, listed: Sequence[tuple[Leaf, int]], declared: str | None) -> PackedReading | None:
     modules = frozenset(leaf.segments[:-1] for leaf, _ in listed if leaf.dtypes)
-    fixed: dict[str, int] = {}
-    chosen: dict[tuple[str, ...], int] = {}  # elements by what they may be stored as
-    roles: dict[str, int] = {}  # dense elements by component, and biases of packed modules
-    buffers = window = 0
-    for leaf, count in listed:
-        elements = count * leaf.size
-        window += count * leaf.slack
-        if leaf.dtypes and len(leaf.dtypes) == 1:
-            fixed[leaf.dtypes[0]] = fixed.get(leaf.dtypes[0], 0) + elements
-        elif leaf.dtypes or leaf.whole:
-            some = leaf.dtypes or _WHOLE
-            chosen[some] = chosen.get(some, 0) + elements
-        elif leaf.kind == "buffer":
-            buffers += elements
-        else:
-            own = role(leaf, modules)
-            roles[own] = roles.get(own, 0) + elements
-    base = sum(elements * BITS[dtype] // 8 for dtype, elements in fixed.items())
-    for width_, buffer, wide, picked in _candidates(roles, chosen, buffers, declared):
-        dense = sum(elements * (4 if one in wide else width_) for one, elements in roles.items())
-        scales = sum(chosen[some] * width(dtype) for some, dtype in picked.items())
-        claim = base + dense + scales + buffers * buffer
-        if claim - window <= total_size <= claim:
-            found = _reading(fixed, roles, buffers, declared, width_, buffer, wide, picked, chosen, window)
-            return replace(found, modules=modules)
+    found = _Elements.of(listed, modules)
+    base = sum(elements * BITS[dtype] // 8 for dtype, elements in found.fixed.items())
+    for widths in _candidates(found, declared):
+        dense = sum(elements * (4 if one in widths.wide else widths.dense) for one, elements in found.roles.items())
+        scales = sum(found.chosen[some] * width(dtype) for some, dtype in widths.picked.items())
+        claim = base + dense + scales + found.buffers * widths.buffer
+        if claim - found.window <= total_size <= claim:
+            return _reading(found, widths, declared, modules)
     return None
 
 
-def _candidates(
-    roles: Mapping[str, int], chosen: Mapping[tuple[str, ...], int], buffers: int, declared: str | None
-) -> Iterator[tuple[int, int, tuple[str, ...], dict[tuple[str, ...], str]]]:
-    """Widths of dense elements and of buffers, roles that are F32, and the dtypes of what has several."""
+def _candidates(found: _Elements, declared: str | None) -> Iterator[_Widths]:
     own = width(declared) if declared else None
     widths = dict.fromkeys([own, *_WIDTHS] if own else _WIDTHS)
-    several = [{width(dtype): (some, dtype) for dtype in reversed(some)} for some in chosen]
+    several = [{width(dtype): (some, dtype) for dtype in reversed(some)} for some in found.chosen]
     options = [list(reversed(one.values())) for one in several]
-    kept = [tuple(one for one in some if one in roles) for some in _KEPT]
-    for wide in dict.fromkeys((*kept, *((one,) for one in roles))):
+    kept = [tuple(one for one in some if one in found.roles) for some in _KEPT]
+    for wide in dict.fromkeys((*kept, *((one,) for one in found.roles))):
         for dense in widths:
             if wide and dense == 4:
                 continue
-            for buffer in dict.fromkeys((4, dense)) if buffers else (dense,):
+            for buffer in dict.fromkeys((4, dense)) if found.buffers else (dense,):
                 for picked in product(*options):
-                    yield dense, buffer, wide, dict(picked)
+                    yield _Widths(dense, buffer, wide, dict(picked))
 
 
-def _reading(
-    fixed: Mapping[str, int],
-    roles: Mapping[str, int],
-    buffers: int,
-    declared: str | None,
-    own: int,
-    buffer: int,
-    wide: tuple[str, ...],
-    picked: Mapping[tuple[str, ...], str],
-    chosen: Mapping[tuple[str, ...], int],
-    window: int,
-) -> PackedReading:
+def _reading(found: _Elements, widths: _Widths, declared: str | None, modules: Collection[Segments]) -> PackedReading:
     def name(bytes_: int) -> str | None:
         return declared if declared and width(declared) == bytes_ else _ONLY[bytes_]
 
-    dense = sum(elements for one, elements in roles.items() if one not in wide)
-    parts: list[tuple[int, int, str | None, str]] = [
-        *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in fixed.items()),
-        *((chosen[some], width(dtype), dtype, "of scales") for some, dtype in picked.items()),
-        (dense, own, name(own), "dense"),
-        *((roles[one], 4, "F32", f"of {one}") for one in wide),
-        (buffers, buffer, name(buffer), "of buffers"),
+    dense = sum(elements for one, elements in found.roles.items() if one not in widths.wide)
+    rows: list[tuple[int, int, str | None, str]] = [
+        *((elements, BITS[dtype] // 8, dtype, "") for dtype, elements in found.fixed.items()),
+        *((found.chosen[some], width(dtype), dtype, "of scales") for some, dtype in widths.picked.items()),
+        (dense, widths.dense, name(widths.dense), "dense"),
+        *((found.roles[one], 4, "F32", f"of {one}") for one in widths.wide),
+        (found.buffers, widths.buffer, name(widths.buffer), "of buffers"),
     ]
-    sums: dict[str, int] = {}
-    known = True
-    for elements, _, dtype, _ in parts:
-        if elements and dtype is None:
-            known = False
-        elif elements and dtype:
-            sums[dtype] = sums.get(dtype, 0) + elements
+    rows = [row for row in rows if row[0]]
     text = " + ".join(
         f"{elements:,} × {size}" + (f" ({dtype})" if dtype else "") + (f" {what}" if what else "")
-        for elements, size, dtype, what in parts
-        if elements
+        for elements, size, dtype, what in rows
     )
-    ordered = {dtype: sums[dtype] for dtype in sorted(sums, key=lambda one: -sums[one])}
-    elements_of = ordered if known and not window else None
-    return PackedReading(elements_of, text, window, "", own, buffer, wide, (), picked)
+    sums: Counter[str] = Counter()
+    for elements, _, dtype, _ in rows:
+        sums[dtype or ""] += elements
+    known = dict(sums.most_common()) if "" not in sums and not found.window else None
+    return PackedReading(
+        known, text, found.window, "", widths.dense, widths.buffer, widths.wide, modules, widths.picked
+    )

@@ -1,6 +1,6 @@
 """How the modules of a checkpoint are stored, by their names, beside how the settings say that they are."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -90,7 +90,7 @@ class _Names:
     entries: Mapping[str, Entry] | None
     layouts: Sequence[Layout]
 
-    def modules(self, leaf: Leaf, count: int, chosen: Sequence[Group]) -> Iterator[tuple[Leaf, _Seen]]:
+    def modules(self, leaf: Leaf, count: int, chosen: Sequence[Group]) -> list[tuple[Leaf, _Seen]]:
         """The modules of a leaf, by how they are stored and how they should be.
 
         Args:
@@ -103,23 +103,34 @@ class _Names:
         kinds = {*bits}
         ends = self._told_apart(kinds)
         if len(kinds) == 1 and not ends and (self.entries is None or bits[0]):
-            for part, choice in chosen:
-                yield part, _Seen(bits[0], choice)
-            return
+            return [(part, _Seen(bits[0], choice)) for part, choice in chosen]
         by_name = {name: choice for part, choice in chosen for name in part.names()} if len(chosen) > 1 else {}
+        choices = [by_name.get(name, chosen[0].choice) for name in names]
+        return self._apart(leaf, stored, bits, choices, ends)
+
+    def _apart(
+        self, leaf: Leaf, stored: Sequence[str], bits: Sequence[int], choices: Sequence[Choice], ends: Sequence[str]
+    ) -> list[tuple[Leaf, _Seen]]:
+        """The modules of a leaf, each of which has to be looked at.
+
+        Args:
+            stored, bits, choices: of each module the name, what stands beside it, and how it should be stored.
+            ends: suffixes whose shapes tell layouts apart.
+        """
+        casts = {dtype for layout in self.layouts for dtype in _first(layout)[1]} - FLOATING
         answers: list[int] = []
         known: dict[tuple[object, ...], tuple[int, _Seen]] = {}
-        casts = {dtype for layout in self.layouts for dtype in _first(layout)[1]} - FLOATING
-        for name, own, bit in zip(names, stored, bits, strict=True):
-            choice = by_name.get(name, chosen[0].choice)
-            cast, shapes = bit == 0 and self._dtype(own) in casts, self._shapes(own, ends)
+        for name, bit, choice in zip(stored, bits, choices, strict=True):
+            cast, shapes = bit == 0 and self._dtype(name) in casts, self._shapes(name, ends)
             key = bit, id(choice), cast, shapes
             answers.append(known.setdefault(key, (len(known), _Seen(bit, choice, cast, shapes)))[0])
         seen = [one for _, one in known.values()]
+        found = []
         for numbers, answer in regroup(leaf.indices, answers):
             given = iter(numbers)
             segments: Segments = tuple(next(given) if isinstance(one, Indices) else one for one in leaf.segments)
-            yield part_of(leaf, segments), seen[answer]
+            found.append((part_of(leaf, segments), seen[answer]))
+        return found
 
     def _told_apart(self, bits: Collection[int]) -> list[str]:
         """The suffixes beside some modules, if shapes tell apart how these are stored."""
