@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.scheme import Choice
 from hfcount.quantization.schemes import read
 from hfcount.quantization.stored.packed import Packed
 from hfcount.quantization.stored.survey import Found
@@ -15,15 +16,10 @@ from hfcount.verifier.names import Match
 
 
 def report_modules(
-    c: Comparison,
-    packed: Packed[Match],
-    said: Layout | None,
-    own: Layout | None,
-    why: str,
-    some: Sequence[Found],
-    outcome: Outcome,
+    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
 ) -> None:
-    """HF502: modules that are stored otherwise than the settings say; `why` tells why that is harmless."""
+    """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
+    said, why = choice.layout, choice.why
     facts: dict[str, Any] = {"wanted": said.label if said else None, "own": own.label if own else None}
     kind = "unlisted" if said == own else "dense" if own is None else "other" if said else "packed"
     unseen = kind == "dense" and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
