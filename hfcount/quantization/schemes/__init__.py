@@ -1,6 +1,6 @@
 """The schemes: a file for each, and a row for each method that settings may announce."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, cast
 
@@ -28,7 +28,7 @@ class Method(NamedTuple):
     half: bool = False
 
 
-METHODS: Mapping[str, Method] = {
+METHODS: dict[str, Method] = {
     "aqlm": Method("aqlm", half=True),
     "auto-round": Method("auto_round", half=True),
     "awq": Method("awq", half=True),
