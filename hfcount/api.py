@@ -137,7 +137,7 @@ def what_ifs(
         BadSetting: a key that neither the config has nor its family reads, or an impossible value.
         Others as `verify` does; ValueError also for an unknown scheme.
     """
-    from hfcount.storage.schemes.presets import PRESETS
+    from hfcount.quantization.presets import PRESETS
 
     request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]

@@ -15,12 +15,12 @@ from spread import spread
 
 import hfcount
 from hfcount.building import blueprint
+from hfcount.quantization.announcements import announcements
 from hfcount.report.choices import CACHE_ALIASES
 from hfcount.report.costs import costs
 from hfcount.report.fitting import Cache, fit
 from hfcount.report.serving import MixerCost, Workload, cost
 from hfcount.sharding.obstacles import Sharing
-from hfcount.storage.schemes import announcements
 from hfcount.tree.leaves import Leaf
 
 ROOT = Path(__file__).parent.parent

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,8 +10,8 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement, scheme_of_names
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.header_view import HeaderView
@@ -22,8 +21,9 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.quantization.scheme import Scheme
+    from hfcount.quantization.stored.packed import Packed
     from hfcount.tree.spellings import Rules, Spellings
-    from hfcount.verifier.packed import Packed
 
 Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
 """What a check needs: which weight files are there; an index without headers; files that were read; headers of all
@@ -61,7 +61,7 @@ class Comparison:
     reading: sizes.Reading | None
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
-    packed: "Packed | None" = None
+    packed: "Packed[Match] | None" = None
     weights: Weights = field(default_factory=Weights)
     beside: Mapping[str, Shard] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Comparison:
             return cls(blueprint, index, view, found, None, None, declared, None, {}, (), None, there, beside)
         packed, scheme = None, None
         if announced:
-            packed, scheme = _packed(blueprint, index, view, announced, declared)
+            packed, scheme = _packed(blueprint, index, view, announced)
         else:
             sized = view is None and there.whole and there.sizes is not None
             match = _match(blueprint, index, view, match, sized)
@@ -96,7 +96,7 @@ class Comparison:
                 find = Finder(blueprint.leaves).find
                 scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
                 if scheme is None and any(name.endswith(CACHE_SCALES) for name in match.unexpected):
-                    packed, _ = _packed(blueprint, index, view, (), declared)
+                    packed, _ = _packed(blueprint, index, view, ())
         match = packed.match if packed else None if scheme else match
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         evidence |= {"packed" if packed else "dense"}
@@ -130,7 +130,7 @@ class Comparison:
         return self.names
 
     @property
-    def packing(self) -> "Packed":
+    def packing(self) -> "Packed[Match]":
         """`packed`, for checks that need it."""
         assert self.packed is not None
         return self.packed
@@ -183,25 +183,19 @@ def _packed(
     index: Index | None,
     view: HeaderView | None,
     announced: Sequence[Announcement],
-    declared: str | None,
-) -> tuple["Packed | None", str | None]:
+) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
-    from hfcount.packing.reading import exact  # most checkpoints are not quantised
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import described
-    from hfcount.verifier.packed import EXPERTS, Dense, look
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.stored.packed import look
 
+    def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
+        return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)
+
+    listed, size = _listed(blueprint, index, view), index.total_size if index else None
     try:
-        scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
-        names = _listed(blueprint, index, view)
-        further = EXPERTS if scheme.own_experts else ()
-        matching = partial(matched_with, blueprint, further=further, foreign=scheme.foreign)
-        packed = look(blueprint, names, view, scheme, first, matching)
-    except Unmodelled as said:
-        return None, str(said)
-    if index and index.total_size and packed.complete and not blueprint.asides:
-        packed.reading = exact(index.total_size, packed.match.listed, declared)
-    return packed, None
+        return look(blueprint, listed, view.entries if view else None, announced, matching, size), None
+    except Unmodelled as error:
+        return None, str(error)
 
 
 def _match(

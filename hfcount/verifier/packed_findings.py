@@ -3,26 +3,23 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hfcount.packing.survey import Found
-from hfcount.storage.schemes.layout import Layout, Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.scheme import Choice
+from hfcount.quantization.schemes import read
+from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.stored.survey import Found
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
-from hfcount.verifier.packed import Packed
+from hfcount.verifier.names import Match
 
 
 def report_modules(
-    c: Comparison,
-    packed: Packed,
-    said: Layout | None,
-    own: Layout | None,
-    why: str,
-    some: Sequence[Found],
-    outcome: Outcome,
+    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
 ) -> None:
-    """HF502: modules that are stored otherwise than the settings say; `why` tells why that is harmless."""
+    """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
+    said, why = choice.layout, choice.why
     facts: dict[str, Any] = {"wanted": said.label if said else None, "own": own.label if own else None}
     kind = "unlisted" if said == own else "dense" if own is None else "other" if said else "packed"
     unseen = kind == "dense" and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
@@ -39,7 +36,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     outcome.report(
         "HF504",
@@ -54,7 +51,7 @@ def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> N
     )
 
 
-def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
+def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
     own = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
@@ -75,7 +72,7 @@ def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> Non
             )
 
 
-def report_numbers(packed: Packed, outcome: Outcome) -> None:
+def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
     there = where(packed)
     for one in packed.scheme.contradictions:
@@ -93,7 +90,7 @@ def report_numbers(packed: Packed, outcome: Outcome) -> None:
         )
 
 
-def report_lacking(packed: Packed, outcome: Outcome) -> None:
+def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
     some = [found for found in packed.packed if found.lacking]
     labels = dict.fromkeys(found.layout.label for found in some if found.layout)
@@ -105,7 +102,7 @@ def report_lacking(packed: Packed, outcome: Outcome) -> None:
     )
 
 
-def report_uncached(packed: Packed, outcome: Outcome) -> None:
+def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     """Attention without the scales of a cache that other layers have."""
     outcome.report("HF503", **sums(packed.uncached), cached=True, others=bool(packed.cache))
 
@@ -122,7 +119,7 @@ def sums(leaves: Iterable[Leaf]) -> dict[str, Any]:
     }
 
 
-def where(packed: Packed) -> dict[str, Any]:
+def where(packed: Packed[Match]) -> dict[str, Any]:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
         return {"source": "the config"}

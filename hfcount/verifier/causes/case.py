@@ -74,11 +74,8 @@ class Case:
         """What is stored, by the blueprint's names, as if it were not packed; a packed shape is not known."""
         c, match = self.comparison, self.comparison.match
         listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        if c.packed and c.packed.dense is None:
-            leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
-            listed = {name: name for leaf in leaves for name in leaf.names()}
-        elif c.packed:
-            listed = c.packed.dense or {}
+        if c.packed:
+            listed = c.packed.dense
         others = {*(leaf.name for leaf in match.heads), *(match.wrapped.own if match.wrapped else ())}
         spelling, entries = match.taken, c.view.entries if c.view else {}
         shapes: dict[str, tuple[int, ...] | None] = {}
