@@ -7,16 +7,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
+from hfcount.choices import CACHE_DTYPES, AskedDepth, DerivedWith, Extra, bytes_in
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
+from hfcount.inspection import Options
 from hfcount.mapper.whatif import QUANTIZATION, Changes
-from hfcount.pipeline import examine, inspect
+from hfcount.pipeline import examine, inspect, report_of
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
-from hfcount.report.inspection import Options
-from hfcount.report.model import Extra, Report
-from hfcount.report.serving import Workload
+from hfcount.report.model import Report
+from hfcount.serving.cost import Workload
 from hfcount.text import typed
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
@@ -184,7 +184,7 @@ def verify_tensors(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(documents(config, tensors), options)
+    return report_of(examine(documents(config, tensors), options))
 
 
 def verify_model(
@@ -213,7 +213,7 @@ def verify_model(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(opened(model), options)
+    return report_of(examine(opened(model), options))
 
 
 def _request(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import click
 
+from hfcount.choices import AskedDepth, DerivedWith, Extra
 from hfcount.cli import files
 from hfcount.cli import options as read
 from hfcount.cli.help import EPILOG
@@ -19,7 +20,6 @@ from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import checkpoints_below
 from hfcount.fetcher.interface import LONGEST, early
 from hfcount.fetcher.names import public, understood
-from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.reporters import FORMATS, OUTPUTS, Format
 from hfcount.reporters.progress import Bar
 
@@ -27,9 +27,9 @@ _BRIEF = Format("brief", "for --quiet")
 
 if TYPE_CHECKING:
     from hfcount.cli.files import Wanted
+    from hfcount.inspection import Options
     from hfcount.mapper.whatif import Changes
-    from hfcount.report.inspection import Options
-    from hfcount.report.model import Extra, Report
+    from hfcount.report.model import Report
 
 
 @click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -237,9 +237,9 @@ def main(
     if isinstance(requests[0], Request):
         begin(requests[0])
     # All this is imported while the Hub is waited for.
-    from hfcount.report.inspection import Options
+    from hfcount.inspection import Options
     from hfcount.report.model import worst
-    from hfcount.report.serving import Workload
+    from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
     asked: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from hfcount.choices import CACHE_DTYPES, bytes_in
 from hfcount.cli.options import COUNT, Number
-from hfcount.report.choices import CACHE_DTYPES, bytes_in
 
 
 class _Size(Number):

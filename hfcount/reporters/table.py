@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hfcount.report.counts import ClosedForm
+from hfcount.figures import ClosedForm
 from hfcount.report.model import Report
 from hfcount.reporters.comparing import compared
 from hfcount.reporters.selection import comparable, in_full, judged

@@ -7,7 +7,7 @@ from typing import get_args
 
 from hfcount.fetcher.beside import TRAINING
 from hfcount.fetcher.missing import named
-from hfcount.report.counts import ClosedForm, FormulaPart, Memory, Storage
+from hfcount.figures import ClosedForm, FormulaPart, Memory, Storage
 from hfcount.report.model import Report, Verdict
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.fitting import fitting

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from hfcount.report.counts import ComponentCount, LayerKind, TensorRow
+from hfcount.figures import ComponentCount, LayerKind, TensorRow
 from hfcount.report.model import Report
 from hfcount.reporters.treemap import Box, squarify
 

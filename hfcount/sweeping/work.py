@@ -23,7 +23,7 @@ from hfcount.sweeping.rows import Task
 from hfcount.text import printable
 
 if TYPE_CHECKING:
-    from hfcount.report.inspection import Options
+    from hfcount.inspection import Options
 
 _GRACE = 2.0  # seconds that a checkpoint has to be stopped in before its process ends
 _POLL = 0.5
@@ -179,7 +179,7 @@ def _disarm() -> None:
 def _options() -> "Options":
     """The options of all that this process inspects."""
     from hfcount.formats.recent import RecentIndexes
-    from hfcount.report.inspection import Options
+    from hfcount.inspection import Options
 
     return Options(indexes=RecentIndexes())
 

@@ -6,6 +6,12 @@ from typing import Literal
 AskedDepth = Literal["auto", "config", "index", "headers"]
 """How far to look; `auto` reads headers where the index does not settle it."""
 
+Depth = Literal["config", "index", "headers"]
+"""How far a run looked."""
+
+Extra = Literal["tensors", "formula", "layers"]
+"""Fields of the report that are filled in where they are asked for."""
+
 DerivedWith = Literal["transformers"]
 """What may give names and shapes of a type that no family describes."""
 
