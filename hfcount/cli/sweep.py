@@ -1,5 +1,6 @@
 """`hfcount sweep`: many checkpoints, one row each, in a folder that the next run goes on with."""
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,7 +138,7 @@ def command(
     if wanted:
         _sweep(wanted, out, engine, scheduler, workers, deadline, retry)
     if summary:
-        from hfcount.sweeping.summary import write
+        from hfcount.sweeping.card import write
 
         click.echo(write(out, written))
     if check:
@@ -161,6 +162,7 @@ def _sweep(
 ) -> None:
     from hfcount.sweeping import run
 
+    gc.enable()  # a run of hours makes garbage
     if engine == "dask":
         from hfcount.sweeping.dask import cluster
 

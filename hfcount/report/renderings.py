@@ -5,8 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in the package, which imports this at its start
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
-    from hfcount.report.model import Report
-
-RENDERINGS: dict[str, Callable[[Report], str]] = {}
-"""What a report is as `verdict`, `markdown`, `html` and `notebook`."""
+RENDERINGS: dict[str, Callable[[Any], str]] = {}
+"""What makes text of a report: by `verdict`, `markdown`, `html` and `notebook`."""
