@@ -86,7 +86,7 @@ def verify(
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
     """
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     _check_choice("depth", depth, get_args(AskedDepth))
     request = replace(request, headers=early(depth))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
@@ -139,7 +139,7 @@ def what_ifs(
     """
     from hfcount.storage.schemes.presets import PRESETS
 
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
     for name in schemes:
         _check_choice("quantize", name, PRESETS)
@@ -221,6 +221,7 @@ def _request(
     revision: str | None,
     subfolder: str | None,
     fixtures: str | PathLike[str] | None,
+    *,
     offline: bool,
     timeout: float,
     cache: bool,

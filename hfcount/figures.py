@@ -1,7 +1,7 @@
 """The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 
 class Part:
@@ -205,8 +205,7 @@ class Failure(Part):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Figures(NamedTuple):
     """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
 
     memory: Memory

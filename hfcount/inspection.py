@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
@@ -49,7 +50,7 @@ class Options:
     indexes: Callable[[Document], Index] = read_index
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What was read of a checkpoint beside its config.
 
@@ -81,8 +82,7 @@ class Evidence:
         return None if self.stale else self.index
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection:
+class Inspection(NamedTuple):
     """One checkpoint, inspected.
 
     Args:

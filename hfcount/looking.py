@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.interface import BIN_INDEX, INDEX, Documents
@@ -43,8 +43,7 @@ def look(
     return files.pickled() if documents.index is None and BIN_INDEX in documents.companions else files.safetensors()
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(NamedTuple):
     """The weight files of a checkpoint, as far as they are looked at."""
 
     documents: Documents

@@ -101,7 +101,7 @@ def report_of(inspection: Inspection) -> Report:
     blueprint, apart = inspection.blueprint, inspection.outcome.apart
     if blueprint and apart:  # it is counted as it is loaded
         blueprint = replace(blueprint, apart=apart)
-        inspection = replace(inspection, blueprint=blueprint)
+        inspection = inspection._replace(blueprint=blueprint)
     return compose(inspection, _figures(inspection, blueprint) if blueprint else None)
 
 

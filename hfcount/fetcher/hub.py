@@ -113,16 +113,12 @@ class _Repo:
         if kept is not None:
             kept = kept if self.sizes is None else kept.under(self.sizes)
             self.sizes = kept.sizes
-        if self.sizes is not None and CONFIG not in self.sizes:
-            raise self._no_config()
-        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
-        wanted += companions(self.sizes or {})
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
-        missing = [name for name in wanted if name not in found]
+        missing = [name for name in self._wanted() if name not in found]
         found |= self._read(missing, ahead=kept is None)
         for name in (CONFIG, INDEX):
-            if name not in found and (name == CONFIG or (self.sizes is not None and name in wanted)):
+            if name not in found and (name == CONFIG or name in (self.sizes or ())):
                 raise FetchError("HubError", f"{self.named(name)} is listed and cannot be found. Try again.")
         if (sizes := self._with_modules(found.get(MODULES))) is not self.sizes:
             self.sizes, kept = sizes, kept and replace(kept, sizes=sizes, whole=False)
@@ -131,6 +127,13 @@ class _Repo:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
+
+    def _wanted(self) -> list[str]:
+        """The documents to read, as far as they may be there; raises FetchError if the config is not."""
+        if self.sizes is not None and CONFIG not in self.sizes:
+            raise self._no_config()
+        wanted = [name for name in (CONFIG, INDEX) if self.sizes is None or name in self.sizes]
+        return wanted + companions(self.sizes or {})
 
     def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
         """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.
