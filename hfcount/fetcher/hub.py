@@ -109,9 +109,7 @@ class _Repo:
         if listing is None:  # whoever answers knows files alone: the first of them says which commit it is
             config, listing = self._config_unlisted(), self._tree()
         self.sizes = None if listing is None else listing.sizes
-        kept = evidence.load(self.request, self.place.url, self.commit) if self.request.cache and self.commit else None
-        if kept is not None:
-            kept = kept if self.sizes is None else kept.under(self.sizes)
+        if (kept := self._kept()) is not None:
             self.sizes = kept.sizes
         found = dict(kept.documents) if kept else {}
         found |= {CONFIG: config} if config else {}
@@ -127,6 +125,13 @@ class _Repo:
             shards = kept.shards(shards, more=bool(missing) or not kept.whole)
         first, index, names = found.pop(CONFIG), found.pop(INDEX, None), top_level(self.sizes or ())
         return Documents(self.path, "hub", self.commit, first, index, shards, names, sizes=self.sizes, companions=found)
+
+    def _kept(self) -> evidence.Kept | None:
+        """What was kept of the commit, as far as its listing has it."""
+        if not self.request.cache or not self.commit:
+            return None
+        kept = evidence.load(self.request, self.place.url, self.commit)
+        return kept if kept is None or self.sizes is None else kept.under(self.sizes)
 
     def _wanted(self) -> list[str]:
         """The documents to read, as far as they may be there; raises FetchError if the config is not."""

@@ -119,8 +119,7 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     )
     longest = max(sum(bar.values()) for bar in bars)
     unit, title = next(scale for scale in scales if longest >= scale[0])
-    if not all(row.whole for row in rows if row.bars):
-        title += " (≥: some parts are not described)"
+    title += _part(rows)
     _frame(numbers, title, longest / unit * _PANEL / (_PANEL - _NUMBER), height, theme, unit == 1)
     _frame(shares, "share, %", 100, height, theme)
     top = 0
@@ -130,6 +129,11 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
         _draw(numbers, shares, row, middle, unit, theme=theme)
         top += row.height
     return figure
+
+
+def _part(rows: Sequence[Row]) -> str:
+    """What is said of the numbers, if not all are whole."""
+    return "" if all(row.whole for row in rows if row.bars) else " (≥: some parts are not described)"
 
 
 def _draw(numbers: Axes, shares: Axes, row: Row, middle: float, unit: int, *, theme: Theme) -> None:
