@@ -7,16 +7,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, Extra, bytes_in
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.names import understood
+from hfcount.inspection import Options
 from hfcount.mapper.whatif import QUANTIZATION, Changes
-from hfcount.pipeline import examine, inspect
+from hfcount.pipeline import examine, inspect, report_of
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
-from hfcount.report.inspection import Options
-from hfcount.report.model import Extra, Report
-from hfcount.report.serving import Workload
+from hfcount.report.model import Report
+from hfcount.serving.cost import Workload
 from hfcount.text import typed
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
@@ -86,7 +86,7 @@ def verify(
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
     """
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     _check_choice("depth", depth, get_args(AskedDepth))
     request = replace(request, headers=early(depth))
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
@@ -139,7 +139,7 @@ def what_ifs(
     """
     from hfcount.quantization.presets import PRESETS
 
-    request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
+    request = _request(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
     for name in schemes:
         _check_choice("quantize", name, PRESETS)
@@ -184,7 +184,7 @@ def verify_tensors(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(documents(config, tensors), options)
+    return report_of(examine(documents(config, tensors), options))
 
 
 def verify_model(
@@ -213,7 +213,7 @@ def verify_model(
 
     _check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", _policy(allow, strict), derive_with=derive_with)
-    return examine(opened(model), options)
+    return report_of(examine(opened(model), options))
 
 
 def _request(
@@ -221,6 +221,7 @@ def _request(
     revision: str | None,
     subfolder: str | None,
     fixtures: str | PathLike[str] | None,
+    *,
     offline: bool,
     timeout: float,
     cache: bool,

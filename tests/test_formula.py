@@ -13,7 +13,7 @@ from spread import spread
 import hfcount
 from hfcount import Blueprint, families
 from hfcount.formula.closed_form import Formula
-from hfcount.reporters.latex import latex
+from hfcount.formula.latex import latex
 from hfcount.tree.dims import polynomial
 from hfcount.tree.polynomials import Monomial, Polynomial, evaluate, render
 

@@ -19,8 +19,8 @@ from build import save
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
+from hfcount.figures import ComponentCount, Parameters
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.counts import ComponentCount, Parameters
 from hfcount.report.model import Report
 from hfcount.tree.nodes import Component
 

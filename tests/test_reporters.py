@@ -18,14 +18,14 @@ from spread import spread
 from hfcount import Report
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
+from hfcount.formula.latex import latex
 from hfcount.pipeline import Options, failed, inspect
-from hfcount.report.serving import Workload
 from hfcount.reporters import json as json_report
 from hfcount.reporters import markdown, table
 from hfcount.reporters.amounts import binary
 from hfcount.reporters.comparing import compared
-from hfcount.reporters.latex import latex
 from hfcount.reporters.text import inert, share, verdict
+from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
 
 _MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})

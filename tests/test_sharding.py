@@ -15,11 +15,11 @@ from spread import spread
 
 import hfcount
 from hfcount.building import blueprint
+from hfcount.choices import CACHE_ALIASES
 from hfcount.quantization.announcements import announcements
-from hfcount.report.choices import CACHE_ALIASES
-from hfcount.report.costs import costs
-from hfcount.report.fitting import Cache, fit
-from hfcount.report.serving import MixerCost, Workload, cost
+from hfcount.serving.cost import MixerCost, Workload, cost
+from hfcount.serving.fitting import Cache, fit
+from hfcount.serving.memory import costs
 from hfcount.sharding.obstacles import Sharing
 from hfcount.tree.leaves import Leaf
 
@@ -261,7 +261,7 @@ def test_bytes_of_a_rank_are_between_a_share_and_all(path: Path) -> None:
     """A vocabulary that is filled up may make all of it a little more."""
     values = json.loads(path.read_text(encoding="utf-8"))["config"]
     load = Workload(1000, 2, "bfloat16", (1, 2, 3, 4, 8), 80 << 30)
-    memory, _ = costs(blueprint(values), None, load, (), None)
+    memory, _ = costs(blueprint(values), load)
     whole = memory.ranks[0]
     for one in memory.ranks[1:]:
         if one.works and whole.weights_bytes is not None and one.weights_bytes is not None:

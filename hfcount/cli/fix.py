@@ -103,10 +103,27 @@ def _folder(path: Path) -> Path:
 
 
 def _told(plan: "Plan", write: bool) -> Iterator[str]:
+    yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
+    yield from _steps(plan)
+    if plan.steps:
+        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
+        if not write:
+            yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
+    barring = {one.rule.code for one in plan.after.findings if one.bars}
+    left = [finding for finding in plan.after.report.findings if finding.rule.mends or finding.code in barring]
+    if left:
+        yield "\nNot repaired, since no cure is proven:"
+    for finding in left:
+        yield f"{finding.code} {finding.severity}: {finding.message}"
+        yield from _offered(plan.offers, finding.code)
+    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
+        yield "Where several values would fit, --set KEY=VALUE takes one of them."
+
+
+def _steps(plan: "Plan") -> Iterator[str]:
+    """The repairs, each with the findings that it ends."""
     from hfcount.repair.diff import diff
 
-    before, after = plan.before.report, plan.after.report
-    yield f"{before.model}: {_verdict(before)}."
     state = plan.before
     for number, step in enumerate(plan.steps, 1):
         cured = [one for one in state.findings if not one.codes.isdisjoint(step.codes)]
@@ -118,19 +135,6 @@ def _told(plan: "Plan", write: bool) -> Iterator[str]:
             yield f"   Note: {printable(step.doubt, None)}"
         yield from diff(state, step)
         state = state.with_changes(step.changes)
-    if plan.steps:
-        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(after)}."
-        if not write:
-            yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
-    barring = {one.rule.code for one in plan.after.findings if one.bars}
-    left = [finding for finding in after.findings if finding.rule.mends or finding.code in barring]
-    if left:
-        yield "\nNot repaired, since no cure is proven:"
-    for finding in left:
-        yield f"{finding.code} {finding.severity}: {finding.message}"
-        yield from _offered(plan.offers, finding.code)
-    if any(one.changes and one.fix and not one.sole for one in plan.after.findings):
-        yield "Where several values would fit, --set KEY=VALUE takes one of them."
 
 
 def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from hfcount.choices import CACHE_ALIASES, CACHE_DTYPES, bytes_in
 from hfcount.cli.options import COUNT, Number
-from hfcount.report.choices import CACHE_ALIASES, CACHE_DTYPES, bytes_in
 
 _NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100."
 

@@ -1,5 +1,6 @@
 """`hfcount sweep`: many checkpoints, one row each, in a folder that the next run goes on with."""
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +86,7 @@ again. Exit codes: 0 done, 1 with --check, 2 wrong usage, 3 it could not go on.
 def command(
     out: Path,
     models: tuple[str, ...],
+    *,
     listed: list[str],
     authors: tuple[str, ...],
     collections: tuple[str, ...],
@@ -112,22 +114,23 @@ def command(
     is.
     """
     del debug  # whoever reports a crash looks for it
+    filters = library, task, sort, limit
     wanted: list[Source] = [*trees, *(Collection(slug) for slug in collections)]
-    wanted += [Listing(name, library, task, sort, limit) for name in authors]
-    wanted += [Listing(None, library, task, sort, limit)] if hub else []
-    names = [*models, *listed]
-    if names:
+    wanted += [Listing(author, *filters) for author in authors] + ([Listing(None, *filters)] if hub else [])
+    if names := [*models, *listed]:
         wanted.append(names)
-    if (library or task or sort or limit) and not (hub or authors):
-        raise click.UsageError("--library, --task, --sort and --limit go with --hub or --author.")
-    if hub and authors:
-        raise click.UsageError("--hub has all authors: leave out --author.")
-    if scheduler and engine != "dask":
-        raise click.UsageError("--scheduler goes with --engine dask.")
-    if tier and not dry_run:
-        raise click.UsageError("--tier goes with --dry-run.")
-    if not wanted and not (summary or check):
-        raise click.UsageError("Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.")
+    for wrong, said in (
+        (any(filters) and not (hub or authors), "--library, --task, --sort and --limit go with --hub or --author."),
+        (hub and authors, "--hub has all authors: leave out --author."),
+        (scheduler and engine != "dask", "--scheduler goes with --engine dask."),
+        (tier and not dry_run, "--tier goes with --dry-run."),
+        (
+            not (wanted or summary or check),
+            "Name what to look at: MODEL, --list, --author, --collection, --hub or --tree.",
+        ),
+    ):
+        if wrong:
+            raise click.UsageError(said)
     if dry_run:
         from hfcount.sweeping.plan import planned
 
@@ -135,24 +138,28 @@ def command(
             click.echo(line)
         return 0
     if wanted:
-        _sweep(wanted, out, engine, scheduler, workers, deadline, retry)
+        _sweep(wanted, out, engine=engine, scheduler=scheduler, workers=workers, deadline=deadline, retry=retry)
     if summary:
-        from hfcount.sweeping.summary import write
+        from hfcount.sweeping.card import write
 
         click.echo(write(out, written))
-    if check:
-        from hfcount.sweeping.summary import contradicted
+    return _check(out) if check else 0
 
-        wrong = [*contradicted(out)]
-        for line in wrong:
-            click.echo(line)
-        return 1 if wrong else 0
-    return 0
+
+def _check(out: Path) -> int:
+    """Names the checkpoints that contradict their config; 1 if there are any."""
+    from hfcount.sweeping.summary import contradicted
+
+    lines = [*contradicted(out)]
+    for line in lines:
+        click.echo(line)
+    return 1 if lines else 0
 
 
 def _sweep(
     wanted: "Sequence[Source]",
     out: Path,
+    *,
     engine: str,
     scheduler: str | None,
     workers: int | None,
@@ -161,6 +168,7 @@ def _sweep(
 ) -> None:
     from hfcount.sweeping import run
 
+    gc.enable()  # a run of hours makes garbage
     if engine == "dask":
         from hfcount.sweeping.dask import cluster
 

@@ -54,7 +54,7 @@ def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], widt
     return whole.replace(causal=False, labels=labels(c, 2)).having(own).replace(parts=parts)
 
 
-def numbered_steps(*widths: int, component: Component = "other", norm: bool = False) -> Block:
+def numbered_steps(*widths: int, component: Component = "other") -> Block:
     """A network through these widths. Tensors: 0.0, 1.0, ... with biases."""
     made = {str(place): Block({"0": Linear(*pair, True)}) for place, pair in enumerate(pairwise(widths))}
     return Block(made, component)

@@ -72,7 +72,7 @@ def audio_spec(c: Config) -> Spec[ClapAudioModel]:
     first, bias = c.int("patch_embeds_hidden_size"), c.bool("qkv_bias", default=True)
     heads, count = c.ints("num_attention_heads", least=1), c.length("depths") or 0
     widths = [first * 2 ** min(number, 32) for number in range(count)]
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias)
     fused = c.bool("enable_fusion", default=False)
     mapped = fused and c.str("fusion_type", default=None) == "channel_map"
     channels = keys.dim("C", c.int("patch_embed_input_channels"))

@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Dinat]:
     heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
     seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
     shown = [DinatLayer(shown=number + 1 in seen) for number in range(count)]
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias, own=shown)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=shown)
     own, d = Dinat.read(c, stem=0 in seen), layers[-1].layer.width
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
 

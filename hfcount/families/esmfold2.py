@@ -232,7 +232,9 @@ def _aligned(s: Spec[Esmfold2]) -> Block:
     found = tuple[Node, ...]()
     if msa.layers and of.outer_hidden_size is not None:
         one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
-        found = aligned_layers(msa.depth, d, wide, msa.hidden, of.outer_hidden_size, one.attention, one.dense.width)
+        found = aligned_layers(
+            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=one.attention, wide=one.dense.width
+        )
     return block(
         embed=Linear(of.num_res_types + 2, msa.hidden, component="embedding"),
         project_inputs=Linear(of.single_inputs_size, msa.hidden, component="projector"),

@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Evolla]:
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
     some = Indices.span(step - 1, count, step)
     plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=one)) for one in (False, True))
-    layers = keys.split(c, (some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
+    layers = keys.split((some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
     own = Evolla.read(c)
     parts = {"protein": families.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}

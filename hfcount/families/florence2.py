@@ -89,7 +89,7 @@ def vision_spec(c: Config) -> Spec[FlorenceVision]:
     """DaViT, Florence-2's vision tower: attention within windows, then between channels (arXiv:2204.03645)."""
     c = c.assuming({"in_channels": 3, "mlp_ratio": 4}) if c.family == "davit" else c  # the release gives neither
     widths, bias = c.ints("embed_dim", "dim_embed"), c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias)
+    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), c.ints("num_heads"), bias=bias)
     sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
     channels = keys.dim("C", c.int("in_channels"))
     if min(len(sides), len(normed)) < len(layers):

@@ -66,7 +66,6 @@ def encoder_spec(c: Config) -> Spec[FunAsrNanoEncoder]:
         return Layer(mixer=mixer, ffn=ffn, own=FunAsrNanoEncoderLayer(inputs=inputs, end=end))
 
     layers = keys.split(
-        c,
         (first, lambda: layer(inputs, 0 in ends)),
         (normed, lambda: layer(d, True)),
         (Indices.below(count).difference(first, normed), lambda: layer(d, False)),

@@ -33,7 +33,7 @@ def blueprint(s: Spec[Git]) -> Block:
     places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
     body = bert_base(
         s,
-        embeddings=bert_embeddings(s, types=False),
+        embeddings=bert_embeddings(s),
         image_encoder=families.tower(s, "vision"),
         visual_projection=block("projector", visual_projection=projection),
         img_temporal_embedding=places if frames else None,

@@ -46,7 +46,7 @@ def vision_spec(c: Config) -> Spec:
     else:
         attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
-        layers = keys.split(c, (attending, lambda: full), (rest, lambda: near))
+        layers = keys.split((attending, lambda: full), (rest, lambda: near))
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
     patches = keys.patches(c, "in_channels", frames=frames, merge=merge)
     return keys.encoding(c, layers, hidden=d, patches=patches)

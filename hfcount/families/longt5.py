@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec[LongT5]:
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
 
-    layers = t5_layers(c, count, mixer, ffn, buckets)
+    layers = t5_layers(count, mixer, ffn, buckets)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers, causal=False)}
-    layers = t5_layers(c, decoding, mixer, ffn, buckets)
+    layers = t5_layers(decoding, mixer, ffn, buckets)
     whole = keys.decoder_spec(c, layers, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
     alone = whole.head == "encoder"
     activation = c.str("feed_forward_proj", default="relu")

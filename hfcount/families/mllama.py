@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
     crossing = keys.among(text, "cross_attention_layers", given, every.count)
     plain = Layer(mixer=keys.attention(text), ffn=keys.dense(text), own=MllamaLayer(crosses=False))
     seeing = plain.replace(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
-    layers = keys.split(text, (every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
+    layers = keys.split((every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
     towers = {} if text is c else {"vision": families.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[NllbMoe]:
         moe = MoE(experts=experts, active=min(2, experts), width=one.dense.width, bias=True)
         sparse = Indices.span(step - 1, count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
-        return tuple(keys.split(c, (rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
+        return tuple(keys.split((rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
 
     encoder = whole.parts["encoder"]
     parts = {"encoder": encoder.replace(layers=layers("encoder", encoder.layers))}

@@ -38,7 +38,7 @@ def text_spec(c: Config) -> Spec:
         return Layer(mixer=mixer, ffn=ffn, own=Pix2structTextModelLayer(buckets=rows))
 
     first = Indices.below(min(1, count))
-    layers = keys.split(c, (first, lambda: layer(buckets)), (Indices.below(count).difference(first), lambda: layer(0)))
+    layers = keys.split((first, lambda: layer(buckets)), (Indices.below(count).difference(first), lambda: layer(0)))
     heads, why = ("Model",), keys.ACROSS
     return keys.decoder_spec(c, layers, hidden=d, layer_count=count, heads=heads, uncounted=why)
 

@@ -74,7 +74,7 @@ def vision_spec(c: Config) -> Spec[PpFormulanetVision]:
 
     at = keys.numbered(c, "global_attn_indexes")
     rest = Indices.below(count).difference(at)
-    layers = keys.split(c, (rest, lambda: layer(window)), (at, lambda: layer(0)))
+    layers = keys.split((rest, lambda: layer(window)), (at, lambda: layer(0)))
     own = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
     return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(own)
 

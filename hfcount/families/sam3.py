@@ -176,7 +176,7 @@ def lite_text_spec(c: Config) -> Spec[Sam3LiteTextTextModel]:
     attended = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     mixed = Layer(ffn=keys.dense(c, bias=True))
     rest = Indices.below(count).difference(ends)
-    layers = keys.split(c, (ends, lambda: mixed), (rest, lambda: attended))
+    layers = keys.split((ends, lambda: mixed), (rest, lambda: attended))
     own = Sam3LiteTextTextModel.read(c)
     rows, out = c.int("max_position_embeddings"), c.int("projection_dim")
     return keys.encoding(c, layers, vocab=c.int("vocab_size"), hidden=d, out=out, positions=rows).having(own)

@@ -63,7 +63,7 @@ def spec(c: Config) -> Spec[Sapiens2]:
         middle = Indices.span(first, max(first, count - last))
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
-        layers = keys.split(c, ends, (middle, lambda: layer(few)))
+        layers = keys.split(ends, (middle, lambda: layer(few)))
     own = Sapiens2.read(c)
     return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(own)
 

@@ -43,8 +43,8 @@ def spec(c: Config) -> Spec[Udop]:
     own = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
     null = c.is_null("num_decoder_layers")
     decoding = count if null else c.int("num_decoder_layers", maximum=MAX_LAYERS)
-    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(c, count, mixer, ffn, buckets), causal=False)
-    layers, parts = t5_layers(c, decoding, mixer, ffn, buckets), {"encoder": encoder}
+    encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
+    layers, parts = t5_layers(decoding, mixer, ffn, buckets), {"encoder": encoder}
     whole = keys.decoder_spec(
         c, layers, layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
     )

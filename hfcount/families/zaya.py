@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Zaya]:
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=False)))
     rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=True)))
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.decoder_spec(c, keys.split(c, first, rest), tied=True, windows=windows).having(own)
+    return keys.decoder_spec(c, keys.split(first, rest), tied=True, windows=windows).having(own)
 
 
 def blueprint(s: Spec[Zaya]) -> Block:

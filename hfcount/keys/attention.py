@@ -32,7 +32,7 @@ def attention(
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.
         head_dim: the default of head_dim; None means what the class declares, else hidden_size / num_attention_heads.
-        uneven: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
+        indivisible: what becomes of a config whose heads do not divide hidden_size, if it gives no head_dim.
         derived: whether head_dim is not read, and hidden_size / num_attention_heads in any case.
         sharing: whether num_attention_heads share num_key_value_heads; not where each layer has heads of its own.
     """
@@ -95,7 +95,7 @@ def multi_head(
     """Multi-head attention (arXiv:1706.03762): `heads` share `width`, each with its own keys and values.
 
     Args:
-        uneven: what becomes of a config whose heads do not divide `width`.
+        indivisible: what becomes of a config whose heads do not divide `width`.
         own_width: whether head_dim, if given, is the width of a head.
         bias: whether the projections have a bias.
         qkv_bias, out_bias: override `bias` for the q/k/v and the output projections.

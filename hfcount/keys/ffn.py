@@ -86,7 +86,7 @@ def networks(
     """
     few = (places[0], lambda: Layer(mixer=mixer, ffn=Dense(width=c.int(width), bias=bias)))
     many = (places[1], lambda: Layer(mixer=mixer, ffn=experts()))
-    return split(c, few, many)
+    return split(few, many)
 
 
 def gated_moe(c: Config) -> MoE:

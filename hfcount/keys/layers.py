@@ -120,7 +120,7 @@ def by_kind(
     return [Layers(indices=entries(c, key, numbers), layer=made[kind]) for kind, numbers in places.items()]
 
 
-def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
+def split(*kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers]:
     """Layers by sets of numbers; an empty set is left out, and its function is not called."""
     return [Layers(indices=indices, layer=layer()) for indices, layer in kinds if indices.count]
 
@@ -128,7 +128,7 @@ def split(c: Config, *kinds: tuple[Indices, Callable[[], Layer]]) -> list[Layers
 def by_place(c: Config, some: Sequence[Indices], mixer: Mixer, other: Mixer) -> list[Layers]:
     """One kind of layers with `mixer` for each of these sets, and one with `other` for all remaining layers."""
     rest = Indices.below(layer_count(c)).difference(*some)
-    return split(c, *((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
+    return split(*((part, lambda: Layer(mixer=mixer)) for part in some), (rest, lambda: Layer(mixer=other)))
 
 
 _LATER_NAMES = {
@@ -172,7 +172,7 @@ def mixed(
         known = {"full_attention": Layer(mixer=full), "linear_attention": Layer(mixer=other)}
         return by_kind(c, known, given, otherwise=otherwise)
     rest = Indices.below(layer_count(c)).difference(places)
-    return split(c, (places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
+    return split((places, lambda: Layer(mixer=full)), (rest, lambda: Layer(mixer=other)))
 
 
 def combined(some: Sequence[Layers], others: Sequence[Layers]) -> list[Layers]:
@@ -200,7 +200,7 @@ def of_two(c: Config, kinds: Mapping[str, Layer], places: Callable[[], Indices])
     if given := c.strs("layer_types"):
         return by_kind(c, kinds, given, otherwise=next(iter(kinds)))
     (first, second), at = kinds.values(), places()
-    return split(c, (at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
+    return split((at, lambda: first), (Indices.below(layer_count(c)).difference(at), lambda: second))
 
 
 def indexing(c: Config) -> list[Indices]:

@@ -98,7 +98,7 @@ def _networks(c: Config, count: int, late: Indices) -> list[Layers]:
         return placed
     every, named = Indices.below(count + int(late.count)), _enumerated(c)
     some = Indices.span(3, max(3, count)) if named is None else intersection(Indices.of(named), every)
-    return split(c, (some, sparse), (every.difference(some), dense))
+    return split((some, sparse), (every.difference(some), dense))
 
 
 def _enumerated(c: Config) -> list[int] | None:

@@ -31,7 +31,7 @@ def tower(
         ffn: its feed-forward network, by default one with biases, intermediate_size wide.
         heads: aliases of the key with the number of heads.
         depth: aliases of the key with the number of layers.
-        uneven: what becomes of a config whose heads do not divide the width.
+        indivisible: what becomes of a config whose heads do not divide the width.
         bias: whether the projections of attention have a bias.
         further: endings of class names, as in `encoding`.
         more: further fields of the Spec; `hidden` is by default hidden_size.
@@ -146,6 +146,7 @@ def stages(
     widths: Sequence[int],
     wide: Callable[[int], int] | Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
+    *,
     bias: bool = True,
     indivisible: Indivisible = "refused",
     depths: Sequence[int] | None = None,
@@ -158,7 +159,7 @@ def stages(
         wide: the width of the network of a layer, for each stage or by the width of the stage; None if there is none.
         heads: the number of heads in each stage, if its layers attend.
         bias: whether queries, keys and values have a bias.
-        uneven: what becomes of a width that the heads do not divide.
+        indivisible: what becomes of a width that the heads do not divide.
         depths: the number of layers in each stage, if the key depths does not say it.
         own: what else the layers of each stage have, as `Layer.own`.
     """

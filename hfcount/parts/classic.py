@@ -114,6 +114,7 @@ def generative(
     prefix: str,
     body: Block,
     table: str,
+    *,
     head: str = "lm_head",
     bias: bool = False,
     width: int | None = None,

@@ -43,9 +43,7 @@ def bert_layer(d: int, one: Layer) -> Block:
     )
 
 
-def bert_embeddings(
-    s: Spec, width: int | None = None, norm: bool = True, types: bool = True, more: Block | None = None
-) -> Block:
+def bert_embeddings(s: Spec, width: int | None = None, norm: bool = True, more: Block | None = None) -> Block:
     """Words, positions and token types, added up and normalised.
 
     Tensors: word_embeddings (|V|, d), position_embeddings (n_p, d), token_type_embeddings (types, d), LayerNorm (d).
@@ -54,7 +52,6 @@ def bert_embeddings(
     Args:
         width: the width of the tables, if it is not d.
         norm: whether there is a LayerNorm.
-        types: whether there is a table of token types where the spec has one.
         more: further tables.
     """
     d, rows = s.hidden if width is None else width, s.positions
@@ -62,7 +59,7 @@ def bert_embeddings(
     tables = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=None if rows is None else embedding(rows, d),
-        token_type_embeddings=embedding(kinds, d) if types and kinds is not None else None,
+        token_type_embeddings=None if kinds is None else embedding(kinds, d),
         LayerNorm=layer_norm(d) if norm else None,
         position_ids=None if rows is None else obsolete(1, rows, whole=True),
     )

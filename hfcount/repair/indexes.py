@@ -160,12 +160,15 @@ def _written(state: State, files: Mapping[str, Shard]) -> bytes | None:
     metadata["total_size"] = sum(header.data for header in headers.values())
     if not old:
         return _dumped(state, {"metadata": metadata, "weight_map": dict(sorted(weight_map.items()))})
-    before = old["weight_map"]
-    order = [name for name in before if name in weight_map]
-    order += [name for name in weight_map if name not in before]
-    if list(before) == sorted(before):
-        order.sort()
+    order = _ordered(old["weight_map"], weight_map)
     return _dumped(state, old | {"metadata": metadata, "weight_map": {name: weight_map[name] for name in order}})
+
+
+def _ordered(before: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """Names in the order of an index that was there; new ones last, unless it was sorted."""
+    order = [name for name in before if name in names]
+    order += [name for name in names if name not in before]
+    return sorted(order) if list(before) == sorted(before) else order
 
 
 def _dumped(state: State, content: Mapping[str, Any]) -> bytes:

@@ -13,10 +13,9 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
-from hfcount.pipeline import look
+from hfcount.inspection import Inspection, Options, unwatched
+from hfcount.pipeline import examine, report_of
 from hfcount.repair.draft import Change, Draft
-from hfcount.report.build import compose
-from hfcount.report.inspection import Inspection, Options, unwatched
 from hfcount.report.model import Report
 from hfcount.verifier.findings import Finding
 
@@ -66,12 +65,12 @@ class State:
     @cached_property
     def run(self) -> Inspection:
         """All that is found."""
-        return look(self.draft.documents(), Options())
+        return examine(self.draft.documents(), Options())
 
     @cached_property
     def report(self) -> Report:
         """What hfcount would say of the folder."""
-        return compose(self.run)
+        return report_of(self.run)
 
     @property
     def findings(self) -> list[Finding]:
@@ -172,6 +171,6 @@ class State:
                     found[key] += max(finding.count, 1)
                 elif finding.rule.mends and not finding.rule.neutral:
                     found[key] = 1
-        if self.run.unseen:
-            found[self.run.unseen.kind, "error"] += 1
+        if unseen := self.run.evidence.unseen:
+            found[unseen.kind, "error"] += 1
         return found

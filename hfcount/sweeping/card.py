@@ -1,14 +1,18 @@
-"""The summary as pages: Markdown, HTML, a dataset card, and charts."""
+"""The summary as pages, and what writes them: Markdown, HTML, a dataset card, and charts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 
+from hfcount.errors import SweepError
 from hfcount.reporters.markdown import code
 from hfcount.reporters.markdown import escape as marked
 from hfcount.reporters.text import inert
-from hfcount.sweeping.summary import Summary, largest, tables
+from hfcount.sweeping.summary import Summary, largest, summed, tables
+from hfcount.text import printable
 
 _SCALES = ((10**6, "checkpoints, millions"), (10**3, "checkpoints, thousands"), (1, "checkpoints"))
 _WORDS = ("model", "family", "scheme", "name", "verdict", "reason", "codes", "code")
@@ -52,6 +56,34 @@ SELECT verdict, count(*) FROM '{files}' GROUP BY verdict ORDER BY 2 DESC;
 SELECT finding.code, count(*) FROM (SELECT unnest(findings) AS finding FROM '{files}') GROUP BY 1 ORDER BY 2 DESC;
 ```
 """
+
+
+def described(out: Path) -> Summary:
+    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
+    found = summed(out)
+    if is_own(page := out / "README.md"):
+        page.write_text(card(found, markdown(found)), encoding="utf-8")
+    return found
+
+
+def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
+    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
+
+    Args:
+        written: writes a file, or says why not.
+    """
+    if not (found := summed(out)).total:
+        raise SweepError(f"{printable(str(out))} has no rows yet.")
+    drawn = charts(found) if find_spec("matplotlib") else {}
+    for name, picture in drawn.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        written(out / name, partial(bytes, picture))
+    text = markdown(found, [*drawn])
+    pages = {"README.md": card(found, text), "summary.md": text, "summary.html": html(found, drawn)}
+    for name, page in pages.items():
+        if name != "README.md" or is_own(out / name):
+            written(out / name, page.encode)
+    return text.rstrip("\n")
 
 
 def markdown(found: Summary, charts: Sequence[str] = ()) -> str:

@@ -1,6 +1,5 @@
 """`hfcount.sweep`: a source, a folder, an executor."""
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -16,7 +15,6 @@ from hfcount.sweeping.pools import Given, Pool, processes
 from hfcount.sweeping.quota import Quota
 from hfcount.sweeping.rows import Task, skipped
 from hfcount.sweeping.store import Store
-from hfcount.sweeping.summary import described
 from hfcount.version import __version__
 
 DEADLINE = 300.0
@@ -81,7 +79,6 @@ def many(
     retry: bool,
 ) -> Swept:
     """As `sweep`, of several sources."""
-    gc.enable()  # a run of hours makes garbage
     count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), retry)))
@@ -101,6 +98,8 @@ def many(
         keep.finish()
         asked.finish()
         store.seal()
+        from hfcount.sweeping.card import described  # and the reporters, which workers do without
+
         found = described(store.out)
         return Swept(store.written, store.before, asked.quota.spent, found.verdicts, found.digest)
 

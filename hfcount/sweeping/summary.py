@@ -1,19 +1,15 @@
 """What the rows of a sweep say: counts by verdict, finding, family and scheme, the worst repos, and a digest."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from heapq import heappop, heappush
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hfcount.errors import SweepError
 from hfcount.sweeping import rows
 from hfcount.sweeping.store import kind_of, read
-from hfcount.text import printable
 from hfcount.verifier.rules import RULES
 from hfcount.version import __version__
 
@@ -92,38 +88,6 @@ def largest(groups: Mapping[str, Counter[str]]) -> list[tuple[str, Counter[str]]
     ordered = sorted(groups.items(), key=lambda one: (-one[1].total(), one[0]))
     rest = sum((group for _, group in ordered[SHOWN:]), Counter[str]())
     return ordered[:SHOWN] + ([(f"{len(ordered) - SHOWN:,} others", rest)] if rest else [])
-
-
-def described(out: Path) -> Summary:
-    """Writes README.md, so that the folder is a dataset, unless there is another; returns what it says."""
-    from hfcount.sweeping import card
-
-    found = summed(out)
-    if card.is_own(page := out / "README.md"):
-        page.write_text(card.card(found, card.markdown(found)), encoding="utf-8")
-    return found
-
-
-def write(out: Path, written: Callable[[Path, Callable[[], bytes]], None]) -> str:
-    """Writes README.md, summary.md, summary.html and, where matplotlib is installed, charts; the text of summary.md.
-
-    Args:
-        written: writes a file, or says why not.
-    """
-    from hfcount.sweeping import card
-
-    if not (found := summed(out)).total:
-        raise SweepError(f"{printable(str(out))} has no rows yet.")
-    charts = card.charts(found) if find_spec("matplotlib") else {}
-    for name, picture in charts.items():
-        (out / name).parent.mkdir(exist_ok=True)
-        written(out / name, partial(bytes, picture))
-    text = card.markdown(found, [*charts])
-    pages = {"README.md": card.card(found, text), "summary.md": text, "summary.html": card.html(found, charts)}
-    for name, page in pages.items():
-        if name != "README.md" or card.is_own(out / name):
-            written(out / name, page.encode)
-    return text.rstrip("\n")
 
 
 def contradicted(out: Path) -> Iterator[str]:

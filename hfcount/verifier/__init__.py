@@ -84,6 +84,7 @@ def verify(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     match: Match | None = None,
     weights: Weights | None = None,
     beside: Mapping[str, Shard] = MappingProxyType({}),
@@ -100,7 +101,9 @@ def verify(
         samples: pieces of the files that were read.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside, samples)
+    comparison = Comparison.of(
+        blueprint, index, view, announced, match, listing=weights, beside=beside, samples=samples
+    )
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
@@ -115,6 +118,7 @@ def explain(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     until: float | None = None,
 ) -> None:
     """Gives the findings about names and shapes their cause, as far as one is proven; arguments as for `verify`.

@@ -74,6 +74,7 @@ class Comparison:
         view: HeaderView | None,
         announced: Sequence[Announcement],
         match: Match | None,
+        *,
         listing: Weights | None = None,
         beside: Mapping[str, Shard] = MappingProxyType({}),
         samples: Samples = MappingProxyType({}),

@@ -1,17 +1,19 @@
-"""How quantised weights are stored: the report's `storage`, from the settings alone or from what was read."""
+"""How quantised weights are stored: from the settings alone or from what was read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hfcount.figures import Storage
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.schemes import described, rest_dtype
 from hfcount.quantization.stored.amounts import amount
 from hfcount.quantization.stored.cache import Heads, usual
 from hfcount.quantization.stored.expected import expected
-from hfcount.report.counts import Storage
-from hfcount.report.inspection import Inspection
 from hfcount.storage.dtypes import BITS, code
 from hfcount.tree.leaves import Leaf
+from hfcount.verifier.findings import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +25,22 @@ class _Stored:
     logical: int
 
 
-def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
-    """How the weights are stored; None if nothing says that they are quantised, or it is not described."""
-    if not run.announced:
-        return None
-    dtype = code(blueprint.spec.dtype) or rest_dtype(run.announced[0].method)
-    found = _seen(run) or _said(run, blueprint)
+def storage(blueprint: Blueprint, announced: Sequence[Announcement], outcome: Outcome) -> Storage | None:
+    """How the weights are stored that are announced to be quantised; None if that is not described."""
+    dtype = code(blueprint.spec.dtype) or rest_dtype(announced[0].method)
+    found = _seen(outcome) or _said(blueprint, announced)
     if found is None:
         return None
     whole = amount(found.tensors, dtype)
     packed = amount((leaf for leaf in found.tensors if leaf.dtypes is not None), dtype)
-    evidence = run.outcome.dtypes
+    evidence = outcome.dtypes
     dtypes = whole.dtypes if evidence is None else evidence
     size = _bytes(dtypes)
     if blueprint.asides and evidence is None:  # the rest is of unknown size
         return None
     dense = amount((leaf for leaf in found.tensors if leaf.dtypes is None), dtype)
     return Storage(
-        scheme=run.announced[0].name,
+        scheme=announced[0].name,
         modules=found.modules,
         tensors=whole.tensors,
         dtypes=dtypes,
@@ -56,9 +56,9 @@ def _bytes(dtypes: dict[str, int]) -> int:
     return sum(elements * BITS[name] // 8 for name, elements in dtypes.items())
 
 
-def _seen(run: Inspection) -> _Stored | None:
+def _seen(outcome: Outcome) -> _Stored | None:
     """By the names of the checkpoint."""
-    packed = run.outcome.packed
+    packed = outcome.packed
     if packed is None:
         return None
     stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
@@ -66,10 +66,10 @@ def _seen(run: Inspection) -> _Stored | None:
     return _Stored(stored, sum(int(one.leaf.count) for one in modules), sum(one.leaf.elements for one in modules))
 
 
-def _said(run: Inspection, blueprint: Blueprint) -> _Stored | None:
+def _said(blueprint: Blueprint, announced: Sequence[Announcement]) -> _Stored | None:
     """By the settings alone; prediction layers that are announced are counted."""
     try:
-        scheme, _ = described(run.announced, blueprint.spec.dtype)
+        scheme, _ = described(announced, blueprint.spec.dtype)
     except Unmodelled:
         return None
     predicted = blueprint.spec.announces("mtp")

@@ -146,44 +146,47 @@ def _plain(indices: Indices) -> Indices:
 
 def _kept(mixer: Mixer, hidden: int) -> Iterator[MixerCost]:
     """What one mixer caches and computes, in a causal model and without a window."""
-    per_token = state = per_position = per_step = 0
-    top_k = None
+    name = called(mixer)
+    if isinstance(mixer, GQA):
+        values = mixer.value_dim or mixer.head_dim
+        per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
+        yield _of(name, mixer.kv_heads * (mixer.head_dim + values), mixer.conv_cache, per_position=per_position)
+    elif isinstance(mixer, MLA):
+        per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+        yield _of(name, mixer.kv_lora_rank + mixer.rope_dim, top_k=mixer.top_k, per_position=per_position)
+        if mixer.index_heads and mixer.index_dim:  # whose scores are summed, weighed
+            yield _of("indexer", mixer.index_dim, per_position=mixer.index_heads * (mixer.index_dim + 1))
+    else:
+        state, per_step = _state(mixer, hidden)
+        yield _of(name, 0, state, per_step=per_step)
+
+
+def _state(mixer: Mixer, hidden: int) -> tuple[int, int]:
+    """Elements of the state that a mixer keeps, and multiply-adds of a step."""
     match mixer:
-        case GQA():
-            values = mixer.value_dim or mixer.head_dim
-            per_token = mixer.kv_heads * (mixer.head_dim + values)
-            per_position = mixer.heads * (mixer.products_per_score * mixer.head_dim + mixer.values_per_head * values)
-            state = mixer.conv_cache
-        case MLA():
-            per_token, top_k = mixer.kv_lora_rank + mixer.rope_dim, mixer.top_k
-            per_position = mixer.heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
         case DeltaNet():
             matrix = mixer.value_heads * mixer.key_dim * mixer.value_dim
             channels = 2 * mixer.key_heads * mixer.key_dim + mixer.value_heads * mixer.value_dim
-            state, per_step = matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
+            return matrix + channels * (mixer.kernel - 1), 3 * matrix  # read, correct by the delta, read out
         case Lightning():
-            state = mixer.heads * mixer.head_dim * mixer.head_dim
-            per_step = 2 * state
+            matrix = mixer.heads * mixer.head_dim * mixer.head_dim
+            return matrix, 2 * matrix
         case SSM():
             # Mamba-2 convolves what its state is written and read by too.
             channels = mixer.inner + (0 if mixer.step_rank or not mixer.heads else 2 * mixer.groups * mixer.state)
             matrix = mixer.inner * mixer.state
-            state, per_step = matrix + channels * (mixer.kernel - 1), 2 * matrix
+            return matrix + channels * (mixer.kernel - 1), 2 * matrix
         case LRU():
-            state, per_step = mixer.width * mixer.kernel, mixer.width
+            return mixer.width * mixer.kernel, mixer.width
         case RWKV():
             # Two sums and the largest exponent among them; the inputs before, of the mixer and of the network.
-            state, per_step = 3 * mixer.width + 2 * hidden, 4 * mixer.width
+            return 3 * mixer.width + 2 * hidden, 4 * mixer.width
         case MLSTM():
             matrix = mixer.key_dim * mixer.value_dim // mixer.heads
-            state, per_step = matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
+            return matrix + mixer.key_dim + mixer.heads, 2 * (matrix + mixer.key_dim)
         case ShortConv():
-            state = hidden * (mixer.kernel - 1)
-    yield _of(called(mixer), per_token, state, top_k, per_position, per_step)
-    if isinstance(mixer, MLA) and mixer.index_heads and mixer.index_dim:
-        yield _of(
-            "indexer", mixer.index_dim, per_position=mixer.index_heads * (mixer.index_dim + 1)
-        )  # and their weighed sum
+            return hidden * (mixer.kernel - 1), 0
+    return 0, 0
 
 
 def _of(

@@ -1,7 +1,7 @@
-"""The parts of a report that the config alone gives: counts, formulas, serving costs."""
+"""The values that a report shows, as the stages before it give them: counts, formulas, storage, costs of serving."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 
 class Part:
@@ -195,3 +195,21 @@ class Compute(Part):
     per_position: int | None = None
     context: int | None = None
     at_context: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(Part):
+    """Why a run could not look."""
+
+    kind: str
+    message: str
+
+
+class Figures(NamedTuple):
+    """What follows from a blueprint and from what is stored of it; None where it is unknown or was not asked for."""
+
+    memory: Memory
+    compute: Compute
+    storage: Storage | None = None
+    formula: ClosedForm | None = None
+    layers: tuple[LayerKind, ...] | None = None

@@ -1,36 +1,44 @@
-"""Memory and compute of the report, in bytes and multiply-adds."""
+"""Memory and compute that serving a model takes, in bytes and multiply-adds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from hfcount.figures import CachePart, Compute, Memory, Storage
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
-from hfcount.report.counts import CachePart, Compute, Memory, Storage
-from hfcount.report.fitting import Cache, fit
-from hfcount.report.model import Evidence
-from hfcount.report.serving import Cost, Workload, cache_width, cost
+from hfcount.serving.cost import Cost, Workload, cache_width, cost
+from hfcount.serving.fitting import Cache, fit
 from hfcount.storage.dtypes import BITS, code, width
 from hfcount.text import printable
 
 
 def costs(
     blueprint: Blueprint,
-    evidence: Evidence | None,
     load: Workload,
-    announced: Sequence[Announcement],
-    storage: Storage | None,
+    announced: Sequence[Announcement] = (),
+    *,
+    dtypes: Mapping[str, int] | None = None,
+    total_size: int | None = None,
+    storage: Storage | None = None,
 ) -> tuple[Memory, Compute]:
     """Memory and compute that serving a model takes.
 
     Args:
         announced: what announces that weights are quantised.
-        storage: how they are stored, if that is known.
+        dtypes: elements that are stored, by dtype, if headers were read.
+        total_size: bytes of the weights by the index, if there is one.
+        storage: how quantised weights are stored, if that is known.
     """
     found = cost(blueprint)
-    weights = _weights(blueprint, evidence, announced[0].name if announced else None, storage)
+    if dtypes is not None:
+        weights = _bytes(dtypes)
+    elif total_size:
+        weights = total_size, None, None
+    else:
+        weights = _by_config(blueprint, announced[0].name if announced else None, storage)
     memory = _memory(blueprint, found, load, weights)
     if load.ranks:
-        from hfcount.report.ranks import per_rank  # rarely asked for
+        from hfcount.serving.ranks import per_rank  # rarely asked for
         from hfcount.sharding.obstacles import Sharing
 
         sharing = Sharing(blueprint, announced)
@@ -98,15 +106,12 @@ def _compute(found: Cost, context: int | None) -> Compute:
     )
 
 
-def _weights(
-    blueprint: Blueprint, evidence: Evidence | None, quant_method: str | None, storage: Storage | None
-) -> _Weights:
-    """From headers, else index, else config."""
-    if evidence and evidence.dtypes is not None:
-        by_dtype = {name: elements * BITS[name] // 8 for name, elements in evidence.dtypes.items()}
-        return sum(by_dtype.values()), by_dtype, None
-    if evidence and evidence.total_size:
-        return evidence.total_size, None, None
+def _bytes(dtypes: Mapping[str, int]) -> _Weights:
+    by_dtype = {name: elements * BITS[name] // 8 for name, elements in dtypes.items()}
+    return sum(by_dtype.values()), by_dtype, None
+
+
+def _by_config(blueprint: Blueprint, quant_method: str | None, storage: Storage | None) -> _Weights:
     declared = code(blueprint.spec.dtype)
     if storage:
         return storage.bytes, {name: elements * BITS[name] // 8 for name, elements in storage.dtypes.items()}, None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
 
-from hfcount.report.serving import MixerCost, Workload
+from hfcount.serving.cost import MixerCost, Workload
 
 _MOST = 2**40  # tokens: whatever fits for so many does not grow
 

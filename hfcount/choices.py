@@ -6,6 +6,12 @@ from typing import Literal
 AskedDepth = Literal["auto", "config", "index", "headers"]
 """How far to look; `auto` reads headers where the index does not settle it."""
 
+Depth = Literal["config", "index", "headers"]
+"""How far a run looked."""
+
+Extra = Literal["tensors", "formula", "layers"]
+"""Fields of the report that are filled in where they are asked for."""
+
 DerivedWith = Literal["transformers"]
 """What may give names and shapes of a type that no family describes."""
 
@@ -38,6 +44,6 @@ def bytes_in(text: str) -> int | None:
     amount = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?) ?([a-z]+)", text.lower().replace(",", "").replace("_", ""))
     if amount:
         return int(float(amount[1]) * _UNITS.get(amount[2], 0)) or None
-    from hfcount.report.devices import memory_of  # mostly an amount is given
+    from hfcount.devices import memory_of  # mostly an amount is given
 
     return memory_of(text)

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from hfcount.figures import RankMemory
 from hfcount.quantization.stored.amounts import amount
 from hfcount.quantization.stored.expected import expected
-from hfcount.report.counts import RankMemory
-from hfcount.report.fitting import Cache, fit
-from hfcount.report.serving import Cost, Workload, kept
+from hfcount.serving.cost import Cost, Workload, kept
+from hfcount.serving.fitting import Cache, fit
 from hfcount.sharding.obstacles import Sharing
 from hfcount.sharding.sizes import of_rank
 from hfcount.storage.dtypes import code

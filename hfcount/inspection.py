@@ -1,11 +1,14 @@
-"""One checkpoint under inspection: what was asked, what was read, what was found."""
+"""One checkpoint, inspected: what was asked, what was read, what was found."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
+from hfcount.choices import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.weights import Weights
+from hfcount.figures import Failure
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -13,9 +16,7 @@ from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
 from hfcount.quantization.announcements import Announcement
-from hfcount.report.choices import AskedDepth, DerivedWith
-from hfcount.report.model import Depth, Extra, Failure
-from hfcount.report.serving import Workload
+from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
 
@@ -49,14 +50,11 @@ class Options:
     indexes: Callable[[Document], Index] = read_index
 
 
-@dataclass(slots=True)
-class Inspection:
-    """Everything known of one checkpoint; each step of the pipeline fills in its results.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was read of a checkpoint beside its config.
 
     Args:
-        changes: config keys that a what-if sets, with their values.
-        blueprint: None if the config could not be read.
-        announced: what announces a quantisation, the config's first.
         index: None if it was not read.
         weights: which weight files are there; None if that was not looked for.
         headers: all weight files that were read, by name; None if none were.
@@ -66,14 +64,7 @@ class Inspection:
         depth: how far the run looked.
         depth_reason: why headers were read without being asked for.
         unseen: why the run could not look as far as it had to.
-        until: when the search for causes is to end, on the clock of time.monotonic; None if it may take its time.
     """
-
-    documents: Documents
-    options: Options = field(default_factory=Options)
-    changes: Changes = field(default_factory=dict)
-    blueprint: Blueprint | None = None
-    announced: Sequence[Announcement] = ()
 
     index: Index | None = None
     weights: Weights | None = None
@@ -81,18 +72,31 @@ class Inspection:
     shards: Mapping[str, Shard] | None = None
     samples: Samples = field(default_factory=dict)
     stale: bool = False
-    outcome: Outcome = field(default_factory=Outcome)
     depth: Depth = "config"
     depth_reason: str | None = None
     unseen: Failure | None = None
-    until: float | None = None
 
     @property
     def fitting_index(self) -> Index | None:
         """The index, unless it is of other files."""
         return None if self.stale else self.index
 
-    @property
-    def quant_method(self) -> str | None:
-        """The name of the quantisation scheme that is announced."""
-        return self.announced[0].name if self.announced else None
+
+class Inspection(NamedTuple):
+    """One checkpoint, inspected.
+
+    Args:
+        changes: config keys that a what-if sets, with their values.
+        blueprint: None if the config could not be read.
+        announced: what announces a quantisation, the config's first.
+        evidence: what was read.
+        outcome: what was found.
+    """
+
+    documents: Documents
+    options: Options
+    changes: Changes
+    blueprint: Blueprint | None
+    announced: Sequence[Announcement]
+    evidence: Evidence
+    outcome: Outcome
