@@ -6,7 +6,6 @@ from hfcount.mapper import Config
 from hfcount.parts import base, gqa, layer_norm, mlp, network, pre_norm, rms_norm, shared_moe, stack, swiglu, with_head
 from hfcount.parts.classic import positions
 from hfcount.parts.conversions import packed
-from hfcount.parts.release_names import OCR
 from hfcount.spec import Layer, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
@@ -14,7 +13,16 @@ from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 # transformers 5.23: modeling_deepseek_ocr2.py, modeling_unlimited_ocr.py
 MODEL_TYPES = ("deepseek_ocr2", "unlimited_ocr")
 IGNORED = ("candidate_resolutions", "projector_config", "tile_tag")
-SPELLINGS = OCR
+# Names of DeepSeek's models that read documents, in their releases.
+SPELLINGS = {
+    r"(?:^|(?<=^model\.))(?=(?:embed_tokens|layers|norm)\.)": "language_model.",
+    r"\bsam_model\.": "vision_tower.sam_encoder.",
+    r"\bqwen2_model\.model\.model\.": "vision_tower.vision_encoder.",
+    r"\bqwen2_model\.(query_\d+)\.": r"vision_tower.\1_resolution.",
+    r"\bvision_model\.": "vision_tower.vision_encoder.",
+    r"\bprojector\.layers\.": "multi_modal_projector.",
+    r"\bview_seperator$": "view_separator",
+}
 MERGED = packed()
 
 

@@ -5,7 +5,7 @@ from math import ceil, log2
 from hfcount import keys
 from hfcount.components.codecs import Seanet, product
 from hfcount.mapper import Config
-from hfcount.parts.codecs import grouped, weight_normed
+from hfcount.parts.codecs import grouped, normalised
 from hfcount.parts.conversions import WEIGHT_NORM
 from hfcount.spec import Sizes, Spec, size
 from hfcount.tree.dims import Dim
@@ -53,7 +53,7 @@ def spec(c: Config) -> Spec[Encodec]:
 
 
 def blueprint(s: Spec[Encodec]) -> Block:
-    own, build = s.own, grouped if s.own.grouped else weight_normed
+    own, build = s.own, grouped if s.own.grouped else _weight_normed
     table = buffer(own.codebook_size, own.codebook_dim)
     codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
     return block(
@@ -61,3 +61,11 @@ def blueprint(s: Spec[Encodec]) -> Block:
         decoder=own.coder.decoder(s.hidden, build, own.num_lstm_layers),
         quantizer=block("embedding", layers=Repeat(Indices.below(own.codebooks), block(codebook=codebook))),
     )
+
+
+def _weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
+    """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
+
+    Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
+    """
+    return block(conv=normalised(inputs, outputs, kernel, transposed))

@@ -5,7 +5,8 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.parts import base, gemma, layer_norm, rms_norm, stack, swiglu, with_head
 from hfcount.parts.composite import towers_in_model
 from hfcount.spec import Dense, Layer, Layers, Record, Sizes, Spec, size
-from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.tree.indices import Indices
+from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("gemma3n", "gemma3n_text")  # transformers 5.23: modeling_gemma3n.py
 IGNORED = ("vision_soft_tokens_per_image",)
@@ -57,13 +58,13 @@ def blueprint(s: Spec[Gemma3n]) -> Block:
             self_attn=gemma.lending_attention(d, one.attention, shares_kv=one.shares_kv),
             mlp=swiglu(d, one.dense.width),
             **{f"{branch}_layernorm": norm for branch in _BRANCHES},
-            altup=gemma.altup(d, of.altup_num_inputs),
-            laurel=gemma.laurel(d, of.laurel_rank),
+            altup=_altup(d, of.altup_num_inputs),
+            laurel=_laurel(d, of.laurel_rank),
         )
         return Block({**named.children, **gemma.per_layer_input(d, of.hidden_size_per_layer_input)})
 
     tables = gemma.per_layer_tables(d, s.depth, of.vocab_size_per_layer_input, of.hidden_size_per_layer_input)
-    body = Block({**base(s, layer).children, **tables, **gemma.altup_projections(d, of.altup_num_inputs)})
+    body = Block({**base(s, layer).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
     if of.senses is None or s.head == "causal_lm":
         return with_head(s, body)
     towers = {"vision_tower": families.tower(s, "vision"), "audio_tower": families.tower(s, "audio")}
@@ -158,6 +159,36 @@ def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
         before = one.channels
     sampling["input_proj_linear"] = Linear(before * own.bands, d)
     return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer))
+
+
+def _altup(d: int, streams: int) -> Block:
+    """Alternating updates (arXiv:2301.13310): a layer computes one of `streams` and predicts the others.
+
+    Tensors: correct_output_scale (d), correction_coefs (streams, streams), prediction_coefs (streams², streams),
+    modality_router (streams, d), router_norm (d).
+    """
+    return block(
+        "other",
+        correct_output_scale=Tensor((d,)),
+        correction_coefs=Linear(streams, streams),
+        prediction_coefs=Linear(streams, streams * streams),
+        modality_router=Linear(d, streams),
+        router_norm=rms_norm(d),
+    )
+
+
+def _altup_projections(d: int, streams: int) -> dict[str, Node]:
+    """Projections from the embedding to the further streams and back: (d, d) each, streams - 1 times."""
+    square = Repeat(Indices.below(streams - 1), Linear(d, d, component="other"))
+    return {"altup_projections": square, "altup_unembed_projections": square}
+
+
+def _laurel(d: int, rank: int) -> Block:
+    """A learned residual of low rank (arXiv:2411.07501).
+
+    Tensors: linear_left (rank, d), linear_right (d, rank), post_laurel_norm (d).
+    """
+    return block("other", linear_left=Linear(d, rank), linear_right=Linear(rank, d), post_laurel_norm=rms_norm(d))
 
 
 PARTS = (

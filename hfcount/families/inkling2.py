@@ -3,18 +3,48 @@
 from dataclasses import replace
 
 from hfcount import families, keys
-from hfcount.components.inkling import Inkling, Reach, projections, spread
+from hfcount.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
 from hfcount.mapper import Config
 from hfcount.parts import altered, correction_bias, embedding, layer_norm, mlp, rms_norm, stack, stacked
 from hfcount.parts.composite import towers_beside_model
-from hfcount.parts.release_names import INKLING2, INKLING2_TEXT
 from hfcount.parts.vision import patch_projection, square_attention
 from hfcount.spec import GQA, Dense, Layer, MoE, Sizes, Spec, flag, size
 from hfcount.tree.indices import Indices, intersection
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
+_INKLING2_TEXT = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"^model\.llm\.": "model.",
+    r"\bembed_norm\.": "embed_tokens.embed_norm.",
+    r"\bembed\.weight$": "embed_tokens.weight",
+    **INKLING_ATTENTION,
+    r"\battn_sconv\.": "post_attention_convolution.",
+    r"\bmlp_sconv\.": "post_mlp_convolution.",
+    r"_sconv\.static_w$": "_sconv.static_weight",
+    r"_sconv\.weight_proj$": "_sconv.weight_proj.weight",
+    r"(convolution|sconv)\.weight$": r"\1.conv1d.weight",
+    r"\b([qkv])_input_norm\.": r"\1_input_layernorm.",
+    r"\battn_res\.mlp_queries\.(\d+)$": r"layers.\1.mlp_input.query",
+    r"\battn_res\.output_query$": "final_input.query",
+}
+"""Inkling 2's names in its release, alone."""
+
 MODEL_TYPES = ("inkling2",)  # transformers 5.23: modeling_inkling2.py
-SPELLINGS = INKLING2
+# Inkling 2's names in its release, with its tower.
+SPELLINGS = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"^model\.llm\.": "model.language_model.",
+    r"^model\.visual\.backbone\.": "model.vision_tower.",
+    r"^model\.visual\.proj_in\.": "model.vision_tower.merger.linear_1.",
+    r"^model\.visual\.proj_out\.": "model.vision_tower.merger.linear_2.",
+    r"\bembeddings\.position_embedding$": "embeddings.position_embedding.weight",
+    r"\bln_pre\.": "pre_layernorm.",
+    r"\bln_1\.": "layernorm_before.",
+    r"\bln_2\.": "layernorm_after.",
+    r"\bls_([12])\.gamma$": r"lambda_\1",
+    r"\bmlp\.c_fc\.": "mlp.fc1.",
+    r"\bmlp\.c_proj\.": "mlp.fc2.",
+}
 
 
 def spec(c: Config) -> Spec:
@@ -171,7 +201,7 @@ PARTS = (
         ignored=tuple(
             "log_scaling_n_floor n_layers_per_attn_res_block number_of_conv_states unpadded_vocab_size".split()
         ),
-        spellings=INKLING2_TEXT,
+        spellings=_INKLING2_TEXT,
     ),
     families.Family(("inkling2_vision",), vision_spec, vision_blueprint),
 )

@@ -3,20 +3,36 @@
 from itertools import pairwise
 
 from hfcount import families, keys
-from hfcount.components.inkling import Inkling, Reach, released
+from hfcount.components.inkling import INKLING_ATTENTION, Inkling, Reach, released
 from hfcount.keys.scales import channels, scales
 from hfcount.mapper import Config
-from hfcount.parts import altered, embedding, joint_moe, rms_norm, stack, swiglu, with_head
+from hfcount.parts import altered, embedding, rms_norm, stack, swiglu, with_head
 from hfcount.parts.attention import relative, spread
 from hfcount.parts.composite import towers_beside_model
-from hfcount.parts.release_names import INKLING
+from hfcount.parts.ffn import correction_bias, stacked
 from hfcount.spec import GQA, Layer, MoE, Record, Sizes, Spec
 from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("inkling_mm_model",)  # transformers 5.23: modeling_inkling.py
 IGNORED = ("mtp_config",)
-SPELLINGS = INKLING
+# Inkling's names in its release.
+SPELLINGS = {
+    r"^model\.llm\.unembed\.": "lm_head.",
+    r"\bllm\.embed_norm\.": "language_model.embed_tokens.embed_norm.",
+    r"\bllm\.embed\.": "language_model.embed_tokens.",
+    r"\bllm\.": "language_model.",
+    r"^model\.audio\.": "model.audio_tower.",
+    r"^model\.visual\.": "model.vision_tower.",
+    r"\bvision_tower\.layers\.linear_(\d+)\.": r"vision_tower.encoder_layers.\1.projection.",
+    r"\bvision_tower\.layers\.norm_(\d+)\.": r"vision_tower.encoder_layers.\1.layer_norm.",
+    r"\baudio_tower\.encoder\.": "audio_tower.embed_audio_tokens.embed_audio_tokens.",
+    r"\baudio_tower\.final_norm\.": "audio_tower.norm.",
+    r"\bshared_w2_weight$": "down_proj",
+    r"\bmlp\.w2_md\.": "mlp.down_proj.",
+    **INKLING_ATTENTION,
+    r"_sconv\.weight$": "_sconv.conv1d.weight",
+}
 MERGED = {
     "mlp.shared_experts.shared_w13_weight": ("mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj"),
     "mlp.w13_dn.weight": ("mlp.gate_proj.weight", "mlp.up_proj.weight"),
@@ -86,7 +102,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
     table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 
     def layer(one: Layer) -> Block:
-        sparse = joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
+        sparse = _joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
         return block(
             input_layernorm=rms_norm(d),
             self_attn=relative(d, one.attention, rel, one.sizes(Reach).extent, kernel),
@@ -152,6 +168,27 @@ def audio_blueprint(s: Spec[InklingAudio]) -> Block:
     if s.place:  # within the whole model the names are those of the release
         return block(encoder=block(weight=table), final_norm=norm)
     return block(embed_audio_tokens=block(embed_audio_tokens=block(weight=table)), norm=norm)
+
+
+def _joint_moe(d: int, m: MoE) -> Block:
+    """Balanced experts; the gate also scores the c shared ones (c·d_ff = d_s) and has one global scale.
+
+    Tensors: gate.weight (n + c, d), gate.global_scale (1), gate.e_score_correction_bias (n); experts.gate_up_proj
+    (n, 2·d_ff, d) and down_proj (n, d, d_ff); shared_experts.gate_proj and up_proj (c, d_ff, d), down_proj
+    (c, d, d_ff). Source: transformers 5.23, modeling_inkling.py.
+    """
+    count = (m.shared or 0) // m.width
+    up, down = Tensor((count, m.width, d)), Tensor((count, d, m.width))
+    return block(
+        gate=block(
+            "router",
+            weight=Tensor((m.experts + count, d)),
+            global_scale=Tensor((1,)),
+            e_score_correction_bias=correction_bias(m),
+        ),
+        experts=block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
+        shared_experts=block("mlp", gate_proj=up, up_proj=up, down_proj=down),
+    )
 
 
 PARTS = (

@@ -3,7 +3,7 @@
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, rms_norm, stack
-from hfcount.parts.vision import patch_projection, pooling_attention
+from hfcount.parts.vision import patch_projection
 from hfcount.spec import GQA, Dense, Layer, Patches, Sizes, Spec
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
@@ -58,7 +58,7 @@ def blueprint(s: Spec[Molmo]) -> Block:
     seen, width = s.parts["vision"].hidden, s.layers[0].layer.dense.width
     vision = block(
         image_vit=families.tower(s, "vision"),
-        image_pooling_2d=Block(pooling_attention(2 * seen, seen).children, "projector"),
+        image_pooling_2d=Block(_pooling_attention(2 * seen, seen).children, "projector"),
         image_projector=block("projector", w1=Linear(seen, width), w2=Linear(width, d), w3=Linear(seen, width)),
         pad_embed=Tensor((2, 2 * seen), component="projector"),
     )
@@ -78,7 +78,7 @@ def vision_blueprint(s: Spec) -> Block:
 
     def layer(one: Layer) -> Block:
         return block(
-            attention=pooling_attention(d, d),
+            attention=_pooling_attention(d, d),
             feed_forward=mlp(d, one.dense.width, up="w1", down="w2"),
             attention_norm=layer_norm(d),
             ffn_norm=layer_norm(d),
@@ -91,6 +91,12 @@ def vision_blueprint(s: Spec) -> Block:
         pre_ln=layer_norm(d),
         transformer=block(resblocks=stack(s.layers, layer)),
     )
+
+
+def _pooling_attention(width: int, d: int) -> Block:
+    """Attention of width d to tokens of another `width`. Tensors: wq, wk, wv (d, width), wo (d, d), with biases."""
+    narrow = Linear(width, d, bias=True)
+    return block("attention", wq=narrow, wk=narrow, wv=narrow, wo=Linear(d, d, bias=True))
 
 
 PARTS = (families.Family(("molmo_vision",), vision_spec, vision_blueprint),)

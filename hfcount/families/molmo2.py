@@ -4,14 +4,33 @@ from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, rms_norm, stack
 from hfcount.parts.classic import mha
-from hfcount.parts.release_names import MOLMO2
 from hfcount.parts.vision import patch_projection
 from hfcount.spec import Dense, Layer, Patches, Sizes, Spec, size
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("molmo2",)  # transformers 5.23: modeling_molmo2.py
 IGNORED = ("image_high_res_id", "image_low_res_id", "image_patch_id", "use_frame_special_tokens")
-SPELLINGS = MOLMO2
+# Molmo 2's names in its release.
+SPELLINGS = {
+    r"(?<!image_vit\.)\btransformer\.ln_f\.": "language_model.norm.",
+    r"(?<!image_vit\.)\btransformer\.blocks\.": "language_model.layers.",
+    r"(?<!image_vit\.)\btransformer\.wte\.": "language_model.wte.",
+    r"\bvision_backbone\.image_vit\.(?:transformer\.resblocks\.(?=\d))?": "vision_tower.",
+    r"(?<=\bvision_tower\.)(?=\d)": "layers.",
+    r"\bvision_backbone\.(?=image_p)": "multi_modal_projector.",
+    **{rf"\b(attention|image_pooling_2d)\.w{one}\.": rf"\1.{one}_proj." for one in "qkvo"},
+    r"\.attention\.": ".self_attn.",
+    r"\.feed_forward\.w([12])\.": r".mlp.fc\1.",
+    r"\.attention_norm\.": ".layer_norm1.",
+    r"\.ffn_norm\.": ".layer_norm2.",
+    r"\bimage_projector\.w1\.": "image_projector.gate_proj.",
+    r"\bimage_projector\.w2\.": "image_projector.down_proj.",
+    r"\bimage_projector\.w3\.": "image_projector.up_proj.",
+    r"\.attn_norm\.": ".input_layernorm.",
+    r"\.ff_norm\.": ".post_attention_layernorm.",
+    r"\.attn_out\.": ".o_proj.",
+    r"\.mlp\.ff_out\.": ".mlp.down_proj.",
+}
 REPLACES_PLACEHOLDERS = True
 
 

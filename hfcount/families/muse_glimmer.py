@@ -8,6 +8,7 @@ from hfcount.parts.composite import towers_in_model
 from hfcount.parts.ffn import router
 from hfcount.parts.vision import square_attention
 from hfcount.spec import Dense, Layer, MoE, Patches, Record, Sizes, Spec, size
+from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("muse_glimmer", "muse_spark")  # transformers 5.23: modeling_muse_glimmer.py, modeling_muse_spark.py
@@ -44,7 +45,7 @@ def blueprint(s: Spec[MuseGlimmer]) -> Block:
 def text_spec(c: Config) -> Spec:
     """Muse Glimmer's language model: a gate on the output of attention, norms around each branch, windows in most."""
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
-    layer, windows = Layer(mixer=mixer, ffn=keys.dense(c)), keys.sliding(c, lambda: keys.but_every_nth_from_end(c, 4))
+    layer, windows = Layer(mixer=mixer, ffn=keys.dense(c)), keys.sliding(c, lambda: _but_every_nth_from_end(c, 4))
     return keys.decoder_spec(c, layer, heads=("Model",), windows=windows)
 
 
@@ -112,7 +113,7 @@ def spark_text_spec(c: Config) -> Spec:
 
     listed = c.strs("mlp_layer_types")
     layers = keys.by_kind(c, {"dense": dense, "sparse": sparse}, listed, "mlp_layer_types") if listed else None
-    windows = keys.sliding(c, lambda: keys.but_every_nth_from_end(c, 4))
+    windows = keys.sliding(c, lambda: _but_every_nth_from_end(c, 4))
     layers = layers or keys.uniform(sparse(), keys.layer_count(c))
     return keys.decoder_spec(c, layers, heads=("Model",), windows=windows)
 
@@ -181,6 +182,12 @@ def spark_audio_blueprint(s: Spec[MuseSparkAudio]) -> Block:
         before = d
     out = Linear(s.hidden, s.output, bias=True, component="projector")
     return block(layers=Block(stages), norm=rms_norm(s.hidden), proj=out, post_proj_norm=rms_norm(s.output))
+
+
+def _but_every_nth_from_end(c: Config, period: int) -> Indices:
+    """All layers except the final one and every `period`-th before it."""
+    count = keys.layer_count(c)
+    return keys.other_than(c, range((count - 1) % period, count, period))
 
 
 PARTS = (

@@ -7,7 +7,6 @@ from hfcount.parts import embedding, layer_norm, mlp, stack, swiglu
 from hfcount.parts.classic import mha
 from hfcount.parts.convolution import conv, depthwise
 from hfcount.parts.detection import perceptron, sampling
-from hfcount.parts.release_names import RF_DETR
 from hfcount.parts.vision import patch_convolution, vit_attention
 from hfcount.spec import GQA, Dense, Layer, Record, Sizes, Spec, flag
 from hfcount.tree.dims import round_up
@@ -16,7 +15,35 @@ from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("rf_detr",)  # transformers 5.23: modeling_rf_detr.py
 IGNORED = ("mask_point_sample_ratio", "mask_downsample_ratio")
-SPELLINGS = RF_DETR
+# RF-DETR's names in its release.
+SPELLINGS = {
+    r"^model\.(?:model\.)?(?!transformer\.enc_output)": "",
+    r"\bbackbone\.0\.encoder\.encoder\.": "backbone.backbone.",
+    r"\bbackbone\.0\.projector\.": "backbone.projector.",
+    r"\bprojector\.stages\.0\.0\.m\.": "projector.projector_layer.bottlenecks.",
+    r"\bprojector\.stages\.0\.0\.": "projector.projector_layer.",
+    r"\bprojector\.stages\.0\.1\.": "projector.layer_norm.",
+    r"\bcv([12])\.conv\.": r"conv\1.conv.",
+    r"\bcv([12])\.bn\.": r"conv\1.norm.",
+    r"\btransformer\.": "",
+    r"(?<=decoder\.)norm\.": "layernorm.",
+    r"(decoder\.layers\.\d+)\.norm1\.": r"\1.self_attn_layer_norm.",
+    r"(decoder\.layers\.\d+)\.norm2\.": r"\1.cross_attn_layer_norm.",
+    r"(decoder\.layers\.\d+)\.norm3\.": r"\1.layer_norm.",
+    r"(decoder\.layers\.\d+)\.linear([12])\.": r"\1.mlp.fc\2.",
+    r"\bself_attn\.out_proj\.": "self_attn.o_proj.",
+    r"\brefpoint_embed\.": "reference_point_embed.",
+    **{rf"\battention\.attention\.{name}\.": f"attention.{name[0]}_proj." for name in ("query", "key", "value")},
+    r"\battention\.output\.dense\.": "attention.o_proj.",
+    r"^segmentation_head\.bias$": "segmentation_bias",
+    r"^segmentation_head\.": "",
+    r"\bquery_features_block\.layers\.0\.": "query_features_block.mlp.fc1.",
+    r"\bquery_features_block\.layers\.2\.": "query_features_block.mlp.fc2.",
+    r"\bquery_features_block\.norm_in\.": "query_features_block.norm.",
+    r"^(blocks\.\d+)\.norm\.": r"\1.layernorm.",
+    r"^(blocks\.\d+)\.dwconv\.": r"\1.depthwise_conv.",
+    r"^(blocks\.\d+)\.pwconv1\.": r"\1.pointwise_conv.",
+}
 MERGED = {f"in_proj_{end}": tuple(f"{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
 
 _HEADS = keys.named(

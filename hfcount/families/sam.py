@@ -2,9 +2,9 @@
 
 from hfcount import families, keys
 from hfcount.mapper import Config
-from hfcount.parts.sam import frequencies, shared_frequencies
+from hfcount.parts.sam import frequencies
 from hfcount.spec import Sizes, Spec
-from hfcount.tree.nodes import Block, block
+from hfcount.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("sam", "sam_hq")  # transformers 5.23: modeling_sam.py, modeling_sam_hq.py
 
@@ -27,6 +27,11 @@ def blueprint(s: Spec[Sam]) -> Block:
     return block(
         shared_image_embedding=frequencies(count, trained=True),
         vision_encoder=families.tower(s, "vision"),
-        prompt_encoder=Block({"shared_embedding": shared_frequencies(count), **prompts.children}, "embedding"),
+        prompt_encoder=Block({"shared_embedding": _shared_frequencies(count), **prompts.children}, "embedding"),
         mask_decoder=families.tree(s.parts["mask"]),
     )
+
+
+def _shared_frequencies(count: int) -> Tied:
+    """The image's frequencies under the prompt encoder's name."""
+    return Tied("shared_image_embedding.positional_embedding", (2, count), "embedding", name="positional_embedding")

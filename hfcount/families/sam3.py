@@ -1,14 +1,15 @@
 """SAM 3: finds and segments whatever a text or boxes name (arXiv:2511.16719)."""
 
+from itertools import pairwise
+
 from hfcount import families, keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, mlp, stack
 from hfcount.parts.convolution import batch_norm, conv
-from hfcount.parts.detection import numbered_mlp
 from hfcount.parts.vision import clip_layer, convolution, square_attention
 from hfcount.spec import Layer, Sizes, Spec, count, size
 from hfcount.tree.indices import Indices
-from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
+from hfcount.tree.nodes import Block, Component, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("sam3", "sam3_lite_text")  # transformers 5.23: modeling_sam3.py, modeling_sam3_lite_text.py
 
@@ -31,7 +32,7 @@ def blueprint(s: Spec) -> Block:
     inner = {name: families.tree(s.parts[key]) for key, name in _PARTS.items()}
     scoring = block(
         "other",
-        text_mlp=numbered_mlp(d, wide, d),
+        text_mlp=_numbered_mlp(d, wide, d),
         text_mlp_out_norm=layer_norm(d),
         text_proj=Linear(d, d, True),
         query_proj=Linear(d, d, True),
@@ -90,15 +91,15 @@ def detr_decoder_blueprint(s: Spec[Sam3DetrDecoder]) -> Block:
     return block(
         layers=stack(s.layers, layer),
         output_layer_norm=layer_norm(d),
-        box_head=numbered_mlp(d, d, d, 4),
+        box_head=_numbered_mlp(d, d, d, 4),
         query_embed=embedding(queries, d),
         reference_points=embedding(queries, 4),
         presence_token=embedding(1, d),
-        presence_head=numbered_mlp(d, d, d, 1),
+        presence_head=_numbered_mlp(d, d, d, 1),
         presence_layer_norm=layer_norm(d),
-        ref_point_head=numbered_mlp(2 * d, d, d),
-        box_rpb_embed_x=numbered_mlp(2, d, heads),
-        box_rpb_embed_y=numbered_mlp(2, d, heads),
+        ref_point_head=_numbered_mlp(2 * d, d, d),
+        box_rpb_embed_x=_numbered_mlp(2, d, heads),
+        box_rpb_embed_y=_numbered_mlp(2, d, heads),
     )
 
 
@@ -204,6 +205,12 @@ def lite_text_blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
         final_layer_norm=layer_norm(d),
         projection=Linear(d, s.output, component="projector"),
     )
+
+
+def _numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
+    """A network through these widths. Tensors: layer1, layer2, ... with biases."""
+    layers = {f"layer{place}": Linear(into, out, True) for place, (into, out) in enumerate(pairwise(widths), 1)}
+    return Block(layers, component)
 
 
 PARTS = (

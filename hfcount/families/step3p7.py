@@ -5,10 +5,24 @@ from hfcount.mapper import Config
 from hfcount.parts import layer_norm, mlp, stack
 from hfcount.parts.composite import towers_beside_model
 from hfcount.parts.conversions import qkv
-from hfcount.parts.release_names import STEP_VISION
 from hfcount.parts.vision import convolution, patch_convolution
 from hfcount.spec import Dense, Layer, Sizes, Spec, flag
 from hfcount.tree.nodes import Block, Linear, Tensor, block
+
+_STEP_VISION = {
+    r"\bconv1\.weight$": "embeddings.patch_embedding.weight",
+    r"\bpositional_embedding$": "embeddings.position_embedding.weight",
+    r"\btransformer\.resblocks\.": "layers.",
+    r"\bln_pre\.": "pre_layernorm.",
+    r"\bvit_downsampler": "downsampler",
+    r"\bls_([12])\.gamma$": r"lambda_\1",
+    r"\bmlp\.c_fc\.": "mlp.fc1.",
+    r"\bmlp\.c_proj\.": "mlp.fc2.",
+    r"\battn\.": "self_attn.",
+    r"\bln_1\.": "layernorm_before.",
+    r"\bln_2\.": "layernorm_after.",
+}
+"""Names of Step's vision tower in its release."""
 
 MODEL_TYPES = ("step3p7",)  # transformers 5.23: modeling_step3p7.py
 IGNORED = ("understand_projector_stride",)
@@ -88,7 +102,7 @@ PARTS = (
         ("step3p5_vision",),
         vision_spec,
         vision_blueprint,
-        spellings=STEP_VISION,
+        spellings=_STEP_VISION,
         merged={f"attn.in_proj_{end}": qkv("self_attn", end) for end in ("weight", "bias")},
     ),
 )

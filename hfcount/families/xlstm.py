@@ -3,7 +3,6 @@
 from hfcount import keys
 from hfcount.mapper import Config
 from hfcount.parts import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.parts.mixers import mlstm
 from hfcount.spec import MLSTM, Dense, Layer, Sizes, Spec, told
 from hfcount.tree.dims import round_up
 from hfcount.tree.nodes import Block, Linear, block
@@ -73,7 +72,7 @@ def blueprint(s: Spec[XLstm]) -> Block:
         width, bias, fused = one.dense.width, one.dense.bias, s.own.fused
         return block(
             norm_mlstm=layer_norm(d, bias),
-            mlstm_layer=mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
+            mlstm_layer=_mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
             norm_ffn=layer_norm(d, bias),
             ffn=_gated(d, width, bias, fused),
         )
@@ -82,3 +81,28 @@ def blueprint(s: Spec[XLstm]) -> Block:
         embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
     )
     return with_head(s, body, prefix="backbone", table="embeddings")
+
+
+def _mlstm(d: int, m: MLSTM, bias: bool, fused: bool) -> Block:
+    """An LSTM with a matrix memory for each of l heads (arXiv:2405.04517, in the form of arXiv:2503.13427).
+
+    Tensors, for keys of l_dk = q and values of l_dv = v elements: q and k (q, d), v and ogate_preact (v, d),
+    igate_preact and fgate_preact (l, d), which always have biases; with `fused` instead qkv_opreact (2·q + 2·v, d) and
+    ifgate_preact (2·l, d); multihead_norm (v), out_proj (d, v).
+    """
+    heads, keys, values = m.heads, m.key_dim, m.value_dim
+    separate = {
+        "q": Linear(d, keys, bias),
+        "k": Linear(d, keys, bias),
+        "v": Linear(d, values, bias),
+        "ogate_preact": Linear(d, values, bias),
+        "igate_preact": Linear(d, heads, bias=True),
+        "fgate_preact": Linear(d, heads, bias=True),
+    }
+    together = {"qkv_opreact": Linear(d, 2 * keys + 2 * values, bias), "ifgate_preact": Linear(d, 2 * heads, bias=True)}
+    return block(
+        "linear_attention",
+        **(together if fused else separate),
+        multihead_norm=layer_norm(values // heads * heads, bias),
+        out_proj=Linear(values, d, bias),
+    )

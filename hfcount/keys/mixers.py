@@ -60,17 +60,3 @@ def mamba2(c: Config, inner: str | None = None) -> SSM:
         conv_bias=c.bool("mamba_conv_bias", default=True),
         bias=c.bool("mamba_proj_bias", default=False),
     )
-
-
-def wide_mamba2(c: Config) -> SSM:
-    """Mamba-2 with an inner width of mamba_num_heads · mamba_head_dim."""
-    heads = c.int("mamba_num_heads")
-    return SSM(
-        inner=heads * c.int("mamba_head_dim"),
-        state=c.int("ssm_state_size"),
-        kernel=c.int("conv_kernel", "mamba_d_conv"),
-        heads=heads,
-        groups=c.int("n_groups", "mamba_n_groups"),
-        conv_bias=c.bool("use_conv_bias", "mamba_conv_bias", default=True),
-        bias=c.bool("use_bias", default=False),
-    )

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from hfcount.keys.layers import listing
 from hfcount.keys.sizes import layer_count
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.overrides import overrides
 from hfcount.spec import Spec, Window
 from hfcount.text import printable, shown
 from hfcount.tree.indices import Indices, intersection
@@ -98,12 +96,6 @@ def all_but_every_nth(
     return other_than(c, range(start, max(start, count), period), range(count - 1, count) if last else range(0))
 
 
-def but_every_nth_from_end(c: Config, period: int) -> Indices:
-    """All layers except the final one and every `period`-th before it."""
-    count = layer_count(c)
-    return other_than(c, range((count - 1) % period, count, period))
-
-
 def patterned(c: Config) -> Indices:
     """The layers with a window by sliding_window_pattern: all except the last of a period, or each L of a word.
 
@@ -137,28 +129,3 @@ def seeing_both_ways(spec: Spec) -> Spec:
     """
     halved = tuple(window.replace(extent=2 * (int(window.extent) // 2) + 1) for window in spec.windows)
     return spec.replace(causal=False, windows=halved)
-
-
-def alternating(c: Config) -> tuple[Window, ...]:
-    """Windows on both sides, every other one longer, but in each sixth and the last layer, or as the config lists them.
-
-    Source: transformers 5.23, configuration_neomme.py, NeoMMEConfig.
-    """
-    count, given = layer_count(c), c.strs("layer_types")
-    full = Indices.span(5, count, 6)
-    local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
-    if given:
-        local = listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]
-    usual, own = extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
-    if c.has("per_layer_config"):
-        several = overrides(c, ("sliding_window",), count)
-        own = [(Indices.of(some), extent(seen, "sliding_window")) for some, seen in several]
-    elif count <= _WRITTEN_OUT:
-        own = [(Indices.of(list(local)[1::2]), _LONG)]
-    placed = [(intersection(local, part), size) for part, size in own]
-    placed.append((local.difference(*(part for part, _ in placed)), usual))
-    return tuple(window for part, size in placed if size for window in within(part, 2 * int(size) + 1))
-
-
-_LONG = 1024
-_WRITTEN_OUT = 1 << 20  # of more layers the alternation is left out
