@@ -58,7 +58,7 @@ class UnknownArchitecture(HfcountError):
     kind = "UnknownArchitecture"
 
 
-class _BrokenRule(HfcountError):
+class BrokenRule(HfcountError):
     """An error that becomes a finding of the rule `code`.
 
     Args:
@@ -89,20 +89,20 @@ class _BrokenRule(HfcountError):
         self.expected, self.observed, self.fix, self.built = expected, observed, fix, built
 
 
-class DocumentError(_BrokenRule):
+class DocumentError(BrokenRule):
     """A document breaks its format; `code` is the rule it breaks."""
 
     kind = "DocumentError"
 
 
-class ConfigError(_BrokenRule):
+class ConfigError(BrokenRule):
     """The config lacks a key or contradicts itself; `code` is the rule it breaks."""
 
     kind = "ConfigError"
     code = "HF103"
 
 
-class UnknownClass(_BrokenRule, UnknownArchitecture):
+class UnknownClass(BrokenRule, UnknownArchitecture):
     """The config names a class that no family describes; `code` is the rule that says so."""
 
     kind = "UnknownArchitecture"

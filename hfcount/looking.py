@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Literal
 
 from hfcount.errors import DocumentError, FetchError
@@ -84,7 +83,7 @@ def _compare_pickled(run: Inspection, blueprint: Blueprint, document: Document) 
     run.weights = weights(run.documents, run.index)
     run.outcome = compare(blueprint, run.index, announced=run.announced, weights=run.weights)
     found = run.outcome.findings
-    run.outcome.findings = [replace(one, file=BIN_INDEX) if one.file == INDEX else one for one in found]
+    run.outcome.findings = [one.replace(file=BIN_INDEX) if one.file == INDEX else one for one in found]
     run.unseen = Failure(kind="NoHeaders", message=pickled(run.documents))
 
 
@@ -96,7 +95,7 @@ def _need_of_headers(run: Inspection, found: Weights) -> str | None:
         return None  # there are none
     if run.documents.source == "hub" and run.documents.sizes is None:
         return _UNLISTED
-    if any(finding.rule.proof == "lost" for finding in run.outcome.findings):
+    if any(finding.proof == "lost" for finding in run.outcome.findings):
         return "the weights are quantised"
     if run.outcome.settled and run.outcome.has("HF203"):
         return "a tied weight is stored, and may be no copy"

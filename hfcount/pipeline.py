@@ -33,7 +33,7 @@ from hfcount.report.model import Failure, Report
 from hfcount.storage.schemes import SIDE_FILES, announcements
 from hfcount.text import printable
 from hfcount.verifier import explain
-from hfcount.verifier.findings import DIFFERING, Outcome
+from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
 __all__ = ["AskedDepth", "Options", "examine", "failed", "inspect", "what_ifs"]
 
@@ -136,7 +136,9 @@ def _look(run: Inspection) -> None:
         if not run.blueprint.derived_with:  # causes are proven by blueprints of other configs
             explain(run.outcome, given, run.blueprint, run.fitting_index, run.shards, run.announced, run.until)
         if endless:
-            run.outcome.report("HF111", key=endless[0], observed=endless[1], file=CONFIG)
+            from hfcount.verifier.rules.hf111_number_not_json import NumberNotJson
+
+            run.outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))
         if run.options.load.ranks:
             _share(run, run.blueprint)
         run.outcome.findings.sort(key=lambda one: one.severity != "error")  # the cause is an error, a note never
@@ -146,16 +148,7 @@ def _look(run: Inspection) -> None:
         elif error.built:
             run.unseen = Failure(kind=error.kind, message="what transformers builds of this config is not known here")
         name = Path(document.where).name if run.documents.alone else INDEX if run.blueprint else CONFIG
-        run.outcome.report(
-            error.code,
-            severity="note" if error.built else None,
-            expected=error.expected,
-            observed=error.observed,
-            key=error.key,
-            file=error.file or name,
-            fix=error.fix,
-            said=error.said,
-        )
+        run.outcome.report(finding_of(error, name))
 
 
 def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> Blueprint:

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from itertools import product
 
 import pytest
+from hfcount.verifier.messages import render
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
-from hfcount.verifier.messages import render
 
 
 def _names(template: str, *ranges: Iterable[int]) -> list[str]:

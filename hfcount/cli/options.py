@@ -73,7 +73,7 @@ def rules(context: click.Context, _option: click.Parameter, name: str | None) ->
     from hfcount.verifier.rules import RULES
 
     for rule in RULES.values() if name == "" else [RULES[code] for code in codes(context, _option, [name])]:
-        click.echo(f"{rule.code} {rule.name} ({rule.severity})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.do}\n")
+        click.echo(f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Do: {rule.remedy}\n")
     context.exit()
 
 

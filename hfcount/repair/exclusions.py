@@ -7,6 +7,7 @@ from hfcount.mapper.whatif import get, steps
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable
+from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
 _LISTS = {
     "fp8": ("modules_to_not_convert", "ignored_layers"),
@@ -24,11 +25,12 @@ _MOST = 200  # modules that are listed one by one
 
 def excluded(state: State) -> Iterator[Proposal]:
     """The list of excluded modules with all that are stored dense."""
-    packed, findings = state.run.outcome.packed, [one for one in state.about("HF502") if one.facts.get("error")]
+    packed = state.run.outcome.packed
+    findings = [one for one in state.about("HF502") if isinstance(one, ModulesDiffer) and not one.harmless]
     said = packed.announced if packed else None
     if not packed or not said or not said.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
-    if said.method not in _LISTS or not all(one.facts.get("dense") for one in findings):
+    if said.method not in _LISTS or not all(one.dense for one in findings):
         return
     settings = state.values
     for step in steps(said.key):

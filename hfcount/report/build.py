@@ -25,9 +25,8 @@ from hfcount.report.model import (
 )
 from hfcount.text import printable
 from hfcount.tree.polynomials import Polynomial, evaluate
-from hfcount.verifier.findings import Finding
+from hfcount.verifier.finding import Finding, Proof
 from hfcount.verifier.policy import Policy
-from hfcount.verifier.rule import Proof
 
 if TYPE_CHECKING:
     from hfcount.formula.closed_form import Formula, Kind
@@ -42,9 +41,12 @@ def compose(run: Inspection) -> Report:
     if blueprint and outcome.apart:  # it is counted as it is loaded
         blueprint = replace(blueprint, apart=outcome.apart)
     findings = tuple(_finding(finding, policy) for finding in outcome.findings)
-    proofs = {finding.rule.proof for finding in outcome.findings if not policy.waves(finding)}
-    waved = Counter(
-        one.rule for finding in outcome.findings if policy.waves(finding) for one in (finding, *finding.joined)
+    proofs = {finding.proof for finding in outcome.findings if not policy.waives(finding)}
+    waived = Counter(
+        (one.code, one.name)
+        for finding in outcome.findings
+        if policy.waives(finding)
+        for one in (finding, *finding.joined)
     )
     evidence = _evidence(run)
     seen = blueprint is not None and run.unseen is None and not blueprint.asides and run.depth != "config"
@@ -54,7 +56,7 @@ def compose(run: Inspection) -> Report:
         source=run.documents.source,
         depth=run.depth,
         depth_reason=run.depth_reason,
-        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waved)),
+        verdict=_verdict(findings, proofs, seen, outcome.proven, bool(waived)),
         checks=tuple(
             ReportedCheck(
                 name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
@@ -62,7 +64,7 @@ def compose(run: Inspection) -> Report:
             for check in outcome.checks
         ),
         findings=findings,
-        allowed=tuple(Allowed(code=rule.code, name=rule.name, count=count) for rule, count in waved.items()),
+        allowed=tuple(Allowed(code=code, name=name, count=count) for (code, name), count in waived.items()),
         error=run.unseen,
         evidence=evidence,
         not_looked_at=_beside(run),
@@ -221,8 +223,8 @@ def _costs(run: Inspection, blueprint: Blueprint, evidence: Evidence | None) -> 
 
 def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
     return ReportedFinding(
-        code=finding.rule.code,
-        name=finding.rule.name,
+        code=finding.code,
+        name=finding.name,
         severity=policy.severity(finding),
         message=finding.message,
         tensors=finding.rows,
@@ -235,7 +237,7 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         file=printable(finding.file) if finding.file else None,
         fix=finding.fix,
         parts=finding.parts[:100],
-        also=tuple(one.rule.code for one in finding.joined),
+        also=tuple(one.code for one in finding.joined),
     )
 
 
@@ -247,13 +249,13 @@ def _safe(value: Value) -> Value:
 
 
 def _verdict(
-    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waved: bool
+    findings: Sequence[ReportedFinding], proofs: Collection[Proof], seen: bool, proven: bool, waived: bool
 ) -> Verdict:
     if any(finding.severity == "error" for finding in findings):
         return "mismatch"
     # An error that is let through may be why nothing proves the bytes; any other reason stands.
-    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waved and "weakened" not in proofs)):
+    if not seen or not {"lost", "doubted"}.isdisjoint(proofs) or not (proven or (waived and "weakened" not in proofs)):
         return "unverified"
-    if waved:
+    if waived:
         return "allowed"
-    return "explained" if any(not finding.rule.neutral for finding in findings) else "verified"
+    return "explained" if any(not finding.rule.informational for finding in findings) else "verified"

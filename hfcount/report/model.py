@@ -20,7 +20,8 @@ from hfcount.report.counts import (
     Storage,
     TensorRow,
 )
-from hfcount.verifier.rules import RULES, Rule
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules import RULES
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -116,7 +117,7 @@ class ReportedFinding(Part):
         return self.parts or self.tensors
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> type[Finding]:
         """The rule that is broken."""
         return RULES[self.code]
 

@@ -124,7 +124,7 @@ def explain(
         values: the config.
         until: when the search is to end, on the clock of time.monotonic; None if it may take its time.
     """
-    if any(finding.rule.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
+    if any(finding.code in (*DIFFERING, *PACKED) and finding.severity == "error" for finding in outcome.findings):
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
@@ -15,6 +15,7 @@ from hfcount.storage import dtypes
 from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
+from hfcount.verifier.findings import Stored
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.names import Match
 
@@ -167,11 +168,11 @@ class Comparison:
             return elements * (self.reading.buffer_width if buffer else self.reading.width)
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
-    def stored(self, found: list[tuple[Leaf, int]]) -> dict[str, Any]:
-        """The arguments of `report` for the given numbers of stored tensors of some leaves."""
+    def stored(self, found: list[tuple[Leaf, int]]) -> Stored:
+        """The arguments of a finding for the given numbers of stored tensors of some leaves."""
         known = [self.bytes(leaf, count) for leaf, count in found]
         return {
-            "tensors": [leaf.name for leaf, _ in found],
+            "tensors": tuple(leaf.name for leaf, _ in found),
             "count": sum(count for _, count in found),
             "parameters": sum(count * leaf.size for leaf, count in found),
             "bytes": None if None in known else sum(size for size in known if size is not None),

@@ -13,7 +13,7 @@ from hfcount.text import plural, printable
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier.checks import report_no_total_size, report_total_size
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import Check, Outcome, difference
+from hfcount.verifier.findings import Check, Outcome, Stored
 from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.retyping import Retyped, report_dtypes
@@ -39,36 +39,39 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
     names = [*view.gone, *(name for name, _, _ in view.moved), *(name for name, _ in omitted)]
     if not names or index is None:
         return
-    facts: dict[str, Any] = {}
-    if view.gone:
-        facts |= {"gone": len(view.gone), "gone_name": view.gone[0], "gone_file": index.weight_map[view.gone[0]]}
-    if view.moved:
-        name, said, found = view.moved[0]
-        facts |= {"moved": len(view.moved), "moved_name": name, "said": said, "found": found}
-    if omitted:
-        facts |= {"omitted": len(omitted), "omitted_name": omitted[0][0], "omitted_file": omitted[0][1]}
-    stored, listed = len(view.entries), len(index.weight_map)
-    outcome.report("HF205", expected=stored, observed=listed, file=INDEX, **_stored(view, names), **facts)
+    from hfcount.verifier.rules.hf205_index_header_disagree import IndexHeaderDisagree
+
+    outcome.report(
+        IndexHeaderDisagree(
+            expected=len(view.entries),
+            observed=len(index.weight_map),
+            file=INDEX,
+            **_stored(view, names),
+            gone=(len(view.gone), view.gone[0], index.weight_map[view.gone[0]]) if view.gone else None,
+            moved=(len(view.moved), *view.moved[0]) if view.moved else None,
+            omitted=(len(omitted), *omitted[0]) if omitted else None,
+        )
+    )
 
 
 def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf206_duplicate_tensor import DuplicateTensor
+
     name, one, other = view.twice[0]
     means = index.weight_map if index else {}
     # Of each, the file that the index does not mean; of all, where it means one of the two.
-    left = {first if means.get(name) == second else second for name, first, second in view.twice}
+    left = sorted({first if means.get(name) == second else second for name, first, second in view.twice})
     known = all(means.get(name) in pair for name, *pair in view.twice)
     outcome.report(
-        "HF206",
-        observed=(one, other),
-        file=sorted(left)[0] if known else other,
-        **_stored(view, [name for name, _, _ in view.twice]),
-        fix=f"Save {named(sorted(left))} again without them." if known else "",
-        name=name,
-        one=one,
-        other=other,
-        meant=means.get(name) if known else None,
-        left=named(sorted(left)) if known else None,
-        several=len(left),
+        DuplicateTensor(
+            observed=(one, other),
+            file=left[0] if known else other,
+            **_stored(view, [name for name, _, _ in view.twice]),
+            fix=f"Save {named(left)} again without them." if known else DuplicateTensor.remedy,
+            first=name,
+            meant=means.get(name) if known else None,
+            left=left,
+        )
     )
 
 
@@ -109,15 +112,17 @@ def _turns(c: Comparison, leaf: Leaf) -> bool:
 
 
 def _report_turned(c: Comparison, turned: list[tuple[Leaf, str]], outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf212_layout_differs import Transposed
+
     leaf, first = turned[0]
     names = [c.spelling.get(name, name) for _, name in turned]
     outcome.report(
-        "HF212",
-        c.subject,
-        expected=tuple(map(int, leaf.shape)),
-        observed=c.headers.entries[c.spelling.get(first, first)].shape,
-        **_stored(c.headers, names),
-        turned=len(names),
+        Transposed(
+            subject=c.subject,
+            expected=tuple(map(int, leaf.shape)),
+            observed=c.headers.entries[c.spelling.get(first, first)].shape,
+            **_stored(c.headers, names),
+        )
     )
 
 
@@ -127,13 +132,20 @@ def _report_shapes(
     wrong: list[tuple[Leaf, tuple[int, ...]]],
     outcome: Outcome,
 ) -> None:
-    leaf, found = wrong[0]
+    from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
+
+    leaf, observed = wrong[0]
+    elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
     outcome.report(
-        "HF301",
-        c.subject,
-        expected=tuple(map(int, leaf.shape)),
-        observed=found,
-        **_stored(c.headers, [c.spelling.get(name, name) for name in names]) | {"tensors": fold(names)},
+        ShapeDiffers(
+            subject=c.subject,
+            expected=tuple(map(int, leaf.shape)),
+            observed=observed,
+            tensors=tuple(fold(names)),
+            count=len(names),
+            parameters=elements,
+            bytes=size,
+        )
     )
 
 
@@ -171,24 +183,26 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
     outcome.checks.append(Check("total_size", expected, claim, text))
     # Where shapes differ and the claim is what the config asks for, the files are wrong and not the claim.
     if expected != claim and not (c.reading and outcome.has("HF301")):
-        report_total_size(claim, listed, outcome, headers=True, **_reason(c, claim, listed))
+        report_total_size(claim, listed, outcome, **_reason(c, claim))
 
 
-def _reason(c: Comparison, claim: int, listed: int) -> dict[str, Any]:
+def _reason(c: Comparison, claim: int) -> dict[str, Any]:
     if claim == sum(shard.size or 0 for shard in c.headers.shards.values()):
         # Some tools that pack weights sum up files, and the sum is right.
-        return {"files": True, "severity": "note" if c.packed else None}
+        return {"files": True, "severity": "note" if c.packed else "error"}
     return {"reading": None if c.reading is None else str(c.reading)}
 
 
 def _report_broken(c: Comparison, broken: Sequence[Shard], outcome: Outcome) -> None:
     """One finding for all: whatever broke a thousand files, a thousand messages say no more."""
-    first, said = broken[0], broken[0].problem
+    from hfcount.verifier.rules.hf003_invalid_header import InvalidHeader
+
+    first, text = broken[0], broken[0].problem or ""
     if len(broken) > 1:
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
-        said = f"{said} It is one of {len(broken):,} broken files: {names}{more}."
-    outcome.report("HF003", file=first.name, fix=first.fix or _dispensable(c, broken), said=said)
+        text = f"{text} It is one of {len(broken):,} broken files: {names}{more}."
+    outcome.report(InvalidHeader(file=first.name, fix=first.fix or _dispensable(c, broken), statement=text))
 
 
 def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
@@ -204,27 +218,28 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
 
 
 def _report_size(shard: Shard, size: int, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+
     header = shard.header
     assert header is not None
     expected, data = header.file_bytes, 8 + header.length
     past = [name for name, entry in header.tensors.items() if data + entry.end > size]
     outcome.report(
-        "HF004",
-        expected=expected,
-        observed=size,
-        file=shard.name,
-        tensors=fold(past),
-        count=len(past),
-        parameters=sum(prod(header.tensors[name].shape) for name in past),
-        bytes=abs(size - expected),
-        header=header.length,
-        data=header.data,
-        past=len(past) or None,
-        **difference(size, expected),
+        TruncatedShard(
+            expected=expected,
+            observed=size,
+            file=shard.name,
+            tensors=tuple(fold(past)),
+            count=len(past),
+            parameters=sum(prod(header.tensors[name].shape) for name in past),
+            bytes=abs(size - expected),
+            header=header.length,
+            data=header.data,
+        )
     )
 
 
-def _stored(view: HeaderView, names: list[str]) -> dict[str, Any]:
-    """The arguments of `report` for tensors of these names."""
+def _stored(view: HeaderView, names: list[str]) -> Stored:
+    """What a finding says of tensors of these names."""
     elements, size = view.sizes(names)
-    return {"tensors": fold(names), "count": len(names), "parameters": elements, "bytes": size}
+    return {"tensors": tuple(fold(names)), "count": len(names), "parameters": elements, "bytes": size}

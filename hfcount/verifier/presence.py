@@ -1,7 +1,7 @@
 """Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import ADAPTER, INDEX, MODULES, SINGLE
@@ -15,6 +15,9 @@ from hfcount.verifier.extents import Extent, extents
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folding import fold
 
+if TYPE_CHECKING:
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
+
 _POINTER = 200  # bytes: a Git LFS pointer has some 130
 _PICKLED, _ENTRY = 4_096, 512  # bytes of a .bin file beside its data, and of those for each tensor, at the most
 _CLEAR = 16  # times as much data as other bytes, by which the size of a file speaks of its data
@@ -27,51 +30,49 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
     absent = sorted({*weights.absent, *view})
     if not absent or index is None:
         return
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
+
     gone = set(absent)
     names = [name for name, file in index.weight_map.items() if file in gone]
-    whole = _whole(c)
-    outcome.report(
-        "HF005",
-        c.subject,
+    finding = MissingByIndex(
+        subject=c.subject,
         expected=len(index.shards),
         observed=len(index.shards) - len(absent),
         file=absent[0],
-        tensors=fold(names),
+        tensors=tuple(fold(names)),
         count=len(names),
         parameters=None,
         bytes=None,
-        fix=whole.pop("fix", ""),
-        listed=len(index.shards),
         absent=len(absent),
         files=named(absent),
-        within=len(names),
-        **_numbers(absent, lost(weights.there)),
-        **whole,
+        numbers=_numbers(absent, lost(weights.there)),
     )
+    outcome.report(_with_others(finding, c))
 
 
-def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> dict[str, Any]:
+def _numbers(absent: Sequence[str], sets: Sequence[Lost]) -> str:
     """Which of a set of numbered files are not there, if that is all that is not."""
     if len(sets) != 1 or sets[0].names != absent:
-        return {}
-    numbers, of = sets[0].numbers, sets[0].of
-    said = " and ".join(map(str, numbers)) if len(numbers) == 2 else str(Indices.of(numbers))
-    return {"numbers": f"shard{'s' if len(numbers) > 1 else ''} {said}", "of": of}
+        return ""
+    numbers = sets[0].numbers
+    text = " and ".join(map(str, numbers)) if len(numbers) == 2 else str(Indices.of(numbers))
+    return f"shard{'s' if len(numbers) > 1 else ''} {text} of {sets[0].of:,}"
 
 
-def _whole(c: Comparison) -> dict[str, Any]:
-    """What files hold that are there in the place of those that the index names."""
+def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
+    """The finding with what files hold that are there in place of those that the index names."""
     others = c.headers.shards if c.index is None and c.view else c.beside
     names = {name for shard in others.values() if shard.header for name in shard.header.tensors}
     match = c.names if c.index is None else None if c.announced or c.scheme else c.matched(names)
     if not others or match is None:
-        return {}
+        return finding
     count = sum(int(leaf.count) for leaf, _ in match.listed if leaf.presence == "required")
-    facts: dict[str, Any] = {"others": named(sorted(others)), "held": len(others), "all": count}
+    stored = count - match.missing_count
+    found = finding.replace(others=named(sorted(others)), held=len(others), all=count, stored=stored)
     if match.missing_count:
-        return facts | {"some": count - match.missing_count}
-    one = list(others) == [SINGLE]  # which needs no index
-    return facts | {"whole": True, "fix": "Delete the index." if one else "Write the index again from them."}
+        return found
+    single = list(others) == [SINGLE]  # which needs no index
+    return found.replace(fix="Delete the index." if single else "Write the index again from them.")
 
 
 def check_sizes(c: Comparison, outcome: Outcome) -> None:
@@ -110,21 +111,23 @@ def _doubt(file: str, size: int | None, need: Extent) -> str:
 
 
 def _report_short(file: str, size: int, least: int, need: Extent, pickled: bool, outcome: Outcome) -> None:
+    from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
+
     width = _narrower(size, need, pickled)
+    narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
     outcome.report(
-        "HF004",
-        severity="note" if width else None,
-        expected=least,
-        observed=size,
-        file=file,
-        count=need.tensors,
-        parameters=None,
-        bytes=least - size,
-        fix="Save it in the dtype of the others, or upload it again if it was cut off." if width else "",
-        listed=need.tensors,
-        fewer=least - size,
-        pointer=size < _POINTER,
-        narrower=width,
+        TruncatedShard(
+            severity="note" if width else "error",
+            expected=least,
+            observed=size,
+            file=file,
+            count=need.tensors,
+            parameters=None,
+            bytes=least - size,
+            fix=narrow if width else TruncatedShard.remedy,
+            pointer=size < _POINTER,
+            narrower=width,
+        )
     )
 
 
@@ -154,38 +157,42 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
         return
     # Whatever else is wrong with the tensors is said of them.
     complete = complete and not any(finding.severity == "error" for finding in outcome.findings)
+    from hfcount.verifier.rules.hf007_missing_index import MissingIndex
+
     outcome.report(
-        "HF007",
-        c.subject,
-        file=INDEX,
-        fix="" if complete or c.view is None else None,
-        many=len(files),
-        files=named(files),
-        complete=complete,
+        MissingIndex(
+            subject=c.subject,
+            file=INDEX,
+            fix=MissingIndex.remedy if complete or c.view is None else None,
+            files=named(files),
+            many=len(files),
+            complete=complete,
+        )
     )
 
 
 def _drop_missing(outcome: Outcome) -> None:
-    outcome.findings = [one for one in outcome.findings if one.rule.code not in ("HF201", "HF207")]
+    outcome.findings = [one for one in outcome.findings if one.code not in ("HF201", "HF207")]
 
 
 def _report_lost(c: Comparison, one: Lost, short: int | None, outcome: Outcome) -> None:
-    leaves = c.blueprint.stored_leaves()
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByNumber
+
     outcome.report(
-        "HF005",
-        c.subject,
-        expected=one.of,
-        observed=one.of - len(one.names),
-        file=one.names[0],
-        count=short or 0,
-        parameters=None,
-        bytes=None,
-        lost=named(one.names),
-        gone=len(one.names),
-        **_numbers(one.names, [one]),
-        unindexed=True,
-        short=short,
-        all=sum(int(leaf.count) for leaf in leaves),
+        MissingByNumber(
+            subject=c.subject,
+            expected=one.of,
+            observed=one.of - len(one.names),
+            file=one.names[0],
+            count=short or 0,
+            parameters=None,
+            bytes=None,
+            absent=len(one.names),
+            files=named(one.names),
+            numbers=_numbers(one.names, [one]),
+            short=short,
+            all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
+        )
     )
 
 
@@ -206,17 +213,21 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
     try:
         modules = read_modules(document)
     except DocumentError as error:
-        outcome.report("HF001", file=MODULES, fix=error.fix, said=error.said)
+        from hfcount.verifier.rules.hf001_malformed_document import MalformedDocument
+
+        outcome.report(MalformedDocument(file=MODULES, fix=error.fix, statement=error.said))
         return
     if lacking := [what for module in modules if (what := module.lacks(c.weights.files))]:
+        from hfcount.verifier.rules.hf009_missing_module import MissingModule
+
         outcome.report(
-            "HF009",
-            expected=len(modules),
-            observed=len(modules) - len(lacking),
-            file=MODULES,
-            listed=len(modules),
-            many=len(lacking),
-            files=named(lacking),
+            MissingModule(
+                expected=len(modules),
+                observed=len(modules) - len(lacking),
+                file=MODULES,
+                files=named(lacking),
+                many=len(lacking),
+            )
         )
 
 
@@ -225,4 +236,6 @@ def check_adapter(c: Comparison, outcome: Outcome) -> None:
     weights = c.weights
     if ADAPTER in weights.files and weights.there:
         files = [ADAPTER, *sorted(name for name in weights.apart if name.startswith("adapter_"))]
-        outcome.report("HF010", file=ADAPTER, many=len(files), files=named(files))
+        from hfcount.verifier.rules.hf010_adapter_beside import AdapterBeside
+
+        outcome.report(AdapterBeside(file=ADAPTER, files=named(files), many=len(files)))

@@ -104,7 +104,7 @@ class Case:
     def told(self) -> bool:
         """Whether all that the findings differ in is seen here: more may be accepted, or packed in other ways."""
         match, counts = self.comparison.match, self.difference.counts
-        shapes = sum(finding.count for finding in self.outcome.findings if finding.rule.code == "HF301")
+        shapes = sum(finding.count for finding in self.outcome.findings if finding.code == "HF301")
         if self.comparison.packed:
             return counts[0] == match.missing_count and (counts[1] > 0) == bool(match.unexpected)
         return counts == (match.missing_count, len(match.unexpected), shapes)
@@ -230,8 +230,8 @@ class Case:
         made, solved = self.with_changes(changes), self.solved(changes)
         if made is None or not solved:
             return False
-        before = {finding.rule.code for finding in self.outcome.findings}
-        after = {finding.rule.code for finding in self.again(made[0]).findings if finding.bars}
+        before = {finding.code for finding in self.outcome.findings}
+        after = {finding.code for finding in self.again(made[0]).findings if finding.blocks}
         return after <= before - solved
 
 

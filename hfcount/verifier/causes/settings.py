@@ -9,7 +9,8 @@ from hfcount.storage.schemes import Announcement, announcements
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Cause, listed, sentence
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.findings import DIFFERING, PACKED, Finding, Outcome
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import DIFFERING, PACKED, Outcome
 
 CODES = (*DIFFERING, *PACKED, "HF504")
 """Findings that wrong settings may have."""
@@ -42,9 +43,9 @@ def resettled(
         again: runs all checks with other announcements.
     """
     first = c.announced[0] if c.announced else None
-    if first is None or c.view is None or not any(finding.rule.code in CODES for finding in outcome.findings):
+    if first is None or c.view is None or not any(finding.code in CODES for finding in outcome.findings):
         return None
-    wrong = frozenset(one.rule.code for one in outcome.findings if one.rule.code in CODES and one.severity == "error")
+    wrong = frozenset(one.code for one in outcome.findings if one.code in CODES and one.severity == "error")
     fits: list[Changes] = []
     most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
     for changes in islice(_tried(values, first.key), most) if first.key and wrong else ():
@@ -54,7 +55,7 @@ def resettled(
         found = again([*others, *(one for one in c.announced if not one.key)]).findings if others else outcome.findings
         # Of what is not described nothing is compared.
         told = (*CODES, "HF505")
-        if not any(one.severity == "error" for one in found if one.rule.code in told) and not _has(found, "HF501"):
+        if not any(one.severity == "error" for one in found if one.code in told) and not _has(found, "HF501"):
             fits.append(changes)
     if fits:
         return _cause(values, wrong, fits, every=most > _ALONE)
@@ -62,7 +63,7 @@ def resettled(
 
 
 def _has(found: Sequence[Finding], code: str) -> bool:
-    return any(one.rule.code == code for one in found)
+    return any(one.code == code for one in found)
 
 
 def _tried(values: Mapping[str, Any], key: str) -> Iterator[Changes]:
