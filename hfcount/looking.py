@@ -128,13 +128,24 @@ def _look_at_the_headers(run: Inspection, blueprint: Blueprint, found: Weights) 
     if not shards and found.whole:  # the index is of other files than those that are there
         match, shards, beside, run.stale = None, beside, {}, True
     run.shards, run.depth = shards, "headers"
-    run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside)
+    run.outcome = compare(
+        blueprint, run.fitting_index, shards, run.announced, match=match, weights=found, beside=beside
+    )
     if run.outcome.pieces:
         with suppress(FetchError):  # then it is said that they were not compared
             run.samples = documents.shards.sample(run.outcome.pieces)
     if run.samples:
         match = run.outcome.match
-        run.outcome = compare(blueprint, run.fitting_index, shards, run.announced, match, found, beside, run.samples)
+        run.outcome = compare(
+            blueprint,
+            run.fitting_index,
+            shards,
+            run.announced,
+            match=match,
+            weights=found,
+            beside=beside,
+            samples=run.samples,
+        )
 
 
 def _unread(run: Inspection, found: Weights) -> list[str]:

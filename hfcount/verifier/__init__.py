@@ -84,6 +84,7 @@ def verify(
     index: Index | None = None,
     shards: Mapping[str, Shard] | None = None,
     announced: Sequence[Announcement] = (),
+    *,
     match: Match | None = None,
     weights: Weights | None = None,
     beside: Mapping[str, Shard] = MappingProxyType({}),
@@ -100,7 +101,9 @@ def verify(
         samples: pieces of the files that were read.
     """
     view = None if shards is None else merge(shards, index)
-    comparison = Comparison.of(blueprint, index, view, announced, match, weights, beside, samples)
+    comparison = Comparison.of(
+        blueprint, index, view, announced, match=match, listing=weights, beside=beside, samples=samples
+    )
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:
@@ -128,7 +131,7 @@ def explain(
         from hfcount.verifier import causes  # most checkpoints do not need it
 
         view = None if shards is None else merge(shards, index)
-        comparison = Comparison.of(blueprint, index, view, announced, outcome.match)
+        comparison = Comparison.of(blueprint, index, view, announced, match=outcome.match)
 
         def again(other: Blueprint, more: Sequence[Announcement] = announced) -> Outcome:
             return verify(other, index, shards, more)

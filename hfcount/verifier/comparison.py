@@ -74,6 +74,7 @@ class Comparison:
         index: Index | None,
         view: HeaderView | None,
         announced: Sequence[Announcement],
+        *,
         match: Match | None,
         listing: Weights | None = None,
         beside: Mapping[str, Shard] = MappingProxyType({}),
@@ -82,46 +83,24 @@ class Comparison:
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
         evidence |= set() if listing is None else {"listing"}
-        there = listing or Weights()
-        declared, reading = dtypes.code(blueprint.spec.dtype), None
+        weights, declared = listing or Weights(), dtypes.code(blueprint.spec.dtype)
+        bare = cls(
+            blueprint, index, view, frozenset(evidence), None, None, declared, None, {}, (), None, weights, beside
+        )
         if index is None and (view is None or not view.complete):
-            found = frozenset(evidence)
-            return cls(blueprint, index, view, found, None, None, declared, None, {}, (), None, there, beside)
-        packed, scheme = None, None
-        if announced:
-            packed, scheme = _packed(blueprint, index, view, announced, declared)
-        else:
-            sized = view is None and there.whole and there.sizes is not None
-            match = _match(blueprint, index, view, match, sized)
-            if match.unexpected:
-                find = Finder(blueprint.leaves).find
-                scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
-                if scheme is None and any(name.endswith(CACHE_SCALES) for name in match.unexpected):
-                    packed, _ = _packed(blueprint, index, view, (), declared)
-        match = packed.match if packed else None if scheme else match
+            return bare
+        found, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
-        evidence |= {"packed" if packed else "dense"}
-        if not packed and match and index and index.total_size and not match.unexpected and not blueprint.asides:
-            weights, copies = match.weights, sum(count * leaf.size for leaf, count in match.extra("tied"))
-            for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-                reading = reading or sizes.exact(index.total_size, counted, match.buffers, declared, match.flags)
-        spelling = packed.spelling if packed else match.spelling if match else {}
-        found = frozenset(evidence)
-        return cls(
-            blueprint,
-            index,
-            view,
-            found,
-            match,
-            scheme,
-            declared,
-            reading,
-            spelling,
-            announced,
-            packed,
-            there,
-            beside,
-            samples,
+        return replace(
+            bare,
+            evidence=frozenset(evidence | {"packed" if packed else "dense"}),
+            names=found,
+            scheme=scheme,
+            reading=_reading(bare, found) if found and not packed else None,
+            spelling=packed.spelling if packed else found.spelling if found else {},
+            announced=announced,
+            packed=packed,
+            samples=samples,
         )
 
     @property
@@ -177,6 +156,39 @@ class Comparison:
             "parameters": sum(count * leaf.size for leaf, count in found),
             "bytes": None if None in known else sum(size for size in known if size is not None),
         }
+
+
+def _matched(
+    bare: Comparison, announced: Sequence[Announcement], match: Match | None
+) -> tuple[Match | None, "Packed | None", str | None]:
+    """How the names match, how packed weights are stored, and the name of a scheme that is not described."""
+    blueprint, index, view, declared = bare.blueprint, bare.index, bare.view, bare.declared
+    if announced:
+        packed, scheme = _packed(blueprint, index, view, announced, declared)
+        return packed.match if packed else None if scheme else match, packed, scheme
+    sized = view is None and bare.weights.whole and bare.weights.sizes is not None
+    match = _match(blueprint, index, view, match, sized)
+    if match.unexpected:
+        find = Finder(blueprint.leaves).find
+        scheme = scheme_of_names(match.unexpected, lambda name: find(name) is not None)
+        if scheme:
+            return None, None, scheme
+        if any(name.endswith(CACHE_SCALES) for name in match.unexpected):
+            packed, _ = _packed(blueprint, index, view, (), declared)
+            return packed.match if packed else match, packed, None
+    return match, None, None
+
+
+def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
+    """The dtypes that make total_size come out exactly, if every listed tensor is known."""
+    index, weights = bare.index, match.weights
+    if index is None or not index.total_size or match.unexpected or bare.blueprint.asides:
+        return None
+    copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
+    for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
+        if found := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+            return found
+    return None
 
 
 def _packed(

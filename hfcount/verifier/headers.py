@@ -18,6 +18,9 @@ from hfcount.verifier.folding import fold
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.retyping import Retyped, report_dtypes
 
+_Misshapen = tuple[Leaf, str, tuple[int, ...]]
+"""A leaf, the name of one of its tensors, and the shape that it is stored in."""
+
 
 def check_files(c: Comparison, outcome: Outcome) -> None:
     """HF003, HF004: every file is complete and has a valid header."""
@@ -77,38 +80,38 @@ def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> No
 
 def check_tensors(c: Comparison, outcome: Outcome) -> None:
     """HF301 to HF304: stored shapes and dtypes against the blueprint's shapes and the declared dtype."""
-    wrong: list[tuple[Leaf, tuple[int, ...]]] = []
-    misshapen: list[str] = []
+    misshapen: list[_Misshapen] = []
     retyped: list[Retyped] = []
-    turned: list[tuple[Leaf, str]] = []
     spell, entries = c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
         if not count or leaf.presence == "obsolete" or leaf.dtypes is not None:  # loaders skip it, or it is packed
             continue
-        odd, shape, usual = None, tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
+        shape, usual = tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
         for name in c.match.names(leaf):
             entry = entries.get(spell.get(name, name) if spell else name)
             if entry is None:
                 continue
-            if entry[1] != shape and entry[1] == (*shape[:-2], *shape[:-3:-1]) and _turns(c, leaf):
-                turned.append((leaf, name))
-            elif entry[1] != shape:
-                misshapen.append(name)
-                odd = odd or entry[1]
+            if entry[1] != shape:
+                misshapen.append((leaf, name, entry[1]))
             if entry[0] != usual and not (c.packed and c.packed.keeps(leaf, entry[0])):
                 retyped.append((leaf, name, entry[0]))
-        if odd is not None:
-            wrong.append((leaf, odd))
-    if wrong:
-        _report_shapes(c, misshapen, wrong, outcome)
-    if turned:
-        _report_turned(c, turned, outcome)
+    if misshapen:
+        _report_misshapen(c, misshapen, outcome)
     report_dtypes(c, retyped, outcome)
 
 
-def _turns(c: Comparison, leaf: Leaf) -> bool:
-    """Whether the reference takes a tensor with its last two dimensions swapped, too."""
-    return leaf.name.endswith(c.blueprint.spellings.transposed or "\n")
+def _report_misshapen(c: Comparison, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
+    turned = [one for one in misshapen if _is_turned(c, one[0], one[2])]
+    if wrong := [one for one in misshapen if not _is_turned(c, one[0], one[2])]:
+        _report_shapes(c, wrong, outcome)
+    if turned:
+        _report_turned(c, [(leaf, name) for leaf, name, _ in turned], outcome)
+
+
+def _is_turned(c: Comparison, leaf: Leaf, shape: tuple[int, ...]) -> bool:
+    """Whether only the last two dimensions are swapped, and the reference takes that, too."""
+    expected = tuple(map(int, leaf.shape))
+    return shape == (*expected[:-2], *expected[:-3:-1]) and leaf.name.endswith(c.blueprint.spellings.transposed or "\n")
 
 
 def _report_turned(c: Comparison, turned: list[tuple[Leaf, str]], outcome: Outcome) -> None:
@@ -126,15 +129,10 @@ def _report_turned(c: Comparison, turned: list[tuple[Leaf, str]], outcome: Outco
     )
 
 
-def _report_shapes(
-    c: Comparison,
-    names: list[str],
-    wrong: list[tuple[Leaf, tuple[int, ...]]],
-    outcome: Outcome,
-) -> None:
+def _report_shapes(c: Comparison, wrong: Sequence[_Misshapen], outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf301_shape_differs import ShapeDiffers
 
-    leaf, observed = wrong[0]
+    (leaf, _, observed), names = wrong[0], [name for _, name, _ in wrong]
     elements, size = c.headers.sizes(c.spelling.get(name, name) for name in names)
     outcome.report(
         ShapeDiffers(
@@ -163,18 +161,10 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
         return
     if not view.complete:
         return  # the sum is unknown, and the absent or damaged files have findings of their own
-    claim, data = index.total_size, view.data_bytes
-    listed = data
+    claim, listed = index.total_size, view.data_bytes
     if view.omitted or view.twice:
         listed = sum(entry.end - entry.begin for name, entry in view.entries.items() if name in index.weight_map)
-    # Missing, duplicate and omitted tensors have findings of their own, which also explain the sum.
-    explained = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
-    if c.names and c.declared:
-        find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
-        gone = sum(leaf.size for leaf in map(find, view.gone) if leaf)
-        explained |= {listed + width * gone, data + width * (gone + c.names.missing_elements)}
-    if c.names:  # writers once counted what two names share once
-        explained.add(listed - sum(c.bytes(leaf, count) or 0 for leaf, count in c.names.extra("tied")))
+    explained = _explained(c, listed)
     text, booleans = f"{plural(len(view.entries), 'tensor')} in the headers", outcome.dtypes.get("BOOL", 0)
     if booleans and claim == listed - booleans + booleans // 8:
         explained.add(claim)
@@ -184,6 +174,19 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
     # Where shapes differ and the claim is what the config asks for, the files are wrong and not the claim.
     if expected != claim and not (c.reading and outcome.has("HF301")):
         report_total_size(claim, listed, outcome, **_reason(c, claim))
+
+
+def _explained(c: Comparison, listed: int) -> set[int]:
+    """The sums that are right, or that findings of their own explain: of missing, duplicate and omitted tensors."""
+    view, data = c.headers, c.headers.data_bytes
+    sums = {listed, data, view.sizes(view.entries)[1] if view.twice else data}
+    if c.names and c.declared:
+        find, width = Finder(c.blueprint.leaves).find, dtypes.width(c.declared)
+        gone = sum(leaf.size for leaf in map(find, view.gone) if leaf)
+        sums |= {listed + width * gone, data + width * (gone + c.names.missing_elements)}
+    if c.names:  # writers once counted what two names share once
+        sums.add(listed - sum(c.bytes(leaf, count) or 0 for leaf, count in c.names.extra("tied")))
+    return sums
 
 
 def _reason(c: Comparison, claim: int) -> dict[str, Any]:

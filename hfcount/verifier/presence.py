@@ -1,12 +1,13 @@
 """Checks of which files are there, and of their sizes; what lies beside them is in unlisted.py."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import ADAPTER, INDEX, MODULES, SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
+from hfcount.formats.index import Index
 from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
 from hfcount.tree.indices import Indices
@@ -78,52 +79,71 @@ def _with_others(finding: "MissingByIndex", c: Comparison) -> "MissingByIndex":
 def check_sizes(c: Comparison, outcome: Outcome) -> None:
     """HF004 at depth index: each file has the size that its tensors need, or the headers have to tell."""
     weights, index = c.weights, c.weights.index
-    if not outcome.settled or index is None or weights.sizes is None or not weights.whole:
-        return
+    if outcome.settled and index is not None and weights.sizes is not None and weights.whole:
+        _compare_sizes(c, index, weights.sizes, outcome)
+
+
+def _compare_sizes(c: Comparison, index: Index, sizes: Mapping[str, int | None], outcome: Outcome) -> None:
     needs = extents(c, index.weight_map)
     if needs is None or sum(need.tensors for need in needs.values()) != len(index.weight_map):
         outcome.doubt = "not all sizes of its tensors are known"
         return
     if index.pickled and c.match.extra("tied"):
         return  # whose data two names may share
-    short: dict[str, int] = {}
-    for file in weights.there:
-        size, need = weights.sizes[file], needs[file]
-        least = need.data if index.pickled else need.least
-        if size is not None and least <= size and (index.pickled or size <= need.greatest):
-            outcome.sized += 1
-            continue
-        outcome.doubt = outcome.doubt or _doubt(file, size, need)
-        if size is not None and size < least:
-            short[file] = least
+    found = [_File(file, sizes[file], needs[file], index.pickled) for file in c.weights.there]
+    fitting = [file for file in found if file.fits]
+    outcome.sized += len(fitting)
+    if len(fitting) < len(found):
+        outcome.doubt = outcome.doubt or next(file.doubt for file in found if not file.fits)
     # Where one file has what another lacks, the index may just put tensors in the wrong one.
-    there = sum(weights.sizes[file] or 0 for file in weights.there)
-    if there < sum(needs[file].data if index.pickled else needs[file].least for file in weights.there):
-        for file, least in short.items():
-            _report_short(file, weights.sizes[file] or 0, least, needs[file], index.pickled, outcome)
+    if sum(file.size or 0 for file in found) < sum(file.least for file in found):
+        for file in found:
+            if file.size is not None and file.size < file.least:
+                _report_short(file, file.size, outcome)
 
 
-def _doubt(file: str, size: int | None, need: Extent) -> str:
-    if size is None:
-        return f"the size of {printable(file, 100)} is not known"
-    bound = f"{need.least:,} at the least" if size < need.least else f"{need.greatest:,} at the most"
-    return f"{printable(file, 100)} has {size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
+class _File(NamedTuple):
+    """A weight file: its bytes, None if they are unknown, and what its tensors need by the index."""
+
+    name: str
+    size: int | None
+    need: Extent
+    pickled: bool
+
+    @property
+    def least(self) -> int:
+        """The fewest bytes that it may have."""
+        return self.need.data if self.pickled else self.need.least
+
+    @property
+    def fits(self) -> bool:
+        """Whether it has a size that its tensors may need."""
+        return self.size is not None and self.least <= self.size and (self.pickled or self.size <= self.need.greatest)
+
+    @property
+    def doubt(self) -> str:
+        """Why its headers have to tell."""
+        name, need = printable(self.name, 100), self.need
+        if self.size is None:
+            return f"the size of {name} is not known"
+        bound = f"{need.least:,} at the least" if self.size < need.least else f"{need.greatest:,} at the most"
+        return f"{name} has {self.size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
 
 
-def _report_short(file: str, size: int, least: int, need: Extent, pickled: bool, outcome: Outcome) -> None:
+def _report_short(file: _File, size: int, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf004_truncated_shard import TruncatedShard
 
-    width = _narrower(size, need, pickled)
+    width = _narrower(size, file.need, file.pickled)
     narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
     outcome.report(
         TruncatedShard(
             severity="note" if width else "error",
-            expected=least,
+            expected=file.least,
             observed=size,
-            file=file,
-            count=need.tensors,
+            file=file.name,
+            count=file.need.tensors,
             parameters=None,
-            bytes=least - size,
+            bytes=file.least - size,
             fix=narrow if width else TruncatedShard.remedy,
             pointer=size < _POINTER,
             narrower=width,
@@ -144,19 +164,22 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     """HF005, HF007 where there is no index: files that the names of others count, and the index itself."""
     weights = c.weights
     files = [name for name in weights.there if name in (weights.sizes or ())]
-    if weights.index is not None and c.index is None and weights.absent:  # whose finding says what is missing
-        _drop_missing(outcome)
-    if weights.index is not None or not weights.whole or not files or files == [SINGLE]:
-        return
-    names = c.names
-    complete = names is not None and not names.missing_count
-    if not complete and (gone := lost(files)):
+    if weights.index is not None:
+        if c.index is None and weights.absent:  # whose finding says what is missing
+            _drop_missing(outcome)
+    elif weights.whole and files and files != [SINGLE]:
+        _check_unindexed(c, files, outcome)
+
+
+def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> None:
+    missing = c.names.missing_count if c.names else None
+    if missing != 0 and (gone := lost(files)):
         _drop_missing(outcome)
         for one in gone:
-            _report_lost(c, one, names.missing_count if names and len(gone) == 1 else None, outcome)
+            _report_lost(c, one, missing if len(gone) == 1 else None, outcome)
         return
     # Whatever else is wrong with the tensors is said of them.
-    complete = complete and not any(finding.severity == "error" for finding in outcome.findings)
+    complete = missing == 0 and not any(finding.severity == "error" for finding in outcome.findings)
     from hfcount.verifier.rules.hf007_missing_index import MissingIndex
 
     outcome.report(

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from hfcount.fetcher.interface import SINGLE
 from hfcount.fetcher.missing import named
-from hfcount.formats.safetensors import Entry
+from hfcount.formats.safetensors import Entry, Shard
 from hfcount.text import printable
 from hfcount.tree.leaves import Finder
 from hfcount.verifier import ties
@@ -33,30 +33,28 @@ def check_beside(c: Comparison, outcome: Outcome) -> None:
 
 def check_single(c: Comparison, outcome: Outcome) -> None:
     """HF008: model.safetensors beside an index, which transformers then does not look at."""
-    index = c.index
+    index, shard = c.index, c.beside.get(SINGLE)
     if index is None:
         return
     if SINGLE in index.shards:
         _check_among(c, index.weight_map, outcome)
-        return
-    shard = c.beside.get(SINGLE)
-    if shard is None or c.view is None:
-        return
+    elif shard and c.view:
+        _compare_single(c, c.view.entries, shard, len(index.shards), outcome)
+
+
+def _compare_single(c: Comparison, theirs: Mapping[str, Entry], shard: Shard, files: int, outcome: Outcome) -> None:
+    """Compares names, shapes, dtypes and the first bytes of model.safetensors with `theirs`, of files of the index."""
     from hfcount.verifier.rules.hf008_two_weight_sets import TwoWeightSets
 
     if shard.header is None:
-        problem = shard.problem or ""
-        outcome.report(TwoWeightSets(file=SINGLE, fix=shard.fix, files=len(index.shards), problem=problem))
+        outcome.report(TwoWeightSets(file=SINGLE, fix=shard.fix, files=files, problem=shard.problem or ""))
         return
-    theirs, own = c.view.entries, shard.header.tensors
-    lacking = [name for name in theirs if name not in own]
-    beyond = [name for name in own if name not in theirs]
-    differing = [name for name in own if name in theirs and own[name][:2] != theirs[name][:2]]
+    own = shard.header.tensors
+    lacking, beyond = [name for name in theirs if name not in own], [name for name in own if name not in theirs]
+    differing = [name for name, entry in own.items() if name in theirs and entry[:2] != theirs[name][:2]]
     different = [*lacking, *beyond, *differing]
-    pairs = [] if different else [*ties.beside(c, shard, own)]
-    outcome.pieces += [piece for _, *pair in pairs for piece in pair if piece not in c.samples]
-    compared = [(name, c.samples.get(one), c.samples.get(other)) for name, one, other in pairs]
-    different += [name for name, one, other in compared if one and other and one != other]
+    changed, same = ([], False) if different else _changed(c, shard, own, outcome)
+    different += changed
     outcome.report(
         TwoWeightSets(
             severity="error" if different else "note",
@@ -65,15 +63,24 @@ def check_single(c: Comparison, outcome: Outcome) -> None:
             count=len(different),
             parameters=None,
             bytes=None,
-            fix=(_meant(c, own, outcome) if different and not compared else "") or TwoWeightSets.remedy,
-            files=len(index.shards),
-            same=bool(compared) and all(one and one == other for _, one, other in compared),
-            values=different[0] if compared and different else "",
+            fix=(different and not changed and _meant(c, own, outcome)) or TwoWeightSets.remedy,
+            files=files,
+            same=same,
+            values=next(iter(changed), ""),
             lacking=lacking,
             beyond=beyond,
             differing=differing,
         )
     )
+
+
+def _changed(c: Comparison, shard: Shard, own: Mapping[str, Entry], outcome: Outcome) -> tuple[list[str], bool]:
+    """Which of a few tensors begin otherwise in both, and whether all are known to begin alike."""
+    pairs = [*ties.beside(c, shard, own)]
+    outcome.pieces += [piece for _, *pair in pairs for piece in pair if piece not in c.samples]
+    compared = [(name, c.samples.get(one), c.samples.get(other)) for name, one, other in pairs]
+    changed = [name for name, one, other in compared if one and other and one != other]
+    return changed, bool(compared) and all(one and one == other for _, one, other in compared)
 
 
 def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome) -> None:
