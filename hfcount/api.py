@@ -13,7 +13,7 @@ from hfcount.fetcher.names import understood
 from hfcount.mapper.whatif import QUANTIZATION, Changes
 from hfcount.pipeline import examine, inspect
 from hfcount.pipeline import what_ifs as _what_ifs
-from hfcount.report.choices import CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
+from hfcount.report.choices import CACHE_ALIASES, CACHE_DTYPES, AskedDepth, DerivedWith, bytes_in
 from hfcount.report.inspection import Options
 from hfcount.report.model import Extra, Report
 from hfcount.report.serving import Workload
@@ -137,7 +137,7 @@ def what_ifs(
         BadSetting: a key that neither the config has nor its family reads, or an impossible value.
         Others as `verify` does; ValueError also for an unknown scheme.
     """
-    from hfcount.storage.schemes.presets import PRESETS
+    from hfcount.quantization.presets import PRESETS
 
     request = _request(model, revision, subfolder, fixtures, offline, timeout, cache)
     settings, schemes = [dict(one) for one in changes], [name.lower() for name in quantize]
@@ -258,10 +258,12 @@ def _workload(
 ) -> Workload:
     size = bytes_in(memory) if isinstance(memory, str) else memory
     if memory is not None and size is None:
-        raise ValueError(f"memory is {memory!r}, and must be a number of bytes or an amount such as 80GiB.")
+        wanted = "a number of bytes, an amount with a unit such as '80GiB', or a device such as 'H100'"
+        raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
     for name, one in (("context", context), ("batch", batch), ("memory", size), *(("tp", one) for one in tp)):
         if one is not None and (type(one) is not int or one < 1):
             raise ValueError(f"{name} is {one!r}, and must be a whole number above 0.")
+    kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     _check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
     return Workload(context, batch, kv_dtype, tuple(tp), size)
 

@@ -26,11 +26,11 @@ from hfcount.looking import look_at
 from hfcount.mapper import Config
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import SIDE_FILES, announcements
 from hfcount.report.build import compose
 from hfcount.report.choices import AskedDepth
 from hfcount.report.inspection import Inspection, Options
 from hfcount.report.model import Failure, Report
-from hfcount.storage.schemes import SIDE_FILES, announcements
 from hfcount.text import printable
 from hfcount.verifier import explain
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of

@@ -139,4 +139,4 @@ def test_layers_are_counted_by_arithmetic(count: int, listed: list[int] | None) 
 
 def test_every_family_is_recorded() -> None:
     recorded = {entry["config"]["model_type"] for entry in RECORDED.values()}
-    assert [family.MODEL_TYPES for family in families.everyone() if recorded.isdisjoint(family.MODEL_TYPES)] == []
+    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []

@@ -22,17 +22,17 @@ from hfcount.spec import Record
 def test_a_family_is_found_by_its_type(model_type: str) -> None:
     family = families.find(model_type)
     assert family is not None
-    assert model_type in family.MODEL_TYPES
+    assert model_type in family.types
 
 
 def test_every_type_is_found_and_belongs_to_one_family() -> None:
     everything = families.all_types()
-    assert everything == sorted(model_type for family in families.everyone() for model_type in family.MODEL_TYPES)
-    assert [one for one in everything if one not in getattr(families.find(one), "MODEL_TYPES", ())] == []
+    assert everything == sorted(model_type for family in families.everyone() for model_type in family.types)
+    assert [one for one in everything if one not in getattr(families.find(one), "types", ())] == []
 
 
 def test_every_family_says_what_it_is() -> None:
-    assert [family for family in families.everyone() if not (family.__doc__ or "").strip()] == []
+    assert [family.types for family in families.everyone() if not family.summary] == []
 
 
 def _taken(path: Path) -> list[tuple[str, str]]:

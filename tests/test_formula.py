@@ -186,7 +186,7 @@ def test_every_printed_formula_works_out(values: Json) -> None:
 
 def test_every_family_has_a_recorded_config() -> None:
     recorded = {values["model_type"] for values in RECORDED.values()}
-    assert [family.MODEL_TYPES for family in families.everyone() if recorded.isdisjoint(family.MODEL_TYPES)] == []
+    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []
 
 
 def test_one_symbol_never_stands_for_two_values() -> None:

@@ -51,7 +51,7 @@ def test_pictures_show_what_is_counted(path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install '.[plot]'")
     shown, drawn = (re.findall(r"<text[^>]*>(.*?)</text>", text) for text in (path.read_text(), _drawn(path)))
     assert shown == drawn, "run `python tests/tools/update.py`"
-    assert f'"../{path.name}"' in (DOCS / "formulas.md").read_text()
+    assert f'"{path.name}"' in (DOCS / "formulas.md").read_text()
 
 
 def _drawn(path: Path) -> str:

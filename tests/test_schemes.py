@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from hfcount.storage.schemes import announcements
-from hfcount.storage.schemes.automaton import Automaton, Unreadable
-from hfcount.storage.schemes.layout import Unmodelled
-from hfcount.storage.schemes.matcher import Hit, Matcher, Style
-from hfcount.storage.schemes.registry import read
-from hfcount.storage.schemes.scheme import Module, Scheme
+from hfcount.quantization.announcements import announcements
+from hfcount.quantization.automaton import Automaton, Unreadable
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.matcher import Hit, Matcher, Style
+from hfcount.quantization.scheme import Module, Scheme
+from hfcount.quantization.schemes import read
 
 
 def scheme_of(settings: dict[str, Any], dtype: str = "float16") -> Scheme:

@@ -16,7 +16,7 @@ from hfcount.fetcher.endpoint import is_repo_id
 from hfcount.sweeping.rows import COLUMNS, FINDING
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / ".github" / "docs" / "sweep.md").read_text()
+TEXT = (ROOT / "hfcount" / "docs" / "sweep.md").read_text()
 SHELL = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 

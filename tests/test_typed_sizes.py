@@ -56,7 +56,7 @@ def _sizes_of(family: Any) -> tuple[Any, Any]:
 
 
 def test_spec_and_blueprint_of_a_family_speak_of_the_same_sizes() -> None:
-    hints = {family.__doc__: _sizes_of(family) for family in families.everyone()}
+    hints = {family.types: _sizes_of(family) for family in families.everyone()}
     assert {name: both for name, both in hints.items() if both[0] != both[1]} == {}
 
 

@@ -126,7 +126,7 @@ def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[
     if not values:
         return ()
     from hfcount.mapper.whatif import QUANTIZATION
-    from hfcount.storage.schemes.presets import PRESETS
+    from hfcount.quantization.presets import PRESETS
 
     for value in values:
         if value.lower() not in PRESETS:

@@ -17,8 +17,6 @@ _HEADS = keys.named(("Model",), ForAudioClassification="sequence_classification"
 
 
 class AudioSpectrogramTransformer(Sizes):
-    """What this architecture alone has."""
-
     patch_size: int
 
 

@@ -13,8 +13,6 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 class Audioflamingo3(Sizes):
-    """What this architecture alone has."""
-
     projector_bias: bool = flag(absent=True)
 
 

@@ -13,8 +13,6 @@ CONVERTED, SPELLINGS = ("aya_vision",), LLAVA
 
 
 class AyaVision(Sizes):
-    """What this architecture alone has."""
-
     downsample_factor: int = size("m", absent=2)
     alignment_intermediate_size: int
 

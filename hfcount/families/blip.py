@@ -13,8 +13,6 @@ _HEADS = keys.named(("ForConditionalGeneration", "Model", "ForQuestionAnswering"
 
 
 class Blip(Sizes):
-    """What this architecture alone has."""
-
     image_text_hidden_size: int = size("d_t")
 
 

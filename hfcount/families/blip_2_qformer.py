@@ -14,8 +14,6 @@ MODEL_TYPES = ("blip_2_qformer", "instructblip_qformer", "instructblipvideo_qfor
 
 
 class Blip2Qformer(Sizes):
-    """What this architecture alone has."""
-
     use_qformer_text_input: int
     vocab_size: int = size("|V_q|")
 

@@ -23,8 +23,6 @@ class Level(Record):
 
 
 class Chmv2(Sizes):
-    """What CHMv2 alone has."""
-
     levels: tuple[Level, ...]
     projected: bool = told(lambda c: c.str("readout_type", default="project") == "project")
     head_hidden_size: int = size("d_h")

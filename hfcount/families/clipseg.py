@@ -16,8 +16,6 @@ _HEADS = keys.named(ForImageSegmentation="image_segmentation", Model="base")
 
 
 class Clipseg(Sizes):
-    """What this architecture alone has."""
-
     reduce_dim: int = size("r")
     decoder_intermediate_size: int = size("d_rf")
     extract_layers: int

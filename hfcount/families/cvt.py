@@ -12,16 +12,7 @@ from hfcount.tree.dims import scaled
 from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("cvt",)  # transformers 5.23: modeling_cvt.py
-IGNORED = (
-    "patch_stride",
-    "patch_padding",
-    "padding_kv",
-    "stride_kv",
-    "padding_q",
-    "stride_q",
-    "drop_rate",
-    "drop_path_rate",
-)
+IGNORED = tuple("patch_stride patch_padding padding_kv stride_kv padding_q stride_q drop_rate drop_path_rate".split())
 
 _HEADS = ("ForImageClassification", "Model")
 
@@ -37,8 +28,6 @@ class CvtLayer(Record):
 
 
 class Cvt(Sizes):
-    """What CvT alone has."""
-
     num_channels: int = size("C")
 
 

@@ -20,8 +20,6 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DabDetr(Sizes):
-    """What this architecture alone has."""
-
     num_queries: int = size("n_q")
     query_dim: int = size("n_d")
     num_patterns: int = size("n_p", absent=0, minimum=0)

@@ -16,8 +16,6 @@ MERGED = W_EXPERTS
 
 
 class DeepseekV4(Sizes):
-    """What DeepSeek-V4 alone has."""
-
     o_groups: int
     hc_mult: int = size()
     o_lora_rank: int = size()

@@ -26,8 +26,6 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DeformableDetr(Sizes):
-    """What Deformable DETR alone has."""
-
     levels: Levels
     num_queries: int = size("n_q")
     encoder_n_points: int = size("n_s")

@@ -16,14 +16,9 @@ from hfcount.tree.nodes import Block, Linear, Node, Repeat, block
 
 _COLOURS = 3
 MODEL_TYPES = ("deimv2",)  # transformers 5.23: modeling_deimv2.py
-IGNORED = (
-    "feat_strides",
-    "anchor_image_size",
-    "eval_size",
-    "positional_encoding_temperature",
-    "with_box_refine",
-    "use_focal_loss",
-    "use_dense_one_to_one",
+IGNORED = tuple(
+    "feat_strides anchor_image_size eval_size positional_encoding_temperature with_box_refine use_focal_loss "
+    "use_dense_one_to_one".split()
 )
 
 _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")

@@ -15,8 +15,6 @@ _HEADS = keys.named(ForDepthEstimation="depth_estimation")
 
 
 class DepthAnything(Sizes):
-    """What Depth Anything alone has."""
-
     neck: Neck = part(Neck)
     reassemble_hidden_size: int = size("d_r")
     head_hidden_size: int = size("d_h")

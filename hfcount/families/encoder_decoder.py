@@ -17,8 +17,6 @@ _COUNTED: dict[str, Component] = {"vision-encoder-decoder": "vision", "speech-en
 
 
 class EncoderDecoder(Sizes):
-    """What this architecture alone has."""
-
     projected: bool
 
 

@@ -11,8 +11,6 @@ IGNORED = ("image_seq_length",)
 
 
 class FastVlm(Sizes):
-    """What this architecture alone has."""
-
     hidden_size: int
     multimodal_projector_bias: bool = flag(absent=True)
 

@@ -23,8 +23,6 @@ class FocalnetLayer(Record):
 
 
 class Focalnet(Sizes):
-    """What FocalNet alone has."""
-
     encoder_stride: int = size("S", absent=32)
     use_conv_embed: bool = flag(absent=False)
     use_layerscale: bool = flag(absent=False)

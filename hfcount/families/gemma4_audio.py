@@ -12,8 +12,6 @@ IGNORED = ("attention_chunk_size",)
 
 
 class Gemma4Audio(Sizes):
-    """What this architecture alone has."""
-
     first: int
     second: int
     flat: int

@@ -27,8 +27,6 @@ def _per_layer(c: Config) -> PerLayer | None:
 
 
 class Gemma4Text(Sizes):
-    """What Gemma 4's language model alone has."""
-
     per_layer: PerLayer | None = told(_per_layer)
 
 

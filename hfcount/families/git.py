@@ -13,8 +13,6 @@ MODEL_TYPES = ("git",)  # transformers 5.23: modeling_git.py
 
 
 class Git(Sizes):
-    """What this architecture alone has."""
-
     frames: int
 
 

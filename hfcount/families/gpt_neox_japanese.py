@@ -12,8 +12,6 @@ MODEL_TYPES = ("gpt_neox_japanese",)  # transformers 5.23: modeling_gpt_neox_jap
 
 
 class GptNeoxJapaneseLayer(Record):
-    """What its layers alone have."""
-
     dense_bias: bool
 
 

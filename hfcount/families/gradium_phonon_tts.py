@@ -58,8 +58,6 @@ _FLOW = {
 
 
 class GradiumPhononTTS(Sizes):
-    """What Phonon TTS alone has."""
-
     flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
     latent_dim: int = size("d_z")
     audio_prompt_dim: int = size("d_a")

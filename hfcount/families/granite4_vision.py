@@ -17,8 +17,6 @@ _OFFSETS = 4  # of windows, each with a Q-Former
 
 
 class Granite4Vision(Sizes):
-    """What this architecture alone has."""
-
     query: int
     window: int
     deepstack_layer_map: int

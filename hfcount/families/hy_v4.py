@@ -15,8 +15,6 @@ SPELLINGS = HY_V4
 
 
 class HyV4(Sizes):
-    """What this architecture alone has."""
-
     hc_mult: int = size("m")
 
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("idefics3", "smolvlm")  # transformers 5.23: modeling_idefics3.py
 
 
 class Idefics3(Sizes):
-    """What this architecture alone has."""
-
     scale_factor: int = size("m", absent=2)
 
 

@@ -14,8 +14,6 @@ IGNORED = ("dynamic_image_size", "max_dynamic_patch", "min_dynamic_patch", "sele
 
 
 class InternvlChat(Sizes):
-    """What this architecture alone has."""
-
     merge: int
 
 

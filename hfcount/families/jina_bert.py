@@ -22,8 +22,6 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class JinaBert(Sizes):
-    """What Jina's BERT alone has."""
-
     gated: bool = told(lambda c: c.str("feed_forward_type", default="original").endswith("glu"))
 
 

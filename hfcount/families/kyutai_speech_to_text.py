@@ -11,8 +11,6 @@ IGNORED = ("frame_size",)
 
 
 class KyutaiSpeechToText(Sizes):
-    """What this architecture alone has."""
-
     num_codebooks: int = count("n_q")
     codebook_vocab_size: int = size("|V_a|")
 

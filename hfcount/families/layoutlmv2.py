@@ -37,8 +37,6 @@ class _Page(Record):
 
 
 class Layoutlmv2(Sizes):
-    """What LayoutLMv2 alone has."""
-
     max_2d_position_embeddings: int = size("n_2")
     coordinate_size: int = size("d_x")
     shape_size: int = size("d_s")

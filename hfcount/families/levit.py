@@ -32,8 +32,6 @@ class LevitLayer(Record):
 
 
 class Levit(Sizes):
-    """What LeViT alone has."""
-
     num_channels: int = size("C")
     kernel_size: int = size("w")
 

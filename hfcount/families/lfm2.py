@@ -14,8 +14,6 @@ MERGED = W_EXPERTS
 
 
 class Lfm2(Sizes):
-    """What this architecture alone has."""
-
     use_expert_bias: int
 
 

@@ -13,8 +13,6 @@ SPELLINGS = CLIP
 
 
 class Lfm2Vl(Sizes):
-    """What this architecture alone has."""
-
     downsample_factor: int = size("m", absent=2)
     projector_hidden_size: int = size("d_p", absent=2560)
     projector_bias: bool = flag(absent=True)

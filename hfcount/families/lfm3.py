@@ -13,8 +13,6 @@ SPELLINGS = {r"\.self_attn\.gate_proj\.": ".self_attn.g_proj."}
 
 
 class Lfm3(Sizes):
-    """What this architecture alone has."""
-
     use_attention_gate: int
     use_sandwich_norm: int
 

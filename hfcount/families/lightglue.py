@@ -14,8 +14,6 @@ _HEADS = keys.named(ForKeypointMatching="base")
 
 
 class Lightglue(Sizes):
-    """What this architecture alone has."""
-
     given: int
 
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("lighton_ocr",)  # transformers 5.23: modeling_lighton_ocr.py
 
 
 class LightonOcr(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int = size("m", absent=2)
 
 

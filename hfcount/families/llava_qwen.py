@@ -33,8 +33,6 @@ _SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "image_size")
 
 
 class LlavaQwen(Sizes):
-    """What this architecture alone has."""
-
     single: bool
     depth: int
     unpad: bool

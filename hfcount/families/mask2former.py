@@ -19,8 +19,6 @@ _HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="ba
 
 
 class Mask2Former(Record):
-    """What Mask2Former alone has."""
-
     masks: Masked
     mask_feature_size: int
     projected: bool

@@ -12,8 +12,6 @@ MERGED = packed()
 
 
 class Mellum(Sizes):
-    """What this architecture alone has."""
-
     num_mtp_layers: int
 
 

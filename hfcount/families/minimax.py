@@ -14,8 +14,6 @@ SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 
 class Minimax(Sizes):
-    """What this architecture alone has."""
-
     block_size: int
 
 

@@ -13,8 +13,6 @@ SPELLINGS = LLAVA
 
 
 class Mistral3(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int = size("m", absent=2)
     multimodal_projector_bias: bool = flag(absent=False)
     vision_feature_layer: int

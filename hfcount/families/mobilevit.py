@@ -20,8 +20,6 @@ _DEPTHS = (2, 4, 3)
 
 
 class MobileViT(Sizes):
-    """What MobileViT alone has."""
-
     num_channels: int = size("C")
     conv_kernel_size: int = size("w")
     aspp_out_channels: int = size("d_a")

@@ -11,8 +11,6 @@ MODEL_TYPES = ("moss_transcribe_diarize",)  # transformers 5.23: modeling_moss_t
 
 
 class MossTranscribeDiarize(Sizes):
-    """What this architecture alone has."""
-
     audio_merge_size: int = size("m", absent=4)
     projector_bias: bool = flag(absent=True)
 

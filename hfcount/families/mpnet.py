@@ -13,8 +13,6 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Mpnet(Sizes):
-    """What this architecture alone has."""
-
     relative_attention_num_buckets: int = size("b", absent=32)
 
 

@@ -12,8 +12,6 @@ _HEADS = ("ForConditionalGeneration", "Model", "ForCausalLM", "ForSequenceClassi
 
 
 class Mvp(Sizes):
-    """What this architecture alone has."""
-
     prompt_length: int
     prompt_mid_dim: int = size(absent=800)
 

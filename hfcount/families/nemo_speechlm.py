@@ -12,6 +12,7 @@ from hfcount.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
 MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+
 _SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
 _WHO = "model.audio_tower.diarization_model."
 SPELLINGS = {
@@ -43,7 +44,6 @@ SPELLINGS = {
     r"\.ffn\.net\.3\.": ".mlp.fc2.",
     r"\.mixer\._fp32_params\.": ".mixer.",
 }
-
 _TEXT = {
     ".embeddings": "embed_tokens",
     ".norm_f": "norm",
@@ -118,3 +118,22 @@ def _nemo(s: Spec) -> Block:
 
     body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
     return altered(body, pre_encode=block(proj=Linear(own.stacked, d))) if isinstance(own, Stacked) else body
+
+
+def audio_spec(c: Config) -> Spec:
+    """Nemotron 3.5 Transcribe's ears: a recogniser's encoder, and a model of who speaks when (model card)."""
+    said, who = families.part(c, "asr_config"), families.part(c, "diarization_config")
+    return keys.encoding(c, [], hidden=said.hidden, parts={"audio": said, "diarization": who})
+
+
+def audio_blueprint(s: Spec) -> Block:
+    who = s.parts["diarization"]
+    return block(
+        asr_encoder=families.tree(s.parts["audio"]),
+        diarization_model=families.tree(who),
+        asr_norm=layer_norm(s.hidden),
+        speaker_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
+    )
+
+
+PARTS = (families.Family(("nemotron3_5_transcribe_audio",), audio_spec, audio_blueprint),)

@@ -14,8 +14,6 @@ IGNORED = tuple(
 
 
 class Nemotron3Diarization(Sizes):
-    """What this architecture alone has."""
-
     num_speakers: int
     subsampling_factor: int
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("neomme",)  # transformers 5.23: modeling_neomme.py
 
 
 class Neomme(Sizes):
-    """What this architecture alone has."""
-
     embedding_rank: int = size("r")
     embedding_dim: int = size("d_o", absent=128)
 

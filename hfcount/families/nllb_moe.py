@@ -20,8 +20,6 @@ _HEADS = ("ForConditionalGeneration", "Model")
 
 
 class NllbMoe(Sizes):
-    """What NLLB-MoE alone has."""
-
     router_bias: bool = flag(absent=False)
 
 

@@ -12,12 +12,8 @@ from hfcount.tree.indices import Indices
 from hfcount.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("omdet-turbo",)  # transformers 5.23: modeling_omdet_turbo.py
-IGNORED = (
-    "image_size",
-    "cache_size",
-    "eval_size",
-    "positional_encoding_temperature",
-    "apply_layernorm_after_vision_backbone",
+IGNORED = tuple(
+    "image_size cache_size eval_size positional_encoding_temperature apply_layernorm_after_vision_backbone".split()
 )
 SPELLINGS = {r"^language_backbone\.model\.text_model\.": "language_backbone.model."}  # CLIP's own module around it
 

@@ -34,8 +34,6 @@ class Told(Sizes):
 
 
 class OneFormer(Record):
-    """What OneFormer alone has."""
-
     masks: Masked
     told: Told
 

@@ -15,8 +15,6 @@ IGNORED = ("max_context_length", "num_gqa_groups", "qkv_multipliers", "rope_max_
 
 
 class Openelm(Sizes):
-    """What this architecture alone has."""
-
     ffn_with_glu: bool
 
 

@@ -16,8 +16,6 @@ SPELLINGS = {
 
 
 class PaddleocrVl(Sizes):
-    """What this architecture alone has."""
-
     spatial_merge_size: int
 
 

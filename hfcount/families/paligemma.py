@@ -13,8 +13,6 @@ REPLACES_PLACEHOLDERS = True
 
 
 class Paligemma(Sizes):
-    """What this architecture alone has."""
-
     projection_dim: int = size("d_p", absent=2048)
 
 

@@ -15,8 +15,6 @@ IGNORED = ("scale_input", "default_num_lookahead_tokens")
 
 
 class ParakeetEncoder(Sizes):
-    """What this architecture alone has."""
-
     shortened: int
     left: int
     subsampling_conv_channels: int = size("C")

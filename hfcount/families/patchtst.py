@@ -22,8 +22,6 @@ _NORMS = ("batchnorm", "layernorm")
 
 
 class Patchtst(Sizes):
-    """What this architecture alone has."""
-
     channels: int = count("C", "num_input_channels", absent=1)
     patch_length: int
     patches: int

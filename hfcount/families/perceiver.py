@@ -24,8 +24,6 @@ _BANDS, _COLOURS, _CHANNELS, _LEARNED, _PATCH, _FLOW, _KEYS = 64, 3, 64, 256, 54
 
 
 class Perceiver(Sizes):
-    """What this architecture alone has."""
-
     num_latents: int = size("n_z")
     d_model: int
     qk_channels: int

@@ -17,8 +17,6 @@ SPELLINGS = {
 
 
 class Pi0(Sizes):
-    """What this architecture alone has."""
-
     max_state_dim: int = size("d_s")
     max_action_dim: int = size("d_a")
 

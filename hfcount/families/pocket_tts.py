@@ -13,8 +13,6 @@ IGNORED = ("frame_rate", "latent_stats_ema_steps", "flow_loss_num_samples")
 
 
 class PocketTTS(Sizes):
-    """What Pocket TTS alone has."""
-
     flow: FlowHead = told(lambda c: FlowHead.read(c.part("flow_head_config")))
     latent_dim: int = size("d_z")
 

@@ -12,8 +12,6 @@ IGNORED = ("relative_attention_max_distance", "scale_decoder_outputs")
 
 
 class Pop2piano(Sizes):
-    """What Pop2Piano alone has."""
-
     composer_vocab_size: int = size("|V_c|")
     gated: bool
 

@@ -33,8 +33,6 @@ class ReadingOrder(Sizes):
 
 
 class PPDocLayoutV2(Record):
-    """What PP-DocLayoutV2 alone has."""
-
     hybrid: Hybrid
     learned: bool
 

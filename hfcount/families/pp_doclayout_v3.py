@@ -36,8 +36,6 @@ class Masks(Sizes):
 
 
 class PPDocLayoutV3(Record):
-    """What PP-DocLayoutV3 alone has."""
-
     hybrid: Hybrid
     masks: Masks
 

@@ -26,8 +26,6 @@ _COORDINATES = 10  # a centre, and each corner as seen from it
 
 
 class PPDocLayoutV4(Record):
-    """What PP-DocLayoutV4 alone has."""
-
     hybrid: Hybrid
     denoised: bool
     num_coords: int

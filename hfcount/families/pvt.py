@@ -22,8 +22,6 @@ class PvtLayer(Record):
 
 
 class Pvt(Sizes):
-    """What PVT alone has."""
-
     num_channels: int = size("C")
 
 

@@ -22,8 +22,6 @@ class PvtV2Layer(Record):
 
 
 class PvtV2(Sizes):
-    """What PVTv2 alone has."""
-
     num_channels: int = size("C")
 
 

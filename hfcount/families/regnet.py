@@ -14,8 +14,6 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class Regnet(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
     embedding_size: int = size("d0")
     groups_width: int = size("g")

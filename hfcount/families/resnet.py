@@ -15,8 +15,6 @@ _REDUCTION = 4  # by how much a bottleneck is narrower than the layer
 
 
 class Resnet(Sizes):
-    """What this architecture alone has."""
-
     num_channels: int = size("C")
     embedding_size: int = size("d0")
     bottleneck: bool

@@ -12,8 +12,6 @@ MODEL_TYPES = ("roformer",)  # transformers 5.23: modeling_roformer.py
 
 
 class Roformer(Sizes):
-    """What RoFormer alone has."""
-
     embedding_size: int = told(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     summary_use_proj: bool = flag(absent=False)
 

@@ -10,8 +10,6 @@ MODEL_TYPES = ("sam", "sam_hq")  # transformers 5.23: modeling_sam.py, modeling_
 
 
 class Sam(Sizes):
-    """What this architecture alone has."""
-
     num_pos_feats: int
 
 

@@ -6,19 +6,10 @@ from hfcount.spec import Spec
 from hfcount.tree.nodes import Block, block
 
 MODEL_TYPES = ("sam3_video",)  # transformers 5.23: modeling_sam3_video.py
-IGNORED = (
-    "low_res_mask_size",
-    "hotstart_delay",
-    "hotstart_unmatch_thresh",
-    "hotstart_dup_thresh",
-    "init_trk_keep_alive",
-    "max_trk_keep_alive",
-    "min_trk_keep_alive",
-    "max_num_objects",
-    "recondition_every_nth_frame",
-    "recondition_on_trk_masks",
-    "fill_hole_area",
-    "suppress_unmatched_only_within_hotstart",
+IGNORED = tuple(
+    "low_res_mask_size hotstart_delay hotstart_unmatch_thresh hotstart_dup_thresh init_trk_keep_alive "
+    "max_trk_keep_alive min_trk_keep_alive max_num_objects recondition_every_nth_frame recondition_on_trk_masks "
+    "fill_hole_area suppress_unmatched_only_within_hotstart".split()
 )
 SPELLINGS = {r"^tracker_model\.(?!tracker_model\.)": "tracker_model.tracker_model."}
 

@@ -26,8 +26,6 @@ IGNORED = ("dynamic_multimask_via_stability",)
 
 
 class SamMaskDecoder(Sizes):
-    """What this architecture alone has."""
-
     inner: int
     num_multimask_outputs: int = size("n_m", minimum=0)
     iou_head_depth: int = count("N_u")

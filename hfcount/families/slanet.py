@@ -17,8 +17,6 @@ _SKIPPED = 1  # the first stage, whose features are not read
 
 
 class Slanet(Sizes):
-    """What SLANet alone has."""
-
     post_conv_out_channels: int = size("C_o")
     csp_kernel_size: int = size("w")
     csp_num_blocks: int = count("N_b", minimum=0)

@@ -21,8 +21,6 @@ class SwiftformerLayer(Record):
 
 
 class Swiftformer(Sizes):
-    """What SwiftFormer alone has."""
-
     num_channels: int = size("C")
     down_patch_size: int = size("P")
     use_layer_scale: bool = flag(absent=True)

@@ -25,8 +25,6 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 class Swin(Sizes):
-    """What this architecture alone has."""
-
     window_size: int = size("w")
     encoder_stride: int = size("S", absent=32)
 

@@ -20,8 +20,6 @@ _FEATURES, _COLOURS = 64, 3
 
 
 class Swin2sr(Sizes):
-    """What this architecture alone has."""
-
     num_channels_out: int
     upsampler: int
     resi_connection: int

@@ -22,8 +22,6 @@ class Swinv2Layer(Record):
 
 
 class Swinv2(Sizes):
-    """What Swin version 2 alone has."""
-
     encoder_stride: int = size("S", absent=32)
 
 

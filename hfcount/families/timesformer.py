@@ -16,8 +16,6 @@ _KINDS = ("divided_space_time", "space_only", "joint_space_time")
 
 
 class Timesformer(Sizes):
-    """What this architecture alone has."""
-
     divided: bool
     num_frames: int = size("F")
     timed: bool

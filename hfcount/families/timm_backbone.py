@@ -20,8 +20,6 @@ _STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
 
 
 class Swin(Record):
-    """What timm's Swin alone has."""
-
     window_size: int
 
 

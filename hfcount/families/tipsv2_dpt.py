@@ -35,8 +35,6 @@ _DIRECTION = 3  # the numbers of a normal
 
 
 class TipsV2Dpt(Sizes):
-    """What TIPS v2 with DPT's heads alone has."""
-
     levels: Levels = part(Levels)
     num_depth_bins: int = size("n_b")
 

@@ -16,8 +16,6 @@ _WORDS, _COLOURS = 10, 3  # of the prompts
 
 
 class Tvp(Sizes):
-    """What this architecture alone has."""
-
     type_vocab_size: int = size("t")
     rows: int = size("n_r", "max_grid_row_position_embeddings")
     columns: int = size("n_c", "max_grid_col_position_embeddings")

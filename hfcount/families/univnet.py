@@ -35,8 +35,6 @@ def _residuals(c: Config) -> tuple[Residual, ...]:
 
 
 class Univnet(Sizes):
-    """What UnivNet alone has."""
-
     model_in_channels: int = count("C_i")
     model_hidden_channels: int = count("C")
     num_mel_bins: int = count("b")

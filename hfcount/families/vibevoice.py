@@ -13,8 +13,6 @@ IGNORED = ("vocab_size", "latent_size", "diffusion_max_period", "hidden_size")
 
 
 class Vibevoice(Sizes):
-    """What this architecture alone has."""
-
     num_hidden_layers: int
     intermediate_size: int
     frequency_embedding_size: int

@@ -12,8 +12,6 @@ SPELLINGS = inside("image_tower", "video_tower", "multi_modal_projector")
 
 
 class VideoLlava(Sizes):
-    """What this architecture alone has."""
-
     multimodal_projector_bias: bool = flag(absent=True)
     vision_feature_layer: int
 

@@ -16,8 +16,6 @@ _HEADS = keys.named(("Model",), ForVideoClassification="image_classification", F
 
 
 class Videomae(Sizes):
-    """What this architecture alone has."""
-
     use_mean_pooling: bool
 
 

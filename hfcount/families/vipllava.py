@@ -13,8 +13,6 @@ SPELLINGS = LLAVA
 
 
 class Vipllava(Sizes):
-    """What this architecture alone has."""
-
     vision_feature_layer: int
 
 

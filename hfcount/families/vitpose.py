@@ -14,8 +14,6 @@ _WIDTH = 256  # of the decoder that is not simple
 
 
 class Vitpose(Sizes):
-    """What this architecture alone has."""
-
     simple: bool = flag("use_simple_decoder", absent=True)
 
 

@@ -17,8 +17,6 @@ _WIDER = 4  # networks of the pooler to their layers
 
 
 class Vjepa2(Sizes):
-    """What this architecture alone has."""
-
     pred_num_mask_tokens: int = size("n_m")
     num_pooler_layers: int = count("N_p", minimum=0)
 

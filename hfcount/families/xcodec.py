@@ -84,8 +84,6 @@ class Semantic(Record):
 
 
 class XCodec(Record):
-    """What X-Codec alone has."""
-
     semantic: Semantic
     codebooks: int
     codebook_size: int

@@ -22,8 +22,6 @@ _HEADS = keys.named(
 
 
 class Xlm(Sizes):
-    """What this architecture alone has."""
-
     n_langs: int
     summary_use_proj: bool = flag(absent=True)
     summary_proj_to_labels: bool = flag(absent=True)

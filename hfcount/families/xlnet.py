@@ -18,8 +18,6 @@ _HEADS = keys.named(
 
 
 class Xlnet(Sizes):
-    """What this architecture alone has."""
-
     summary_use_proj: bool = flag(absent=True)
 
 

@@ -11,8 +11,6 @@ MODEL_TYPES = ("xmod",)  # transformers 5.23: modeling_xmod.py
 
 
 class Xmod(Sizes):
-    """What X-MOD alone has."""
-
     adapter_reduction_factor: int
     adapter_layer_norm: bool = flag(absent=False)
     pre_norm: bool = flag(absent=False)

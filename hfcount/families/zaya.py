@@ -12,8 +12,6 @@ MODEL_TYPES = ("zaya",)  # transformers 5.23: modeling_zaya.py
 
 
 class Zaya(Sizes):
-    """What ZAYA1 alone has."""
-
     router_hidden_size: int = size()
     cca_time0: int = size()
     cca_time1: int = size()

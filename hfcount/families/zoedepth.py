@@ -17,8 +17,6 @@ _LAST = 4  # two for probabilities, two for a temperature
 
 
 class ZoeDepth(Sizes):
-    """What ZoeDepth alone has."""
-
     n_bins: int
     normed: bool
     attractors: tuple[int, ...]

@@ -10,7 +10,7 @@ from hfcount.errors import FetchError
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
-from hfcount.storage.schemes import SIDE_FILES
+from hfcount.quantization.announcements import SIDE_FILES
 from hfcount.text import printable
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import Any
 
 from hfcount.fetcher.interface import CONFIG
 from hfcount.mapper.whatif import Changes, get, steps
+from hfcount.quantization.announcements import KEYS
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import KEYS
 from hfcount.text import printable, shown
 from hfcount.verifier.findings import DIFFERING
 from hfcount.verifier.rules.hf201_missing_tensor import MissingTensor

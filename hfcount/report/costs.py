@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
 from hfcount.report.counts import CachePart, Compute, Memory, Storage
 from hfcount.report.fitting import Cache, fit
 from hfcount.report.model import Evidence
 from hfcount.report.serving import Cost, Workload, cache_width, cost
 from hfcount.storage.dtypes import BITS, code, width
-from hfcount.storage.schemes import Announcement
 from hfcount.text import printable
 
 

@@ -12,10 +12,10 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.whatif import Changes
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement
 from hfcount.report.choices import AskedDepth, DerivedWith
 from hfcount.report.model import Depth, Extra, Failure
 from hfcount.report.serving import Workload
-from hfcount.storage.schemes import Announcement
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
 

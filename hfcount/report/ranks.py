@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from hfcount.packing.amounts import amount
-from hfcount.packing.expected import expected
+from hfcount.quantization.stored.amounts import amount
+from hfcount.quantization.stored.expected import expected
 from hfcount.report.counts import RankMemory
 from hfcount.report.fitting import Cache, fit
 from hfcount.report.serving import Cost, Workload, kept

@@ -2,19 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from hfcount.packing.amounts import amount
-from hfcount.packing.cache import Heads, usual
-from hfcount.packing.expected import expected
 from hfcount.plan import Blueprint
+from hfcount.quantization.layout import Unmodelled
+from hfcount.quantization.schemes import described, rest_dtype
+from hfcount.quantization.stored.amounts import amount
+from hfcount.quantization.stored.cache import Heads, usual
+from hfcount.quantization.stored.expected import expected
 from hfcount.report.counts import Storage
 from hfcount.report.inspection import Inspection
 from hfcount.storage.dtypes import BITS, code
-from hfcount.storage.schemes.layout import Unmodelled
-from hfcount.storage.schemes.registry import described
 from hfcount.tree.leaves import Leaf
-
-_HALF = ("gptq", "gptq_marlin", "awq", "awq_marlin", "auto-round", "bitsandbytes", "eetq", "aqlm")
-"""Schemes whose tools turn the rest of a model into F16, where a config names no dtype; others keep BF16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ def storage(run: Inspection, blueprint: Blueprint) -> Storage | None:
     """How the weights are stored; None if nothing says that they are quantised, or it is not described."""
     if not run.announced:
         return None
-    dtype = code(blueprint.spec.dtype) or ("F16" if run.announced[0].method in _HALF else "BF16")
+    dtype = code(blueprint.spec.dtype) or rest_dtype(run.announced[0].method)
     found = _seen(run) or _said(run, blueprint)
     if found is None:
         return None

@@ -45,9 +45,9 @@ def _types() -> frozenset[str]:
 def _described(method: str) -> bool:
     """Whether weights that are packed in this way can be verified at all."""
     from hfcount.errors import HfcountError
-    from hfcount.storage.schemes import Announcement
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import read
+    from hfcount.quantization.announcements import Announcement
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.schemes import read
 
     try:
         read(Announcement(method, method, "quantization_config", CONFIG, {}), None)

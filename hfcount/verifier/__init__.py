@@ -9,7 +9,7 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
-from hfcount.storage.schemes import Announcement
+from hfcount.quantization.announcements import Announcement
 from hfcount.verifier import accepted, checks, class_names, headers, presence, readers, ties, token_ids, unlisted
 from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.findings import DIFFERING, PACKED, Outcome

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -11,8 +10,8 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.plan import Blueprint
+from hfcount.quantization.announcements import Announcement, scheme_of_names
 from hfcount.storage import dtypes
-from hfcount.storage.schemes import Announcement, scheme_of_names
 from hfcount.tree.leaves import Finder, Leaf
 from hfcount.verifier import names, sizes
 from hfcount.verifier.findings import Stored
@@ -23,8 +22,9 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 """Ends of names of scales of attention's cache."""
 
 if TYPE_CHECKING:
+    from hfcount.quantization.scheme import Scheme
+    from hfcount.quantization.stored.packed import Packed
     from hfcount.tree.spellings import Rules, Spellings
-    from hfcount.verifier.packed import Packed
 
 Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
 """What a check needs: which weight files are there; an index without headers; files that were read; headers of all
@@ -62,7 +62,7 @@ class Comparison:
     reading: sizes.Reading | None
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
-    packed: "Packed | None" = None
+    packed: "Packed[Match] | None" = None
     weights: Weights = field(default_factory=Weights)
     beside: Mapping[str, Shard] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Comparison:
         return self.names
 
     @property
-    def packing(self) -> "Packed":
+    def packing(self) -> "Packed[Match]":
         """`packed`, for checks that need it."""
         assert self.packed is not None
         return self.packed
@@ -160,11 +160,11 @@ class Comparison:
 
 def _matched(
     bare: Comparison, announced: Sequence[Announcement], match: Match | None
-) -> tuple[Match | None, "Packed | None", str | None]:
+) -> tuple[Match | None, "Packed[Match] | None", str | None]:
     """How the names match, how packed weights are stored, and the name of a scheme that is not described."""
-    blueprint, index, view, declared = bare.blueprint, bare.index, bare.view, bare.declared
+    blueprint, index, view = bare.blueprint, bare.index, bare.view
     if announced:
-        packed, scheme = _packed(blueprint, index, view, announced, declared)
+        packed, scheme = _packed(blueprint, index, view, announced)
         return packed.match if packed else None if scheme else match, packed, scheme
     sized = view is None and bare.weights.whole and bare.weights.sizes is not None
     match = _match(blueprint, index, view, match, sized)
@@ -174,7 +174,7 @@ def _matched(
         if scheme:
             return None, None, scheme
         if any(name.endswith(CACHE_SCALES) for name in match.unexpected):
-            packed, _ = _packed(blueprint, index, view, (), declared)
+            packed, _ = _packed(blueprint, index, view, ())
             return packed.match if packed else match, packed, None
     return match, None, None
 
@@ -196,25 +196,19 @@ def _packed(
     index: Index | None,
     view: HeaderView | None,
     announced: Sequence[Announcement],
-    declared: str | None,
-) -> tuple["Packed | None", str | None]:
+) -> tuple["Packed[Match] | None", str | None]:
     """How packed weights are stored, or the name of a scheme that is not described."""
-    from hfcount.packing.reading import exact  # most checkpoints are not quantised
-    from hfcount.storage.schemes.layout import Unmodelled
-    from hfcount.storage.schemes.registry import described
-    from hfcount.verifier.packed import EXPERTS, Dense, look
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.stored.packed import look
 
+    def matching(leaves: Collection[Leaf], listed: Collection[str], scheme: "Scheme") -> Match:
+        return matched_with(blueprint, leaves, listed, further=scheme.spellings, foreign=scheme.foreign)
+
+    listed, size = _listed(blueprint, index, view), index.total_size if index else None
     try:
-        scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
-        names = _listed(blueprint, index, view)
-        further = EXPERTS if scheme.own_experts else ()
-        matching = partial(matched_with, blueprint, further=further, foreign=scheme.foreign)
-        packed = look(blueprint, names, view, scheme, first, matching)
-    except Unmodelled as said:
-        return None, str(said)
-    if index and index.total_size and packed.complete and not blueprint.asides:
-        packed.reading = exact(index.total_size, packed.match.listed, declared)
-    return packed, None
+        return look(blueprint, listed, view.entries if view else None, announced, matching, size), None
+    except Unmodelled as error:
+        return None, str(error)
 
 
 def _match(

@@ -16,7 +16,7 @@ PACKED = ("HF303", "HF502", "HF503")
 """Findings about packed weights, whose settings may be wrong."""
 
 if TYPE_CHECKING:
-    from hfcount.verifier.packed import Packed
+    from hfcount.quantization.stored.packed import Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Outcome:
     predicting: bool = False
     pieces: list[Piece] = field(default_factory=list)
     apart: frozenset[str] = frozenset()
-    packed: "Packed | None" = None
+    packed: "Packed[Match] | None" = None
 
     def has(self, *codes: str) -> bool:
         """Whether any of these was reported."""

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from hfcount.packing.survey import Found
-from hfcount.storage.schemes.layout import Layout, Unmodelled
-from hfcount.storage.schemes.registry import read
+from hfcount.quantization.layout import Layout, Unmodelled
+from hfcount.quantization.scheme import Choice
+from hfcount.quantization.schemes import read
+from hfcount.quantization.stored.packed import Packed
+from hfcount.quantization.stored.survey import Found
 from hfcount.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome, Stored
 from hfcount.verifier.folding import fold
-from hfcount.verifier.packed import Packed
+from hfcount.verifier.names import Match
 
 
 class Place(TypedDict):
@@ -22,17 +24,12 @@ class Place(TypedDict):
 
 
 def report_modules(
-    c: Comparison,
-    packed: Packed,
-    said: Layout | None,
-    own: Layout | None,
-    why: str,
-    some: Sequence[Found],
-    outcome: Outcome,
+    c: Comparison, packed: Packed[Match], choice: Choice, own: Layout | None, some: Sequence[Found], outcome: Outcome
 ) -> None:
-    """HF502: modules that are stored otherwise than the settings say; `why` tells why that is harmless."""
+    """HF502: modules that are stored otherwise than the settings say, in a layout of their own, or dense."""
     from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
+    said, why = choice.layout, choice.why
     dense = own is None and said is not None
     unseen = dense and c.view is None and said is not None and said.parts(64, 64)[0].suffix == ".weight"
     outcome.report(
@@ -49,7 +46,7 @@ def report_modules(
     )
 
 
-def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> None:
+def report_stale(packed: Packed[Match], wanted: Sequence[Found], outcome: Outcome) -> None:
     """Nothing is packed of all that should be."""
     from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
@@ -64,7 +61,7 @@ def report_stale(packed: Packed, wanted: Sequence[Found], outcome: Outcome) -> N
     )
 
 
-def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> None:
+def report_contradiction(c: Comparison, packed: Packed[Match], outcome: Outcome) -> None:
     """Two files that announce different ways of packing."""
     own = next(iter(packed.scheme.layouts), None)
     for other in c.announced[1:]:
@@ -78,7 +75,7 @@ def report_contradiction(c: Comparison, packed: Packed, outcome: Outcome) -> Non
             outcome.report(Contradiction(expected=own.label, observed=second.label, **where(packed), other=other.file))
 
 
-def report_numbers(packed: Packed, outcome: Outcome) -> None:
+def report_numbers(packed: Packed[Match], outcome: Outcome) -> None:
     """Numbers of the settings that names beside them rule out."""
     there = where(packed)
     for one in packed.scheme.contradictions:
@@ -97,7 +94,7 @@ def report_numbers(packed: Packed, outcome: Outcome) -> None:
         )
 
 
-def report_lacking(packed: Packed, outcome: Outcome) -> None:
+def report_lacking(packed: Packed[Match], outcome: Outcome) -> None:
     """Packed modules without what they need."""
     from hfcount.verifier.rules.hf503_scale_missing import ModulesLackScales
 
@@ -107,7 +104,7 @@ def report_lacking(packed: Packed, outcome: Outcome) -> None:
     outcome.report(ModulesLackScales(**sums(packed.lacking), modules=modules, layout=layout))
 
 
-def report_uncached(packed: Packed, outcome: Outcome) -> None:
+def report_uncached(packed: Packed[Match], outcome: Outcome) -> None:
     """Attention without the scales of a cache that other layers have."""
     from hfcount.verifier.rules.hf503_scale_missing import CacheLacksScales
 
@@ -126,7 +123,7 @@ def sums(leaves: Iterable[Leaf]) -> Stored:
     }
 
 
-def where(packed: Packed) -> Place:
+def where(packed: Packed[Match]) -> Place:
     """The settings' place, for a finding and its message."""
     if packed.announced is None:
         return {"key": None, "file": None, "source": "the config"}

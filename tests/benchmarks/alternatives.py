@@ -1,4 +1,4 @@
-"""What other tools cost, as .github/docs/alternatives.md tells: `python tests/benchmarks/alternatives.py [--bin DIR]`.
+"""What other tools cost, as hfcount/docs/alternatives.md tells: `python tests/benchmarks/alternatives.py [--bin DIR]`.
 
 Qwen3-32B is served on the loopback interface, its shards as sparse files with their headers. Each tool that is found,
 beside this Python or in DIR, runs three times with an empty cache: the median seconds, the most memory, the requests.

@@ -23,7 +23,7 @@ from defects import CASES, write  # noqa: E402 - lies one folder up
 from literature import MISTAKES, model  # noqa: E402 - lies one folder up
 from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies one folder up
 
-DOCS = ROOT / ".github" / "docs"
+DOCS = ROOT / "hfcount" / "docs"
 
 
 def _run(*args: str) -> str:

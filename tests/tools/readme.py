@@ -45,7 +45,7 @@ def shell(command: str) -> str:
     return done.stdout.strip("\n")
 
 
-PICTURES = {ROOT / ".github" / "components.svg": False, ROOT / ".github" / "components-dark.svg": True}
+PICTURES = {DOCS / "components.svg": False, DOCS / "components-dark.svg": True}
 """The pictures of the pages, and whether they are on a dark ground."""
 
 _SERIES = ("0.6B", "1.7B", "4B", "8B", "32B", "30B-A3B", "235B-A22B")

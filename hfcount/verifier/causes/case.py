@@ -88,12 +88,7 @@ class Case:
         """The names that are stored, as if they were not packed, each with the name that it is stored under."""
         c = self.comparison
         listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        if c.packed is None:
-            return listed
-        if c.packed.dense is not None:
-            return c.packed.dense
-        leaves = [leaf for leaf in self.blueprint.leaves if leaf.presence == "required" or leaf.name in listed]
-        return {name: name for leaf in leaves for name in leaf.names()}
+        return c.packed.dense if c.packed else listed
 
     @cached_property
     def modules(self) -> frozenset[str]:

@@ -51,11 +51,13 @@ class ModulesDiffer(PackedDifferently):
 
     def _stored(self) -> str:
         source, them = printable(self.source), agree(self.count, "it", "them")
-        how = f"packed ({printable(self.observed)})" if self.observed else "stored dense"
+        if self.expected == self.observed:
+            return f"stored dense, and {source} does not say so"
+        if self.observed is None:
+            return f"stored dense, and {source} packs {them} ({printable(self.expected or '')})"
         if self.expected is None:
-            return f"{how}, and {source} {f'leaves {them} dense' if self.observed else 'does not say so'}"
-        otherwise = " otherwise" if self.observed else ""
-        return f"{how}, and {source} packs {them}{otherwise} ({printable(self.expected)})"
+            return f"packed ({printable(self.observed)}), and {source} leaves {them} dense"
+        return f"packed ({printable(self.observed)}), and {source} packs {them} otherwise ({printable(self.expected)})"
 
 
 class StoredBeside(PackedDifferently):
