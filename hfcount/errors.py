@@ -34,6 +34,12 @@ FetchKind = Literal[
 ]
 
 
+Variant = Literal[
+    "contradiction", "list-length", "not-described", "not-divisible", "out-of-range", "unknown-kind"
+]
+"""What is wrong with values of a config: the variants of HF103, which its rule explains."""
+
+
 class HfcountError(Exception):
     """Base of all errors that hfcount raises on purpose."""
 
@@ -63,6 +69,7 @@ class BrokenRule(HfcountError):
 
     Args:
         said: what is wrong, and where.
+        variant: of HF103, what is wrong.
         key: the full key path in the document.
         file: the file in the checkpoint.
         expected, observed: the two values, if there are two.
@@ -77,6 +84,7 @@ class BrokenRule(HfcountError):
         said: str,
         code: str | None = None,
         *,
+        variant: Variant | None = None,
         key: str | None = None,
         file: str | None = None,
         expected: Value = None,
@@ -86,6 +94,7 @@ class BrokenRule(HfcountError):
     ) -> None:
         super().__init__(f"{said} {fix}" if fix else said)
         self.said, self.code, self.key, self.file = said, code or self.code, key, file
+        self.variant = variant
         self.expected, self.observed, self.fix, self.built = expected, observed, fix, built
 
 
