@@ -34,9 +34,7 @@ FetchKind = Literal[
 ]
 
 
-Variant = Literal[
-    "contradiction", "list-length", "not-described", "not-divisible", "out-of-range", "unknown-kind"
-]
+Variant = Literal["contradiction", "list-length", "not-described", "not-divisible", "out-of-range", "unknown-kind"]
 """What is wrong with values of a config: the variants of HF103, which its rule explains."""
 
 

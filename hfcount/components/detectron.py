@@ -71,7 +71,9 @@ class FeaturePyramid(Record):
         groups, out = size("RESNETS.NUM_GROUPS", 1), size("RESNETS.RES2_OUT_CHANNELS", 256)
         if not deep and (groups, out) != (1, 64):
             raise args.error(
-                "not-described", f"MODEL.RESNETS.DEPTH {depth} needs 1 group and 64 channels after res2.", "MODEL.RESNETS.DEPTH"
+                "not-described",
+                f"MODEL.RESNETS.DEPTH {depth} needs 1 group and 64 channels after res2.",
+                "MODEL.RESNETS.DEPTH",
             )
         built, read = (args.strs(f"MODEL.{key}") for key in ("RESNETS.OUT_FEATURES", "FPN.IN_FEATURES"))
         if not read or read != _STAGES[: len(read)] or not set(read) <= set(built) <= {"stem", *_STAGES}:

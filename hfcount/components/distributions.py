@@ -69,7 +69,9 @@ def distributing(c: Config) -> Distributions:
     alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
     if not alone and len(points) != levels:
         said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
-        raise c.error("list-length", said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points))
+        raise c.error(
+            "list-length", said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
+        )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:
         d = c.int("d_model", "hidden_size")

@@ -92,7 +92,9 @@ class _Convolution(Record):
 def _convolutions(c: Config) -> tuple[_Convolution, ...]:
     widths, kernels = c.ints("enc_channels"), c.ints("enc_kernel_sizes")
     if len({len(widths), len(kernels), c.length("enc_dilations")}) > 1 or not widths:
-        raise c.error("list-length", "enc_channels, enc_kernel_sizes and enc_dilations must have the same length.", "enc_channels")
+        raise c.error(
+            "list-length", "enc_channels, enc_kernel_sizes and enc_dilations must have the same length.", "enc_channels"
+        )
     return tuple(
         _Convolution(channels=dim(f"C{number}", width), kernel=dim(f"w{number}", kernel))
         for number, (width, kernel) in enumerate(zip(widths, kernels, strict=True), 1)

@@ -76,7 +76,9 @@ def spec(c: Config) -> Spec[Esmfold2]:
         ("structure_head", "diffused", parts["placing"].hidden),
     ):
         if parts[name].output != width:
-            raise c.error("contradiction", f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where)
+            raise c.error(
+                "contradiction", f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where
+            )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
         own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))

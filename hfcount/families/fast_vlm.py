@@ -19,7 +19,9 @@ def spec(c: Config) -> Spec[FastVlm]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = c.part("vision_config").int("hidden_size")
     if c.ints("vision_feature_layer", default=(-1,), alone=True) != [-1]:
-        raise c.error("not-described", "vision_feature_layer must be -1: the last layer is what is read.", "vision_feature_layer")
+        raise c.error(
+            "not-described", "vision_feature_layer must be -1: the last layer is what is read.", "vision_feature_layer"
+        )
     if c.str("vision_feature_select_strategy", default="full") != "full":
         raise c.error("not-described", "vision_feature_select_strategy must be full.", "vision_feature_select_strategy")
     if width != towers["vision"].hidden:

@@ -70,7 +70,9 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
     heads = c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     if c.bool("attention_bias"):
-        raise c.error("not-described", "attention_bias is true, and the runtime's names know no such biases.", "attention_bias")
+        raise c.error(
+            "not-described", "attention_bias is true, and the runtime's names know no such biases.", "attention_bias"
+        )
     mixer = keys.attention(c)
     if mixer.kv_heads != heads:  # the fused projection is cut into three equal parts
         said = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."

@@ -42,7 +42,9 @@ def encoder_spec(c: Config) -> Spec[GraniteSpeech5Encoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     farthest, context, width = c.int("max_position_embeddings"), c.int("context_size"), c.int("head_dim", default=None)
     if context > farthest:
-        raise c.error("out-of-range", f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size")
+        raise c.error(
+            "out-of-range", f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size"
+        )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
     own = GraniteSpeech5Encoder.read(
         c, max_position_embeddings=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor")

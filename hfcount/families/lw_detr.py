@@ -41,7 +41,12 @@ def spec(c: Config) -> Spec[LwDetr]:
         said = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
         raise c.error("unknown-kind", said, "projector_scale_factors", "Correct it.")
     if scales and not backbone.sizes(LwDetrVit).outputs:
-        raise c.error("contradiction", "the backbone gives no features for the projector.", "backbone_config", "Name its out_indices.")
+        raise c.error(
+            "contradiction",
+            "the backbone gives no features for the projector.",
+            "backbone_config",
+            "Name its out_indices.",
+        )
     levels = keys.dim("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
     whole = grouped_queries(c, backbone, _HEADS)
     halves = tuple(int(2 * scale) for scale in scales)

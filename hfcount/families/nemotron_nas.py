@@ -45,7 +45,9 @@ def _grouped(c: Config) -> list[Layers]:
     if not heads:
         return keys.uniform(Layer(mixer=usual, ffn=ffn, own=plain), count)
     if len(heads) != count or min(heads) < 1:
-        raise c.error("out-of-range", f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it.")
+        raise c.error(
+            "out-of-range", f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it."
+        )
     places = {own: Indices.of(n for n, other in enumerate(heads) if other == own) for own in dict.fromkeys(heads)}
     return [
         Layers(indices=some, layer=Layer(mixer=usual.replace(kv_heads=own), ffn=ffn, own=plain))

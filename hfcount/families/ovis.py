@@ -142,7 +142,9 @@ def navit_spec(c: Config) -> Spec[Siglip2Navit]:
     count = c.int("num_patches", default=-1, minimum=-1)
     flat, seen = count > 0, keys.patches(c)
     if not count:
-        raise c.error("out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0)
+        raise c.error(
+            "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
+        )
     rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
     own = Siglip2Navit.read(c, flat=flat)
     return keys.tower(c, patches=seen, positions=rows).having(own)

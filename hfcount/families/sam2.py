@@ -146,7 +146,12 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
     """Height and width, usually 7; what has other dimensions is built, and sees no image."""
     sides = [c.int(key)] * 2 if c.is_int(key) else c.ints(key, default=(7, 7))
     if len(sides) != 2:
-        c.cannot_run("list-length", f"{key} has {len(sides):,} entries, and images have height and width.", key, observed=len(sides))
+        c.cannot_run(
+            "list-length",
+            f"{key} has {len(sides):,} entries, and images have height and width.",
+            key,
+            observed=len(sides),
+        )
     named = [*symbols, *(f"{symbols[1]}{place}" for place in range(2, len(sides)))]
     return tuple(keys.dim(named[place], side) for place, side in enumerate(sides))
 

@@ -40,7 +40,9 @@ def _stages(c: Config) -> tuple[tuple[Kernel, ...], ...]:
             raise c.malformed(said, "conv_layer_kernel_sizes")
         found.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
     if len(strides) < len(kernels):
-        raise c.error("list-length", "conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides")
+        raise c.error(
+            "list-length", "conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides"
+        )
     return tuple(found)
 
 

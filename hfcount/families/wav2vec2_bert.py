@@ -35,7 +35,9 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
     kind = "" if c.is_null("position_embeddings_type") else c.str("position_embeddings_type")
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
-        raise c.error("out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size")
+        raise c.error(
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+        )
     left, right = "left_max_position_embeddings", "right_max_position_embeddings"
     masked, adapting = masking(c), c.bool("add_adapter", default=False)
     before = c.bool("use_intermediate_ffn_before_adapter", default=False)

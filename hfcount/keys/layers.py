@@ -70,7 +70,13 @@ def listing(c: Config, key: str, given: Sequence[T], *kinds: T, otherwise: T | N
 
 def _unknown(c: Config, key: str, kind: str, known: str) -> ConfigError:
     """A kind that the family does not know; the reference builds a layer of most, if one that cannot run."""
-    return c.error("unknown-kind", f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.", key, observed=kind, built=True)
+    return c.error(
+        "unknown-kind",
+        f"{key} names {printable(kind, 40)}, and {c.family} knows {known}.",
+        key,
+        observed=kind,
+        built=True,
+    )
 
 
 def entries(c: Config, key: str, places: list[int]) -> Indices:
@@ -240,7 +246,8 @@ def repeated(
     found = []
     for place, kind in enumerate(given):
         if kind not in kinds:
-            raise ConfigError(f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}.")
+            said = f"{c.where}: layers that predict further tokens cannot be {printable(kind, 40)}."
+            raise ConfigError(said, variant="unknown-kind")
         one = kinds[kind]().replace(first=place == 0, last=place == len(given) - 1)
         indices = Indices(range(place, len(given) * times, len(given)), times)
         found.append(Layers(indices=indices, layer=one))
@@ -262,9 +269,16 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
         return uniform(Layer(mixer=usual), count)
     key = "num_attention_heads_per_layer"
     if any(heads < 1 for heads in given):
-        raise c.error("out-of-range", f"{key} names {min(given):,}, and must name 1 and more heads.", key, observed=int(min(given)))
+        raise c.error(
+            "out-of-range",
+            f"{key} names {min(given):,}, and must name 1 and more heads.",
+            key,
+            observed=int(min(given)),
+        )
     if any(heads % usual.kv_heads for heads in given):
-        c.cannot_run("not-divisible", f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it.")
+        c.cannot_run(
+            "not-divisible", f"{key} must name multiples of num_key_value_heads {usual.kv_heads:,}.", key, "Correct it."
+        )
     numbers = sorted(set(given))
     places = listing(c, key, given, *numbers)
     return [

@@ -10,7 +10,9 @@ def distribution(c: Config) -> int:
     """How many parameters the distribution has whose values a model predicts."""
     name = c.str("distribution_output", default="student_t")
     if name not in _PARAMETERS:
-        raise c.error("unknown-kind", f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output")
+        raise c.error(
+            "unknown-kind", f"distribution_output must be one of {', '.join(_PARAMETERS)}.", "distribution_output"
+        )
     return _PARAMETERS[name]
 
 

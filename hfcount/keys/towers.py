@@ -119,7 +119,9 @@ def rectangle(c: Config) -> int:
     """The number of patches in an image, whose image_size and patch_size may give height and width."""
     (high, wide), (tall, broad) = sides(c, "image_size"), sides(c, "patch_size")
     if tall > high or broad > wide:
-        c.cannot_run("out-of-range", "patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one.")
+        c.cannot_run(
+            "out-of-range", "patch_size exceeds image_size, so there is no patch.", "patch_size", "Correct one."
+        )
     return high // tall * (wide // broad)
 
 
@@ -135,9 +137,13 @@ def _side(c: Config, key: str) -> int:
     """The side of a square; the key may give it once, or as height and width."""
     given = [] if c.is_int(key) else c.ints(key)
     if any(side < 1 for side in given):
-        raise c.error("out-of-range", f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given)))
+        raise c.error(
+            "out-of-range", f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given))
+        )
     if len(set(given)) > 1:
-        raise c.error("out-of-range", f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key)
+        raise c.error(
+            "out-of-range", f"{key} has the sides {', '.join(f'{side:,}' for side in given)}, and no square has.", key
+        )
     return given[0] if given else c.int(key)
 
 
@@ -195,7 +201,10 @@ def outputs(c: Config, stages: Sequence[str]) -> list[int]:
     for name in named:
         if name not in stages:
             raise c.error(
-                "unknown-kind", f"out_features names {printable(name, 40)}, which is no stage.", "out_features", observed=name
+                "unknown-kind",
+                f"out_features names {printable(name, 40)}, which is no stage.",
+                "out_features",
+                observed=name,
             )
     given = [stages.index(name) for name in named] if named else [int(place) for place in c.ints("out_indices")]
     if any(not -len(stages) <= place < len(stages) for place in given):

@@ -25,7 +25,9 @@ def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
     windows = c.ints(key, alone=True, default=())
     if c.has(key) and isinstance(c.value(key), list) and len(windows) != layers:
         said = f"{key} has {len(windows):,} entries, and there are {shown(int(layers))} layers that it is for."
-        raise c.error("list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers))
+        raise c.error(
+            "list-length", said, key, "Give each layer its window, or one number for all.", expected=int(layers)
+        )
     for one in windows:
         if one <= 0 or one % 2:
             said = f"{key} has {shown(int(one))}, and must have even numbers above 0."

@@ -49,7 +49,9 @@ def check_alike(c: Config) -> None:
                 continue
             if c.has_read(key):
                 said = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
-                raise c.error("contradiction", f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True)
+                raise c.error(
+                    "contradiction", f"{said} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True
+                )
             foreign = foreign or may_bear(key, value)
     if not foreign:
         c.object(KEY)
@@ -59,9 +61,7 @@ def _entries(c: Config) -> Iterator[tuple[str, Mapping[str, Any]]]:
     given = c.value(KEY)
     for name, own in (given if isinstance(given, dict) else {}).items():
         if not isinstance(own, dict):
-            raise c.malformed(
-                f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}"
-            )
+            raise c.malformed(f"{KEY} holds {shown(own)} for a layer, and must hold objects.", f"{KEY}.{name}")
         yield name, own
 
 

@@ -5,7 +5,7 @@ from copy import copy
 from math import inf
 from typing import TYPE_CHECKING, Any, Self
 
-from hfcount.errors import ConfigError
+from hfcount.errors import ConfigError, Variant
 from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.mapper.shapeless import may_bear
 from hfcount.text import shown

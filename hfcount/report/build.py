@@ -238,6 +238,7 @@ def _finding(finding: Finding, policy: Policy) -> ReportedFinding:
         fix=finding.fix,
         parts=finding.parts[:100],
         also=tuple(one.code for one in finding.joined),
+        variant=finding.variant,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.errors import NotVerified, Value
+from hfcount.errors import NotVerified, Value, Variant
 from hfcount.fetcher.interface import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.report.counts import (
@@ -93,6 +93,7 @@ class ReportedFinding(Part):
     index's metadata, `file` is relative to the checkpoint; both are the first if there are several. `fix` says what to
     do, as the last sentences of `message`. Each is null if it does not apply. `parts` are the tensors by whole parts
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
+    `variant` names what is wrong where the rule has several variants, as HF103 has.
     """
 
     code: str
@@ -110,6 +111,7 @@ class ReportedFinding(Part):
     fix: str | None = None
     parts: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    variant: Variant | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from hfcount.errors import Value
+from hfcount.errors import Value, Variant
 from hfcount.spec.record import Record
 from hfcount.text import printable
 
@@ -27,6 +27,7 @@ class Finding(Record):
         informational: whether it does not affect the verdict, and stays a note under --strict.
         proof: whether the bytes are still proven: kept; doubted, but what they make may be of no use; weakened, not by
             the index; lost, by nothing.
+        variants: what may be wrong, each in a sentence, where a rule has several.
         divides: whether readers besides transformers 5 may refuse what it reports, or load another model.
 
     Args:
@@ -44,6 +45,7 @@ class Finding(Record):
         joined: findings of the same cause, which are reported with this one.
         changes: what the config would have to say instead, by key, if that is the cause.
         sole: whether that is all that is known to explain it.
+        variant: which of the rule's variants it is, if it has any.
     """
 
     code: ClassVar[str]
@@ -56,6 +58,7 @@ class Finding(Record):
     informational: ClassVar[bool] = False
     proof: ClassVar[Proof] = "kept"
     divides: ClassVar[bool] = False
+    variants: ClassVar[Mapping[Variant, str]] = MappingProxyType({})
 
     severity: Severity = "error"
     fix: str | None = None
@@ -73,6 +76,7 @@ class Finding(Record):
     joined: "tuple[Finding, ...]" = ()
     changes: Mapping[str, Any] = MappingProxyType({})
     sole: bool = False
+    variant: Variant | None = None
 
     if not TYPE_CHECKING:
 

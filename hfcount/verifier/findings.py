@@ -98,5 +98,6 @@ def finding_of(error: BrokenRule, file: str) -> Finding:
         key=error.key,
         file=error.file or file,
         fix=error.fix,
+        variant=error.variant,
         statement=error.said,
     )

@@ -105,6 +105,9 @@ def _findings() -> str:
 
 def _finding(rule: type[Finding]) -> str:
     lines = [f"## {rule.code} {rule.name}", f"**What** ({rule.level}): {rule.what}", f"**Why**: {rule.why}"]
+    if rule.variants:
+        rows = [f"- `{name}`: {what}" for name, what in rule.variants.items()]
+        lines += ["**Variants**, which the JSON names:", "\n".join(rows)]
     lines += [*_example(rule.code), f"**Cure**: {rule.remedy}"]
     return "\n\n".join(lines)
 
