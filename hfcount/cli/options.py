@@ -84,6 +84,7 @@ class NamingRules(click.Option):
     """An option whose help names the rules that are informational; they are only looked up where help is asked for."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help."""
         from hfcount.verifier.rules import RULES
 
         *some, last = (rule.code for rule in RULES.values() if rule.informational)

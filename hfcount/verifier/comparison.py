@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from hfcount.fetcher.interface import ADAPTER, MODULES
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from hfcount.quantization.stored.packed import Packed
     from hfcount.tree.spellings import Rules, Spellings
 
-Evidence = Literal["listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme"]
+Evidence = Literal[
+    "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"
+]
 """What a check needs: which weight files are there; an index without headers; files that were read; headers of all
-files or with an index; names that were compared with the blueprint's, of dense or of packed weights; or a scheme that
-makes that impossible."""
+files or with an index; names that were compared with the blueprint's, of dense or of packed weights; a scheme that
+makes that impossible; modules.json; or an adapter beside weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Comparison:
     ) -> "Comparison":
         """Matches the names unless the weights are packed, and explains total_size if every listed tensor is known."""
         evidence: set[Evidence] = set() if view is None else {"files"}
-        evidence |= set() if listing is None else {"listing"}
+        evidence |= set() if listing is None else _listed_evidence(listing)
         weights, declared = listing or Weights(), dtypes.code(blueprint.spec.dtype)
         bare = cls(
             blueprint, index, view, frozenset(evidence), None, None, declared, None, {}, (), None, weights, beside
@@ -156,6 +159,15 @@ class Comparison:
             "parameters": sum(count * leaf.size for leaf, count in found),
             "bytes": None if None in known else sum(size for size in known if size is not None),
         }
+
+
+def _listed_evidence(listing: Weights) -> set[Evidence]:
+    found: set[Evidence] = {"listing"}
+    if listing.listed and MODULES in listing.companions:
+        found.add("modules")
+    if ADAPTER in listing.files and listing.there:
+        found.add("adapter")
+    return found
 
 
 def _matched(

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.errors import DocumentError
-from hfcount.fetcher.interface import ADAPTER, INDEX, MODULES, SINGLE
+from hfcount.fetcher.interface import INDEX, SINGLE
 from hfcount.fetcher.missing import named
 from hfcount.fetcher.weights import Lost, lost
 from hfcount.formats.index import Index
-from hfcount.formats.modules import read_modules
 from hfcount.text import plural, printable
 from hfcount.tree.indices import Indices
 from hfcount.verifier.comparison import Comparison
@@ -226,39 +224,3 @@ def check_pickled(c: Comparison, outcome: Outcome) -> None:
     if not weights.named and weights.listed:
         for one in lost(name for name in there if name.startswith("pytorch_model")):
             _report_lost(c, one, None, outcome)
-
-
-def check_modules(c: Comparison, outcome: Outcome) -> None:
-    """HF009: what modules.json names has the files that it needs."""
-    document = c.weights.companions.get(MODULES)
-    if document is None or not c.weights.listed:
-        return
-    try:
-        modules = read_modules(document)
-    except DocumentError as error:
-        from hfcount.verifier.rules.hf001_malformed_document import MalformedDocument
-
-        outcome.report(MalformedDocument(file=MODULES, fix=error.fix, statement=error.said))
-        return
-    if lacking := [what for module in modules if (what := module.lacks(c.weights.files))]:
-        from hfcount.verifier.rules.hf009_missing_module import MissingModule
-
-        outcome.report(
-            MissingModule(
-                expected=len(modules),
-                observed=len(modules) - len(lacking),
-                file=MODULES,
-                files=named(lacking),
-                many=len(lacking),
-            )
-        )
-
-
-def check_adapter(c: Comparison, outcome: Outcome) -> None:
-    """HF010: an adapter that transformers applies."""
-    weights = c.weights
-    if ADAPTER in weights.files and weights.there:
-        files = [ADAPTER, *sorted(name for name in weights.apart if name.startswith("adapter_"))]
-        from hfcount.verifier.rules.hf010_adapter_beside import AdapterBeside
-
-        outcome.report(AdapterBeside(file=ADAPTER, files=named(files), many=len(files)))

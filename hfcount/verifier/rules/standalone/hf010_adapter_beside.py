@@ -1,7 +1,11 @@
 """HF010: adapter beside."""
 
+from hfcount.fetcher.interface import ADAPTER
+from hfcount.fetcher.missing import named
 from hfcount.text import printable
+from hfcount.verifier.comparison import Comparison, Evidence
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.findings import Outcome
 from hfcount.verifier.wording import agree
 
 
@@ -28,3 +32,12 @@ class AdapterBeside(Finding):
             " transformers applies the adapter to what it loads: to these weights from a folder, and from a repo to the"
             " base model that adapter_config.json names. Only these weights were compared."
         )
+
+
+NEEDS: set[Evidence] = {"adapter"}
+
+
+def check(c: Comparison, outcome: Outcome) -> None:
+    """An adapter that transformers applies to what it loads."""
+    files = [ADAPTER, *sorted(name for name in c.weights.apart if name.startswith("adapter_"))]
+    outcome.report(AdapterBeside(file=ADAPTER, files=named(files), many=len(files)))
